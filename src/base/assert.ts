@@ -1,6 +1,6 @@
 /**
- * For what can only happen if this program is wrong. A broken *file* is never a bug: the reader reports it as a RankFileError
- * (nothing usable) or as a counted problem (damaged but usable).
+ * Errors that can only happen if this program is wrong. A broken *file* is never a bug: the reader reports it as a RankFileError (nothing
+ * usable) or as a counted problem (damaged but usable).
  */
 
 /** A defect in this program, not in its input. The command line shows its stack, and only its stack. */

@@ -17,7 +17,7 @@ function resized(column: Column, rows: number): Column {
   return longer;
 }
 
-/** A row holds its strings as numbers, in the order in which they were first used. */
+/** Numbers for strings, in the order in which they were first used, because a row of numbers holds no strings. */
 export class Names {
   private readonly numbers = new Map<string, number>();
   private readonly names: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * For long lists. `Math.max(...list)` and `push(...list)` put every element on the stack, which a run of 512 files with 256
- * communicators each overflowed. The linter refuses both.
+ * Least and greatest values of long lists. `Math.max(...list)` and `push(...list)` put every element on the stack, which overflowed in a
+ * run of 512 files with 256 communicators each. The linter refuses both.
  */
 
 /** At least `floor`, also for an empty list. */

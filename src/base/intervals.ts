@@ -1,8 +1,8 @@
-/** Counts overlaps. */
+/** Counts intervals that overlap. */
 
 /**
- * The largest number of intervals that overlap: as many lanes are needed if each takes the lowest free one. An end is not part of its interval;
- * Infinity: it has not ended. Sorts the columns.
+ * The largest number of intervals that overlap. So many lanes are needed if each interval takes the lowest free one. An end does not belong
+ * to its interval; Infinity: it has not ended. Sorts the columns.
  */
 export function mostAtOnce(starts: Float64Array, ends: Float64Array): number {
   starts.sort();

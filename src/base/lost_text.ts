@@ -1,5 +1,5 @@
-/** Stands for a name that cannot be read. It may be any name, so it differs from none. */
+/** Stands for a name that cannot be read. It could be any name, so it counts as equal to each. */
 export const lostText = (id: number): string => `string ${id} lost`;
-/** Asked of every call: nearly all texts differ in the first letters. */
+/** The first letter is compared alone, because this is asked for every call. */
 export const isLostText = (text: string): boolean =>
   text.startsWith('string ') && /^string \d+ lost$/.test(text);

@@ -1,6 +1,6 @@
 /**
- * The order of numbers that are nearly in order, as records are that come from a few rings. Insertion then takes a fifth of the time of `sort`
- * with a comparison. Numbers that turn out to be far from their places are sorted.
+ * Sorts numbers that are nearly in order, such as times of records from a few rings. Insertion takes a fifth of the time of `sort` with a
+ * comparison. If numbers turn out to be far from their places, `sort` takes over.
  */
 
 /** Places that a number is moved on average, at most. */

@@ -1,6 +1,6 @@
 /**
- * The open ones among things that come and go by the hundred thousand. A Set makes garbage for each. Here each thing knows its
- * place in a list, and the last one takes the place of the one that leaves.
+ * The set of things that are open, where things come and go by the hundred thousand and a Set makes garbage for each. Here each thing knows
+ * its place in a list. If one leaves, the last one takes its place.
  */
 
 /** A thing that is in at most one such set. `place` belongs to the set. -1: in none. */
@@ -10,7 +10,7 @@ export interface HasPlace {
 
 export class OpenSet<T extends HasPlace> {
   private readonly members: T[] = [];
-  /** By place: the number of its arrival. */
+  /** By place: the thing's number in order of arrival. */
   private readonly order: number[] = [];
   private added = 0;
 

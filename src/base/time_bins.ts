@@ -1,12 +1,12 @@
 /**
- * Durations counted in bins: four per power of two, so a quantile is known within 20 %, whatever the durations are. For very many
- * durations that must not be kept.
+ * Durations counted in bins, four per power of two, so a quantile is known within 20 % at any length. Used where there are too many
+ * durations to keep.
  */
 
 const PER_OCTAVE = 4;
 const OCTAVES = 48;
 
-/** By octave: PER_OCTAVE for each of its length. */
+/** By octave: how many bins there are per ns. */
 const PER_LENGTH = Float64Array.from({ length: 31 }, (_, octave) => PER_OCTAVE / 2 ** octave);
 
 export const noTimes = (): Uint32Array => new Uint32Array(OCTAVES * PER_OCTAVE);

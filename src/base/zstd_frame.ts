@@ -2,7 +2,7 @@
 
 const MAGIC = 0xfd2fb528;
 
-/** Where the first of several frames ends (RFC 8878, 3.1.1); null if it is none, or cut. */
+/** Length of the first of several frames (RFC 8878, 3.1.1). null: it is no frame, or is cut. */
 export function frameBytes(frames: Uint8Array): number | null {
   const view = new DataView(frames.buffer, frames.byteOffset, frames.length);
   const header = frameHeader(frames);
@@ -19,7 +19,7 @@ export function frameBytes(frames: Uint8Array): number | null {
   return at <= frames.length ? at : null;
 }
 
-/** What the header of a frame says (RFC 8878, 3.1.1.1); null if it is none, or does not say. */
+/** The unpacked size that a frame's header states (RFC 8878, 3.1.1.1). null: it is no frame, or states none. */
 export const claimedSize = (frame: Uint8Array): number | null => frameHeader(frame)?.size ?? null;
 
 interface FrameHeader {

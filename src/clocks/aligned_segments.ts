@@ -21,7 +21,7 @@ export function onAxis({ alignment, coarse }: TrafficClocks, domain: number, loc
   return time + correctionIn(alignment, alignment.parts[domain]!, time);
 }
 
-/** `recorded`: LocalNs of the first and last that is known of the domain. `place`: LocalNs → the trace's axis. */
+/** `recorded`: LocalNs of the first and the last record of the domain. `place`: LocalNs → the trace's axis. */
 export function alignedSegments(
   domain: number,
   { alignment, coarse }: TrafficClocks,
@@ -38,7 +38,7 @@ export function alignedSegments(
   const cuts = [first, ...ends, ...jumps, last].sort((a, b) => a - b);
   return cuts.slice(1).flatMap((to, i): ClockSegment[] => {
     const from = cuts[i]!;
-    // Of times that are meant to be the same.
+    // The two times are the same but for rounding.
     if (to - from < 1) return [];
     const [left, right] = [from - coarse[domain]!, to - coarse[domain]!];
     return [
@@ -91,7 +91,7 @@ function boundsOf(
     reference === clock || beyond === 0
       ? 0
       : beyond * widening(own, width / knots.step, mostWander * (knots.step + beyond));
-  // A piece's slope is wrong by the errors of its two ends, each in either direction.
+  // The slope of a piece is wrong by the errors of its two ends, each of which may go in either direction.
   const ofPiece = alignment.hard.slice(piece * perPiece, (piece + 1) * perPiece).map((all) => all[clock]!);
   const turn = maxOf(ofPiece.map(({ below }) => below)) + maxOf(ofPiece.map(({ above }) => above));
   const { below, above } = alignment.hard[span]![clock]!;

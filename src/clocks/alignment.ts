@@ -28,7 +28,7 @@ import { variances } from './variances.js';
 import { seenWander } from './rate_changes.js';
 
 export interface AlignmentOptions {
-  /** Minimum delays of like links differ by this part of themselves (one standard error). */
+  /** Minimum delays of similar links differ by this fraction of themselves (one standard error). */
   readonly alike: number;
   /** Most that a clock's rate changes, ppm per minute. */
   readonly wanderPpmPerMinute: number;
@@ -45,7 +45,7 @@ export interface UnlikeLink {
   readonly from: number;
   readonly to: number;
   readonly like: string;
-  /** Longer than its like by, ns. */
+  /** How much longer its minimum delay is than that of similar links, ns. */
   readonly by: number;
 }
 
@@ -63,7 +63,7 @@ export interface Alignment {
   readonly hard: readonly (readonly Interval[])[];
   /** Per domain: its hard bounds rest on causality alone, not also on credits, which are assumed to be true. */
   readonly sure: readonly boolean[];
-  /** 99 % of |truth - estimate| of two clocks of a group in a piece, ns; without the hard bound. */
+  /** 99 % bound of |truth - estimate| for two clocks of a group in a piece, ns, without the hard bound. */
   readonly likely: (a: number, b: number, piece: number) => number;
   /** Hard bounds of any pair of clocks: [a against b], per span. */
   readonly hardBetween: (a: number, b: number, span: number) => Interval;
@@ -75,7 +75,7 @@ export interface Alignment {
   /** Least delays by likeness, ns. */
   readonly delays: ReadonlyMap<string, number>;
   readonly unlike: readonly UnlikeLink[];
-  /** Whom evidence contradicts, in the order found: left out, but for clocks that jumped. */
+  /** Links and hosts that the evidence contradicts, in the order in which they were found. All are left out, except clocks that jumped. */
   readonly culprits: readonly Culprit[];
 }
 
@@ -153,15 +153,15 @@ export function align(
       continue;
     }
     for (const culprit of found) culprits.push(namedBy(culprit, domainOf));
-    // Evidence that still contradicts itself is not used: every domain is placed alone.
+    // Evidence that still contradicts itself is not used. Then every domain is placed alone.
     leaveOut((edge) => round >= LAST_ROUND || found.some((culprit) => isOf(edge, culprit)));
     round++;
   }
 }
 
 /**
- * Hard bounds that also hold if a counter jumped by less than would be seen. A jump breaks them by what it is more than the least delay
- * of messages: there is so much room to either side of a clock.
+ * Hard bounds that also hold if a counter jumped by too little to be seen. Such a jump breaks the bounds by its excess over the least delay
+ * of messages, because a clock has that much room on either side.
  */
 function withTooSmall(bounds: SureBounds, tooSmall: JumpsSeen['tooSmall'], guess: Estimate): SureBounds {
   const shortest = tooSmall.map(() => Infinity);
@@ -180,7 +180,7 @@ function withTooSmall(bounds: SureBounds, tooSmall: JumpsSeen['tooSmall'], guess
   };
 }
 
-/** As many are found one after the other; clocks that go on jumping are not steady. */
+/** At most so many jumps are found, one after the other. Clocks that jump more often are not steady. */
 const MOST_JUMPS = 64;
 
 /** This many culprits are found one by one, each without the ones before... */
@@ -220,7 +220,7 @@ function alignOnce(
 ): Attempt | { readonly jump: Jump } {
   const clocks = references.length;
   const inside = used.filter(({ from, to }) => references[from] === references[to]);
-  // If no two hosts are solved together, one-sided bounds are all there is, as long as any evidence lasts.
+  // If no two hosts can be solved together, one-sided bounds are all there is. They last as long as any evidence does.
   const knots = knotsFor(inside.length > 0 ? inside : [...used, ...certain], clocks);
   const mostWander = perNs(options.wanderPpmPerMinute);
   const linked = linksOf(inside, knots);
@@ -247,7 +247,7 @@ function finish(
   const delayOf = delaysOf(guess);
   const { alike, found } = findAlike(options.alike, guess.links, references, delayOf);
   const variance = variances(references, guess, alike);
-  // What a clock bends between two knots.
+  // How far a clock can bend between two knots.
   const bend = (clock: number): number => (wander[clock]! * knots.step ** 2) / 8;
   const seen = seenWander(guess, references);
   const ofDomains = references.slice(0, parts.length);

@@ -2,16 +2,16 @@
  * How wrong the corrections can be. *Hard*: every pair says that its sender's clock is ahead of its receiver's by no more than the
  * pair's delay, and such statements add up along paths. Between pairs clocks may bend by a declared curvature, and nothing else is assumed.
  *
- * The statement of a path is made for one instant, when the group's reference shows it: the first arc is asked about that instant,
- * the next one about what the first one's receiver can have shown at most, and so on. An arc is asked once, for the instant as
- * it is estimated, and how fast its two clocks can drift apart says what the difference may add (`stretch`).
+ * The bound of a path is for one instant, by the group's reference. The first arc is asked about that instant, the next arc about the
+ * latest time that the first arc's receiver can have shown then, and so on. Each arc is asked once, for the instant at which its clock is
+ * estimated to be. How fast its two clocks can drift apart bounds what a different instant would add (`stretch`).
  *
- * Paths are summed at the knots and at instants between them. What a clock can show at one of them follows from the others as well
- * (tangents.ts). Between two such instants it is a curve no farther above its chord than the curvature allows, and the corrections are
- * followed along that chord: also across knots, which clocks do not reach at one instant.
+ * Paths are summed at the knots and at instants between them. The bounds at one instant also limit the clock at other instants
+ * (tangents.ts). Between two instants the clock is never farther above the chord than the curvature allows. The corrections are
+ * followed along that chord, also across knots, which clocks do not reach at one instant.
  *
- * It is done twice: at first nothing is known of rates but what holds for any two counters. What paths then say of each clock at
- * all instants bounds its rate in each piece, and so how far pairs at other times count.
+ * It is done twice. The first time, rates are only bounded by what holds for any two counters. The bounds that result limit the rate of
+ * each clock in each piece, and so how much pairs at other times count.
  */
 
 import { MAX_RATE, mostAhead, type GainRates } from './arc_limit.js';
@@ -32,7 +32,7 @@ const MOST_INSTANTS = 24;
 const LEAST_INSTANTS = 2;
 const LEAST_IN_ALL = 4;
 const ARCS_TIMES_INSTANTS = 20_000;
-/** A curvature is per time of a clock, and a clock's own time is wrong by at most this factor. */
+/** Curvatures are in a clock's own time, which is wrong by at most this factor. */
 const ANY_CLOCK = 1.001;
 
 /** One arc's pairs of the whole run. */
@@ -43,7 +43,7 @@ interface ArcHull extends Arc {
 export class HardBounds {
   /** Hard bounds hold for these. */
   readonly spans: Knots;
-  /** Where clocks would have to be less steady than declared to make these pairs. null: nowhere. */
+  /** The pairs that clocks as steady as declared cannot make. null: none. */
   readonly contradiction: UnsteadyClock | null;
   private readonly arcs: readonly ArcHull[];
   private readonly out: Adjacency;
@@ -195,7 +195,7 @@ export class HardBounds {
   }
 }
 
-/** In place: a bound includes the estimate as well, though the truth may lie outside. */
+/** In place: widens each bound to include the estimate, though the truth may lie outside. */
 function clamped(slacks: Float64Array[]): readonly Float64Array[] {
   for (const lengths of slacks)
     for (let arc = 0; arc < lengths.length; arc++) lengths[arc] = Math.max(0, lengths[arc]!);
@@ -218,7 +218,7 @@ function farthest(corrections: readonly Float64Array[]): number {
   return far;
 }
 
-/** What precedes an arc makes its instant uncertain; likewise backwards. */
+/** The factor by which an arc makes longer what precedes it, because its instant is uncertain. Backwards likewise. */
 const stretchOf = (rate: number): number => 1 / (1 - rate);
 
 function joinPieces(hulls: readonly EdgeHull[], curvature: number): ArcHull[] {

@@ -41,7 +41,7 @@ export function toTrace(map: ClockMap, local: LocalNs): TraceNs {
   return toTraceIn(segmentAt(map, local), local);
 }
 
-/** Of a time that lies in this segment. */
+/** For a time that lies in this segment. */
 export const toTraceIn = ({ offset, drift, from }: ClockSegment, local: LocalNs): TraceNs =>
   traceNsFromClockMap(Math.round(local + offset + drift * (local - from)));
 

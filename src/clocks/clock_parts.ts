@@ -34,7 +34,7 @@ export function splitParts(
   );
 }
 
-/** Likewise of evidence: the same edges for the same edge. */
+/** Splits evidence in the same way. The result for an edge is always the same object. */
 export function edgeSplitter(jump: Jump, next: number): (edges: readonly EdgeEvidence[]) => EdgeEvidence[] {
   const known = new Map<EdgeEvidence, readonly EdgeEvidence[]>();
   const split = (edge: EdgeEvidence): readonly EdgeEvidence[] => {

@@ -6,8 +6,8 @@ import { violationOf } from './projection.js';
 
 export type Culprit =
   /**
-   * The host's clock jumped at about this time of its own; ns, against the others. `other`: or that one's in the other direction, because they
-   * only have each other as peers. `isSplit`: its times before and behind are aligned all the same.
+   * The host's clock jumped at about this time of its own, by `ns` against the others. `other`: or that host's clock jumped in the other
+   * direction, because the two only have each other as peers. `isSplit`: its times before and after are aligned all the same.
    */
   | {
       readonly what: 'clock-jump';
@@ -19,7 +19,7 @@ export type Culprit =
     }
   | Contradiction;
 
-/** What cannot be true of clocks that did not jump. */
+/** What pairs say that cannot be true of clocks that did not jump. */
 export type Contradiction =
   | UnsteadyClock
   /** Pairs of this link contradict the others by `by` ns. */

@@ -1,4 +1,4 @@
-/** Between what a clock shows and where its correction puts that on the common axis, ns both. */
+/** Converts between the time that a clock shows and its corrected time on the common axis, both in ns. */
 
 import { correctionAt, knotTime, pieceAt, type Knots } from './corrections.js';
 

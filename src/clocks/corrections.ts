@@ -14,19 +14,19 @@ export interface Knots {
 /** A clock whose rate changes by 3 ppm a minute leaves a line over this by 0.2 µs: closer knots would show nothing more. */
 const SHORTEST_PIECE_NS = 5e9;
 /**
- * Knots no farther apart, where windows of evidence are not wider: a line over five minutes is 5 to 12 µs wrong when the
- * temperature wanders.
+ * Knots are at most this far apart, unless windows of evidence are wider. A line over five minutes is 5 to 12 µs wrong when the temperature
+ * wanders.
  */
 const LONGEST_PIECE_NS = 60e9;
 /**
- * Work and memory go with pieces. A link's evidence has at most half as many windows, so more pieces than this lie between times far
- * apart with nothing between them: those of a timer or a tick that cannot be true lie decades away.
+ * Work and memory grow with the number of pieces. A link's evidence has at most half as many windows. So more pieces only arise from times
+ * far apart with nothing between them: those of a timer or a tick that cannot be true lie decades away.
  */
 const MOST_PIECES = 1024;
 
 /**
- * Knots over [from, to], on multiples of `grid`: so that no window of evidence lies across one. At most 1025. They are closer than
- * `LONGEST_PIECE_NS` as far as that makes no more than `affordable` pieces.
+ * Knots over [from, to], on multiples of `grid`, so that no window of evidence lies across a knot. At most 1025. They are closer than
+ * `LONGEST_PIECE_NS` if that makes no more than `affordable` pieces.
  */
 export function placeKnots(from: number, to: number, grid: number, affordable = 0): Knots {
   const first = Math.floor(from / grid);
@@ -41,14 +41,14 @@ export function placeKnots(from: number, to: number, grid: number, affordable = 
 /** Number of pieces that are joined: about `ns` long together, or one piece if pieces are longer. */
 export function joined({ first, step, count }: Knots, ns: number): Knots {
   const most = Math.max(1, Math.min(count - 1, Math.floor(ns / step)));
-  // All about as long.
+  // All joined pieces are about equally long.
   const pieces = Math.ceil((count - 1) / Math.ceil((count - 1) / most));
   return { first, step: pieces * step, count: Math.ceil((count - 1) / pieces) + 1 };
 }
 
 /** Bounds hold for spans of a piece, because a clock is known better near good evidence than elsewhere in the piece. */
 const LONGEST_SPAN_NS = 12e9;
-/** Each has bounds of its own in memory, and a slice in the trace: of long runs whole pieces are spans. */
+/** Each span has bounds of its own in memory and a slice in the trace, so in long runs a whole piece is a span. */
 const MANY_SPANS = 400;
 
 /** Divides each piece into equally many spans; their ends are knots. */

@@ -1,6 +1,6 @@
 /**
- * Whether the least delays of one link step at a moment, and by how much: two parallel lines are put below its minima, one before that
- * moment and one behind it. A clock that bends as fast as it may looks like a small step: the result says by how much at most.
+ * Whether the least delays of one link step at a moment, and by how much. Two parallel lines are put below its minima, one before that
+ * moment and one after it. A clock that bends as fast as it may looks like a small step, so the result says how large that can be.
  */
 
 import type { EdgeEvidence } from './evidence.js';
@@ -13,7 +13,7 @@ export interface Steps {
   readonly times: Float64Array;
   readonly delays: Float64Array;
   readonly step: Float64Array;
-  /** How far minima beside it scatter, as a standard error of one, ns; and what that makes of the step. 0: there are too few of them. */
+  /** How far the minima beside it scatter (standard error of one, ns), and the error of the step that follows. 0: there are too few minima. */
   readonly scatter: Float64Array;
   readonly gain: Float64Array;
   /** How far minima scatter as a standard error of one, ns: in most places. */
@@ -61,7 +61,7 @@ export function stepsOf(link: Link, most: number, curvature: number, clear: numb
     steps.gain[i] = LINES.gain;
   }
   const inner = steps.scatter.slice(LEAST_BESIDE, count - LEAST_BESIDE + 1).sort();
-  // A jump makes those beside it larger: of a short run half of them.
+  // A jump raises the scatter beside it: in a short run, of half of the minima.
   const middle = inner.length > SHORT * beside ? inner[inner.length >> 1]! : 0;
   return { ...steps, usual: Math.max(middle, QUIET * inner[inner.length >> 2]!) };
 }
@@ -91,7 +91,7 @@ function minimaOf({ edge, lines, stretchNs, first }: Link, most: number) {
     const line = lines[Math.floor((time - first) / stretchNs)];
     return line?.times.length === 2 ? slopeOf(line.times, line.delays, 0) : 0;
   });
-  // A jump spoils the line of its stretch. Of slopes from one minimum to the next it is in one.
+  // A jump spoils the line of its stretch. Among slopes from one minimum to the next it spoils one.
   const slopes = rough.times.slice(1).map((_, i) => slopeOf(rough.times, rough.delays, i));
   return leastOfCells(edge, pairs, (cell) => {
     const near = slopes.slice(Math.max(0, cell - NEAR), cell + NEAR).sort();
@@ -187,14 +187,14 @@ function twoLines(times: Float64Array, delays: Float64Array, from: number, at: n
     }
   }
   const sorted = REST.subarray(0, end - from).sort();
-  // The lines lie on three of them whatever they scatter.
+  // The lines run through three of the minima, however much these scatter.
   LINES.scatter = ERROR_PER_MEDIAN * Math.max(sorted[(end - from + 3) >> 1]!, -sorted[0]!);
 }
 
 const WEIGHTS = new Float64Array(2 * MOST_BESIDE);
 const REST = new Float64Array(2 * MOST_BESIDE);
 
-/** Sets the gain from scatter to the step's error; returns what bends make of the step at most (Peano's kernel). */
+/** Sets the factor from scatter to the step's error. Returns how large a step bends can make (Peano's kernel). */
 function shape(times: Float64Array, from: number, at: number, end: number): number {
   const origin = times[at]!;
   let [tB, tA, squares] = [0, 0, 0];

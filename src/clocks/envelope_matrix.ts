@@ -6,7 +6,7 @@
 export class EnvelopeMatrix {
   private readonly rows: { indices: readonly number[]; coefficients: readonly number[]; sigma: number }[] =
     [];
-  /** Per unknown the first one that a row speaks of together with it. */
+  /** Per unknown: the first unknown that shares a row with it. */
   private readonly first: Int32Array;
   /** Where row i begins in `lower`; the diagonal is its last entry. */
   private readonly start: Float64Array;

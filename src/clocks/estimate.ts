@@ -31,7 +31,7 @@ export interface Estimate {
   readonly delays: ReadonlyMap<string, number>;
   /** How much rates of clocks are seen to change against their reference, 1/ns. */
   readonly wander: Wander;
-  /** Whether all minima were looked at together, or lines only. */
+  /** True: all minima were used together. False: only lines. */
   readonly settled: boolean;
 }
 
@@ -89,7 +89,7 @@ function throughLines(setting: Setting): Float64Array {
       const left = rows[i]!.map((row) => system.unexplained(row, x));
       link.residual = left.length === 0 ? 0 : left.reduce((sum, rest) => sum + rest, 0) / left.length;
     });
-    // Not in the first pass, which weighs all links equally and would blame the wrong link of a pair.
+    // Not in the first pass: it weighs all links equally and would blame the wrong link of a pair.
     if (pass > 0) judge(links, references, delayOf, alike);
     const moved = weigh(links, delayOf, alike);
     const isSteady = measureWander(wander, x, place, mostWander);

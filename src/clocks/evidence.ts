@@ -18,12 +18,12 @@ export type EvidenceKind =
   /** Beacon packets. */
   | 'beacon';
 
-/** Likeness of credits that the sender was seen to wait for: the least delayed it noticed nearly when they came. */
+/** Likeness of credits for which the sender was seen to wait. The least delayed of them were noticed almost when they came. */
 export const WAITED_CREDIT = 'credit, waited for';
 
 /**
- * Whether least delays are those of a wire and of polling programs, and so similar on all such links. For other credits and for
- * collectives, the time from the effect to its notice is not known.
+ * Whether least delays are those of a wire and of polling programs, and so similar on all such links. For other credits and for collectives
+ * it is not known how late the effect is noticed.
  */
 export const isWire = ({ kind, like }: Pick<EdgeEvidence, 'kind' | 'like'>): boolean =>
   kind === 'data' || kind === 'beacon' || like === WAITED_CREDIT;
@@ -61,7 +61,7 @@ export interface EdgeEvidence {
   readonly wire?: { readonly from: number; readonly to: number };
   /** Edges of the same name are taken to have like minimum delays: transport and size class. */
   readonly like: string;
-  /** Credits: the network was seen to turn senders of this link away until they had one. Absent or false: it was not. */
+  /** Credits: the network was seen to turn senders of this link away until the receiver was ready. Absent or false: it was not. */
   readonly insists?: boolean;
   readonly pairs: number;
   /** Least size of its messages, bytes; absent: not known. Minima are those of the smallest messages. */

@@ -1,10 +1,10 @@
 /**
- * The second half of the estimate: not line by line, but from all minima of sub-windows at once. Each link has one least delay
- * for the whole run, and each clock one rate per piece, whoever looks at it. So a link that hardly ever had a message without
- * delay in one piece still knows its least delay from another, and a slope is not read off two minima of one link but off all.
+ * The second half of the estimate, over all minima of sub-windows at once instead of line by line. Each link has one least delay for the
+ * whole run, and each clock one rate per piece, whichever link shows it. So a link that hardly ever had a message without delay in one
+ * piece still has its least delay from another piece, and a slope rests on all minima, not on two of one link.
  *
- * Minima lie above their least delays, a few just there and others far above: what is sought runs below most of them (quantile regression
- * by reweighted least squares).
+ * Minima lie above their least delays, some just above and others far above. The solution runs below most of them (quantile regression by
+ * reweighted least squares).
  */
 
 import { median } from '../base/median.js';
@@ -22,7 +22,7 @@ import {
 } from './unknowns.js';
 import { addBendRows, measureWander, setBends } from './rate_changes.js';
 
-/** Which part of a link's minima may lie below: as many as keep the odd one from moving anything, but no more. */
+/** The part of a link's minima that may lie below the solution: enough that a single wrong one moves nothing, and no more. */
 const MOST_BELOW = 0.15;
 const LEAST_BELOW = 0.02;
 const ODD_ONES = 1.25;
@@ -45,7 +45,7 @@ export interface Solved {
   readonly delays: Float64Array;
 }
 
-/** Improves what the lines gave; also the links' residuals and weights. False: it is too much, nothing was changed. */
+/** Improves the result of the lines, and the links' residuals and weights. False: it would take too long, and nothing was changed. */
 export function settle(
   solved: Solved,
   { links, names, floors, references, place, alike, wander, mostWander }: Setting,
@@ -76,7 +76,7 @@ export function settle(
   const priors = addLikenessPriors(system, likes, likenessPriors(names, delays));
   for (let pass = 0; pass < PASSES; pass++) {
     const scales = scalesOf(links, names.length, rows, (row) => system.unexplained(row, x));
-    // In rounds: the scatter of minima is known only if clocks may bend, and the bends only if the scatter is known.
+    // In rounds, because the scatter of minima is only known if clocks may bend, and the bends only if the scatter is known.
     const isFree = pass < FREE_PASSES;
     if (isFree) scales.forEach((scale, i) => (scales[i] = Math.max(FLOOR_SIGMA_NS, FREE * scale)));
     links.forEach((link, i) => {
@@ -123,9 +123,9 @@ export function addMinima<Row>(
 }
 
 /**
- * How far minima of a link scatter, ns: as far as half of its own do, or all of its likeness on the average. The few of a link that hardly
- * speaks may lie on a line by chance, and would then outweigh those of a hundred times as many messages. By what is left of them, and not by
- * their distance from straight lines: where clocks bend that is more, and bends would be held for scatter.
+ * How far the minima of a link scatter, ns: the median of its own, or the mean of its likeness if that is more. The few minima of a link
+ * with little traffic may lie on a line by chance, and would then outweigh the minima of a hundred times as many messages. Distances are
+ * from the solution, not from straight lines: where clocks bend, bends would be taken for scatter.
  */
 function scalesOf(
   links: readonly Link[],
@@ -143,7 +143,7 @@ function scalesOf(
   });
   return Float64Array.from(links, ({ like, spread }, i) => {
     const usual = counts[like] === 0 ? 0 : sums[like]! / counts[like]!;
-    // Nothing is left of so few but by chance.
+    // So few minima may lie on the solution by chance.
     return Math.max(FLOOR_SIGMA_NS, own[i]!, usual, rows[i]!.length < FEW_MINIMA ? spread : 0);
   });
 }

@@ -17,7 +17,7 @@ export interface GpuMoment {
   readonly gpu: number;
 }
 
-/** Of drawn times against the host's clock, worst of the run, ns; Infinity: unbounded. */
+/** Error of drawn times against the host's clock, the worst of the run, ns; Infinity: unbounded. */
 export interface GpuBound {
   readonly late: number;
   readonly early: number;
@@ -36,7 +36,7 @@ export function gpuBound(
 ): GpuBound {
   const grain = Math.max(step, USUAL_STEP_NS);
   const drawn = (gpu: number): number => (gpu + line.offset) / (1 - line.drift);
-  // The timer on an axis near the host's, where the line says by how much it is corrected.
+  // Puts the timer on an axis near the host's, by the line's correction.
   const base = line.offset;
   const possible = launched.filter(({ host, gpu }) => drawn(gpu) + grain >= host);
   // If half of the relevant stamps contradict, they are often of other kernels and prove nothing on this side.

@@ -51,9 +51,9 @@ export class LowerHull<Point extends GpuPoint = GpuPoint> {
   }
 }
 
-/** GPU and host oscillators differ by ppm; a steeper edge is an artefact of too short a run. */
+/** GPU and host oscillators differ by ppm. A steeper edge shows that the run is too short. */
 const MAX_DRIFT = 200e-6;
-/** Shorter than this a slope would be read out of notice times. */
+/** In a shorter run a slope would only show notice times. */
 const MIN_SPAN_NS = 1e9;
 
 /** The supporting line of the hull below the middle of its span; null without points. */

@@ -1,10 +1,10 @@
 /**
- * Which GPU stamps may define the GPU's clock. A true stamp lies between its call and its notice, so each allows an interval of offsets;
- * garbage allows another one. The offset that most of a batch allow is the clock. A stamp from the future would otherwise move the lower
- * envelope and all kernels; one from the past moves nothing and stays.
+ * Decides which GPU stamps may define the GPU's clock. A true stamp lies between its call and its notice, so each stamp allows an interval
+ * of offsets. Garbage allows another interval. The offset that most stamps of a batch allow is the clock. Without this vote, a stamp from
+ * the future would move the lower envelope and all kernels. A stamp from the past moves nothing and stays.
  */
 
-/** What becomes of the votes that their batch does not contradict, in the order of `add`. */
+/** Receives the votes that their batch does not contradict, in the order of `add`. */
 export interface VoteListener {
   /** `isTooEarly`: the stamp is too early for its call. */
   accepted(votes: VoteColumns, i: number, isTooEarly: boolean): void;

@@ -71,7 +71,7 @@ export function connectedBothWays(nodes: number, arcs: readonly Arc[]): number[]
   return components.sort((a, b) => a[0]! - b[0]!);
 }
 
-/** Per node the first one of its component, if possible none that `isLast`. */
+/** Per node: the first node of its component, if possible one for which `isLast` is false. */
 export function groupReferences(
   nodes: number,
   arcs: readonly Arc[],

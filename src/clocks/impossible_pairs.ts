@@ -12,7 +12,7 @@ import { alignedAt, shownAt } from './corrected_times.js';
 
 /** ns: a cycle with a smaller contradiction proves nothing, because its hosts are compared at slightly different instants … */
 const LEAST_NS = 2000;
-/** Steeper than this a line through two pairs says little of an instant beside... */
+/** A steeper line through two pairs says little about an instant beside them. */
 const STEEPEST = 0.05;
 /** … and neither does one below this part of all delays around the cycle. */
 const PART = 0.1;
@@ -22,7 +22,7 @@ interface LimitArc extends Arc {
   readonly length: number;
 }
 
-/** `corrections`: any that are nearly right. `instant`: of the common axis. False: that may be, or not. */
+/** `corrections`: any that are nearly right. `instant`: on the common axis. False: the pairs may be possible, or not. */
 export function isImpossibleAt(
   knots: Knots,
   corrections: readonly Float64Array[],
@@ -53,8 +53,8 @@ const isWithin = (knots: Knots, left: number, right: number): boolean => {
 };
 
 /**
- * Shortest paths from everywhere, until one goes round a cycle (Bellman and Ford). A search of its own (negative_cycle.ts takes the first
- * cycle that there is): one that is certain may come after others that are not.
+ * Shortest paths from all nodes, until one goes round a cycle (Bellman and Ford). negative_cycle.ts takes the first cycle that it finds.
+ * Here the search goes on, because a certain cycle may come after others that are not certain.
  */
 function hasNegativeCycle(nodes: number, arcs: readonly LimitArc[]): boolean {
   const out = adjacency(nodes, arcs, 'from');
@@ -80,7 +80,7 @@ function hasNegativeCycle(nodes: number, arcs: readonly LimitArc[]): boolean {
   return false;
 }
 
-/** Among the arcs by which nodes were reached. */
+/** Looks among the arcs by which nodes were reached. */
 function hasCertainCycle(arcs: readonly LimitArc[], before: Int32Array): boolean {
   const seen = new Int32Array(before.length).fill(-1);
   for (let start = 0; start < before.length; start++) {

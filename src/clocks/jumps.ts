@@ -11,7 +11,7 @@ import { stepsOf, type Steps } from './delay_steps.js';
 
 export interface Jump {
   readonly clock: number;
-  /** Or that one's in the other direction: they only have each other as peers. */
+  /** It may be this host's clock instead, in the other direction: the two only have each other as peers. */
   readonly other: number | null;
   /** It jumped between these two times, by its own clock. */
   readonly from: number;
@@ -26,26 +26,26 @@ interface View {
   readonly inward: boolean;
   readonly times: Float64Array;
   readonly steps: Steps;
-  /** Of one of its minima, at least, ns. */
+  /** Least scatter of one of its minima, ns. */
   readonly scatter: number;
 }
 
 /** What one link says of a jump at some moment, or several links together. */
 interface Step {
   readonly step: number;
-  /** Standard error, and the most that bends as large as declared add to it. */
+  /** Standard error, and the largest step that declared bends can add. */
   readonly error: number;
   readonly bend: number;
 }
 
-/** Standard errors beyond which a step is none of scatter: there are thousands of places where it could be one. */
+/** From this many standard errors on a step cannot be scatter: there are thousands of places where scatter could look like one. */
 const CLEAR = 7;
-/** For a host that pairs contradict: something happened to its clock. */
+/** The same for a host that pairs contradict, because something happened to its clock. */
 const CLEAR_OF_SUSPECT = 3.5;
 /** One link may differ from what all links show by this many standard errors, or by this part of the step. */
 const AGREES = 4;
 const AGREES_PART = 0.3;
-/** A step that is less is no jump, ns: wires and programs do as much. */
+/** ns: a smaller step is no jump, because wires and programs cause as much. */
 const LEAST_JUMP_NS = 2000;
 /** Limits: places where a clock may have jumped, and minima in all, that are examined. */
 const MOST_PLACES = 512;
@@ -103,7 +103,7 @@ export function findJump(
   return { jump: { clock, other, ...narrowed(views[clock]!, at, jump), jump }, tooSmall };
 }
 
-/** Half of the links of a likeness scatter no more. */
+/** The median scatter of the links of each likeness. */
 function usualScatters(wires: readonly Link[], all: readonly Steps[]): Map<number, number> {
   const known = new Map<number, number[]>();
   wires.forEach(({ like }, i) => known.set(like, [...(known.get(like) ?? []), all[i]!.usual]));
@@ -111,8 +111,8 @@ function usualScatters(wires: readonly Link[], all: readonly Steps[]): Map<numbe
 }
 
 /**
- * Between two minima, by the clock's own time. Of too many, the widest gaps: where all links are silent, only a place in that silence has
- * all minima on their right sides.
+ * Times between two minima, by the clock's own time. If there are too many, the widest gaps: if all links are silent for a while, only a
+ * place in that silence has all minima on the correct sides.
  */
 function placesOf(view: readonly View[]): number[] {
   if (!view.some(({ inward }) => inward) || view.every(({ inward }) => inward)) return [];
@@ -132,9 +132,9 @@ function placesOf(view: readonly View[]): number[] {
 interface Place {
   readonly at: number;
   readonly jump: number;
-  /** A smaller one would not be seen, ns. */
+  /** A smaller jump would not be seen, ns. */
   readonly least: number;
-  /** The part of it that is seen. */
+  /** How clearly the jump shows. */
   readonly clearness: number;
   /** All links agree, in both directions. */
   readonly isJump: boolean;
@@ -162,7 +162,7 @@ function placeAt(view: readonly View[], at: number, curvature: number, clear: nu
   }
   if (sides.in.isEmpty || sides.out.isEmpty) return null;
   const { step: jump } = sides.both;
-  // Both directions must show it: in one alone messages that wait look like a step.
+  // Both directions must show it. In one direction, messages that wait look like a step.
   const error = Math.hypot(sides.in.error, sides.out.error) / 2;
   const least = clear * error + (sides.in.bend + sides.out.bend) / 2 + LEAST_JUMP_NS;
   const clearness = Math.abs(jump) / least;
@@ -225,7 +225,7 @@ function onlyPeer(views: readonly (readonly View[])[], clock: number): number | 
   return others.length === 0 && peersOf(peer!).length === 1 ? peer! : null;
 }
 
-/** When it jumped: behind messages that only fit the line before, and before those that only fit the line behind. */
+/** When it jumped: after the messages that only fit the line before, and before those that only fit the line after. */
 function narrowed(view: readonly View[], at: number, jump: number): { from: number; to: number } {
   let reach = 0;
   for (const { times } of view) {
@@ -251,13 +251,13 @@ function narrowed(view: readonly View[], at: number, jump: number): { from: numb
         const own = inward ? hull[k]! + hull[k + 1]! : hull[k]!;
         if (Math.abs(own - at) > reach) continue;
         if (hull[k + 1]! - steps.slope[i]! * (hull[k]! - steps.times[i]!) > fits) continue;
-        // Too early for the higher line.
+        // This message is too early for the higher line.
         signs.push({ own, isBefore: step > 0 });
       }
     }
   }
   signs.sort((a, b) => a.own - b.own);
-  // The odd one is of a pair that is none: as many as possible shall be right.
+  // A single message may be wrong, so the place is taken where most messages are right.
   let right = signs.filter(({ isBefore }) => !isBefore).length;
   let most = right;
   let from = at - reach;
@@ -274,5 +274,5 @@ function narrowed(view: readonly View[], at: number, jump: number): { from: numb
   return { from: from - beside, to: to + beside };
 }
 
-/** No message lies farther below its line, in what minima scatter. */
+/** No message lies farther below its line than this many times the scatter of minima. */
 const BELOW = 2;

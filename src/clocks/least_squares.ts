@@ -13,7 +13,7 @@ const MANY_BLOCKS = 128;
 /** Rows of at most `WIDTH` terms. */
 const WIDTH = 5;
 
-/** The first unknowns, `size` by `size`, belong together: one clock's corrections. */
+/** The first unknowns come in blocks of `size`: the corrections of one clock. */
 export interface Blocks {
   readonly count: number;
   readonly size: number;
@@ -30,7 +30,7 @@ export class SparseLeastSquares {
   /** The order of the unknowns at the first solution. */
   private order: Order | undefined;
 
-  /** `blocks`: rounds begin with what each of them says by itself. In a row indices of one block are no more than BAND apart. */
+  /** `blocks`: each round begins with the solution of each block alone. In a row the indices of one block are at most BAND apart. */
   constructor(
     readonly unknowns: number,
     private readonly blocks: Blocks = { count: 0, size: 1 },
@@ -217,7 +217,7 @@ class BandedBlocks {
         lower[at + 1] = one;
         lower[at]! -= one * one;
       }
-      // What no row speaks of stays as it is.
+      // An unknown that is in no row stays as it is.
       lower[at] = lower[at]! > 0 ? Math.sqrt(lower[at]!) : Infinity;
     }
   }

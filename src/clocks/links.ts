@@ -24,7 +24,7 @@ export interface Link {
   readonly sizeOff: number;
   /** Standard error that its minimum delay is taken to have, ns. */
   sigma: number;
-  /** At least 1: the factor by which that grew because the link proved to be unlike the others. */
+  /** At least 1: the factor by which `sigma` grew because the link proved to be unlike the others. */
   excess: number;
   /** How much longer its minimum delay is than its like, ns. */
   residual: number;
@@ -37,9 +37,9 @@ export const minimaOf = ({ lines }: Link): number =>
 /** The minimum delay of a link's likeness, ns. */
 export type DelayOf = (link: Link) => number;
 
-/** Before anything is known of delays. */
+/** The first guess, when no delay is known. */
 export const FIRST_SIGMA_NS = 20_000;
-/** No two minimum delays are equal to less than this, ns: stamps are taken by programs. */
+/** Minimum delays are never equal to less than this, ns, because programs take the stamps. */
 export const FLOOR_SIGMA_NS = 300;
 /** ns: no message between hosts is faster. A smaller remaining delay is an error of the clocks. */
 const SHORTEST_DELAY_NS = 1000;
@@ -47,8 +47,8 @@ const SHORTEST_DELAY_NS = 1000;
 const LOOSE_ALIKE = 1;
 
 /**
- * A line needs the support of many pairs: it lasts for a minute, or less where there are as many in less. A stretch begins and ends
- * at a knot, so no window lies across two.
+ * The stretches of an edge's lines. A line needs the support of many pairs, so a stretch lasts for a minute, or less where there are enough
+ * pairs in less. A stretch begins and ends at a knot, so no window lies across two.
  */
 function stretchesOf({ pairs, windowNs }: EdgeEvidence, knots: Knots): Knots {
   const span = knots.step * (knots.count - 1);
@@ -147,7 +147,7 @@ export function ownSpread({ edge }: Link, delay: number, { part, atMost, ofSumsO
   if (!isWire(edge)) return Math.max(part, LOOSE_ALIKE) * whole;
   const stated = part * whole;
   const found = Math.min(stated, atMost);
-  // Half way between what was found and what was stated: one direction may be longer by what the other one is shorter.
+  // Half way between the found and the stated spread: one direction may be longer by as much as the other is shorter.
   return ofSumsOnly ? Math.sqrt(Math.max(found, LEAST_OF_SUMS * stated) * stated) : found;
 }
 
@@ -162,9 +162,9 @@ export const relativeResidual = (link: Link, delay: number): number =>
   link.residual / Math.max(SHORTEST_DELAY_NS, delay);
 
 /**
- * Standard errors of minimum delays: how like the others a link is said to be, how restless it is (a part `noise` of its
- * spread), and whether it proves unlike. What a wire is unlike others it is in all its likenesses: together they say no
- * more than the best of them.
+ * Standard errors of minimum delays: how similar links are stated to be, how much a link scatters (a part `noise` of its spread), and
+ * whether it proves different. If a wire differs from others, it does so in all its likenesses, so together they say no more than the best
+ * of them.
  */
 export function statedSigmas(
   links: readonly Link[],
@@ -172,7 +172,7 @@ export function statedSigmas(
   alike: Alike,
   noise: (link: Link) => number = () => 1,
 ): Float64Array {
-  // What a difference of sizes costs is not known: as much as if all of a delay were transfer.
+  // The cost of a difference in size is not known. It is taken as if the whole delay were transfer.
   const own = Float64Array.from(links, (link) => {
     const delay = delayOf(link);
     return Math.hypot(ownSpread(link, delay, alike), link.sizeOff * Math.max(0, delay) * COST_OF_SIZE);

@@ -75,14 +75,14 @@ export class HullBuilder {
     return this;
   }
 
-  /** Goes on with points by rising x, all behind the hull. */
+  /** Adds points by rising x, all of them after the points of the hull. */
   append(points: PointList): this {
     while (this.length + points.length > this.points.length) this.grow();
     for (let i = 0; i < points.length; i += 2) this.add(points[i]!, points[i + 1]!);
     return this;
   }
 
-  /** Goes on with the points of two hulls by rising x, all behind what is there. */
+  /** Adds the points of two hulls by rising x, all of them after the points of this hull. */
   appendBoth(a: PointList, b: PointList): this {
     while (this.length + a.length + b.length > this.points.length) this.grow();
     let i = 0;
@@ -135,7 +135,7 @@ export class HullBuilder {
   }
 }
 
-/** As hulls are, and hulls one after the other. */
+/** True for hulls, and for hulls one after the other. */
 function isSorted(points: PointList): boolean {
   for (let i = 2; i < points.length; i += 2) if (points[i]! <= points[i - 2]!) return false;
   return true;

@@ -5,7 +5,7 @@
 
 import type { Arc } from './graph.js';
 
-/** Each arc may say so much too little, ns: stamps are taken by programs. */
+/** The bound of each arc may be too tight by this, ns, because programs take the stamps. */
 export const EACH_NS = 100;
 
 export interface Cycle {
@@ -55,5 +55,5 @@ export function negativeCycle(
   return { nodes: cycle, by: -sum };
 }
 
-/** Sums of doubles are not nearer. */
+/** Sums of doubles are not more exact than this. */
 const LEAST_NS = 1e-3;

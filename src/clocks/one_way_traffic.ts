@@ -32,10 +32,10 @@ export function oneSidedBound(
   let late = -Infinity;
   let early = -Infinity;
   for (let span = 0; span + 1 < spans.count; span++) {
-    // What the domain is estimated too late by, against the reference, at most, and too early by.
+    // By how much the estimate of the domain may be too late and too early, at most, against the reference.
     const { below, above } = alignment.hardBetween(domain, reference, span);
     for (const end of [span, span + 1]) {
-      // How much later the trace shows it than the estimate to which the bounds belong.
+      // How much later the trace shows the domain than the estimate that the bounds belong to.
       const time = knotTime(spans, end);
       const later = placed(domain, time) - placed(reference, time);
       late = Math.max(late, below + later);

@@ -39,7 +39,7 @@ export function orderOf(unknowns: number, shared: number, terms: Terms): Order {
   const seen = new Uint8Array(unknowns);
   const visited = new Int32Array(rows).fill(-1);
   let walk = 0;
-  // By distance from `start`; those of one distance are together. Returns the last one.
+  // Numbers unknowns by their distance from `start`. Returns the last one.
   const walkFrom = (
     start: number,
     isReached: (one: number) => boolean,
@@ -48,7 +48,7 @@ export function orderOf(unknowns: number, shared: number, terms: Terms): Order {
     const queue = [start];
     walk++;
     reach(start);
-    // It grows meanwhile.
+    // The queue grows during the loop.
     for (const here of queue) {
       for (const row of rowsOf[here]!) {
         if (visited[row] === walk) continue;
@@ -123,7 +123,7 @@ export class OrderedCholesky {
         const other = start[j]! - first[j]!;
         let sum = lower[row + j]!;
         for (let k = Math.max(first[i]!, first[j]!); k < j; k++) sum -= lower[row + k]! * lower[other + k]!;
-        // What no row speaks of stays as it is.
+        // An unknown that is in no row stays as it is.
         lower[row + j] = i === j ? (sum > 0 ? Math.sqrt(sum) : Infinity) : sum / lower[other + j]!;
       }
     }

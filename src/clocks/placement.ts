@@ -48,7 +48,7 @@ export function wallClock(points: readonly Point[], { offset, drift }: Placement
   };
 }
 
-/** Of y - x; between samples half a run apart. null: the run is too short. */
+/** The median slope of y - x, between samples half a run apart. null: the run is too short. */
 function medianSlope(points: readonly Point[]): number | null {
   const sorted = [...points].sort((a, b) => a.x - b.x);
   const half = sorted.length >> 1;

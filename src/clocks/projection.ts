@@ -9,14 +9,14 @@ import { slack } from './estimate.js';
 import { isImpossibleAt } from './impossible_pairs.js';
 import { alignedAt } from './corrected_times.js';
 
-/** Kept from the border, ns, as far as there is room: so that rounding to whole nanoseconds turns no arrow. */
+/** Distance from the border, ns, where there is room, so that rounding to whole nanoseconds turns no arrow. */
 const MARGIN_NS = 20;
 const ROUNDS = 2000;
 /** After this many rounds, check whether a solution exists. */
 const DOUBTFUL_ROUNDS = 50;
 /**
- * References are put back after the rounds, which moves both ends of a pair by what their reference moved, at two different times: a
- * little is violated again where it moved much within a delay. So the rounds are taken again, less each time.
+ * After the rounds references are put back. That moves both ends of a pair by their reference's movement at two different times, so where
+ * it moved much within a delay, a little is violated again. The rounds are repeated, with less each time.
  */
 const TURNS = 5;
 /** ns: contradicting evidence leaves a larger violation. A smaller one only converges slowly. */
@@ -38,7 +38,7 @@ export function project(
     pinReferences(corrections, references);
     violated = worstViolation(knots, corrections, hulls);
     if (violated === 0) break;
-    // Evidence that contradicts itself is not reached the next time either.
+    // If evidence contradicts itself, another turn does not help either.
     if (!isReached && violated > NEARLY_NS) break;
   }
   return violated;
@@ -91,7 +91,7 @@ function isHopeless(
   );
 }
 
-/** Of the common axis: when the pair that is violated most began. */
+/** When, on the common axis, the pair that is violated most began. */
 function worstInstant(
   knots: Knots,
   corrections: readonly Float64Array[],

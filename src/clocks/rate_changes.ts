@@ -12,7 +12,7 @@ import type { Places, Rows } from './unknowns.js';
 export type Wander = Float64Array;
 
 /**
- * Crystals at rest change by 0.1 ppm in a minute, at random: over a shorter time by less, but not by as much less. Taken for granted
+ * Crystals at rest change by 0.1 ppm in a minute, at random. Over a shorter time they change less, but not in proportion. This is assumed
  * where pairs show less.
  */
 const AT_REST = 1e-7 / 60e9;
@@ -37,7 +37,7 @@ export function measureWander(
 ): boolean {
   const shown = place.solved.map((domain) => ROOM * bendsOf(corrections, place, domain));
   const least = atRest(place.knots);
-  // What half of the clocks show, all may do where messages are too few to show it.
+  // All clocks may change as fast as half of them are seen to, where messages are too few to show it.
   const usual = median(shown) ?? 0;
   let settled = true;
   place.solved.forEach((domain, i) => {
@@ -49,8 +49,8 @@ export function measureWander(
 }
 
 /**
- * Root mean square of a clock's bends, 1/ns: of those over the distance of two knots, or of several, whichever shows more. Where messages
- * scatter much, what bends from knot to knot is held for scatter, and what bends over several knots is not.
+ * Root mean square of a clock's bends, 1/ns: over the distance of two knots, or of several, whichever shows more. If messages scatter much,
+ * a bend from knot to knot is taken for scatter. A bend over several knots is not.
  */
 function bendsOf(corrections: Float64Array, place: Places, domain: number): number {
   const { step, count } = place.knots;
@@ -59,7 +59,7 @@ function bendsOf(corrections: Float64Array, place: Places, domain: number): numb
   for (let far = 1; far <= MOST_APART && count - 2 * far >= Math.min(far, LEAST_BENDS); far *= 2) {
     let squares = 0;
     for (let k = far; k + far < count; k++) squares += (at(k - far) - 2 * at(k) + at(k + far)) ** 2;
-    // Of independent bends at all knots, those over several are the sum, each weighed by how near to the middle it is.
+    // If the bends at all knots are independent, a bend over several knots is their sum, each weighed by its distance from the middle.
     const sum = (far * (2 * far ** 2 + 1)) / 3;
     most = Math.max(most, squares / (count - 2 * far) / sum);
   }
@@ -71,9 +71,8 @@ const MOST_APART = 2;
 const LEAST_BENDS = 4;
 
 /**
- * How fast each clock's rate was seen to change at most, 1/ns: by its corrections over half a minute and the next one, against what half of
- * the clocks of its group did meanwhile, so that of a group whose reference changes only the reference is known. null: the run is too
- * short.
+ * The fastest change of each clock's rate that was seen, 1/ns: its corrections over half a minute and the next one, less the median of its
+ * group. So if the reference changes, only the reference shows it. null: the run is too short.
  */
 export function seenWander(
   { knots, corrections }: { readonly knots: Knots; readonly corrections: readonly Float64Array[] },

@@ -1,10 +1,13 @@
-/** How fast clocks can gain on each other, piece by piece: by what bounds say of where they can have been. Dimensionless. */
+/**
+ * Bounds of how fast clocks can gain on each other, piece by piece. They follow from the bounds of where the clocks can have been.
+ * Dimensionless.
+ */
 
 import { MAX_RATE, type GainRates } from './arc_limit.js';
 import { knotTime, type Knots } from './corrections.js';
 import type { Band } from './tangents.js';
 
-/** What holds for any two counters. */
+/** Bounds that hold for any two counters. */
 export const anyRate = (pieces: number): GainRates => ({
   least: new Float64Array(pieces).fill(-MAX_RATE),
   most: new Float64Array(pieces).fill(MAX_RATE),
@@ -26,15 +29,15 @@ export interface BoundedClock {
 const SPAN_NS = 60e9;
 
 /**
- * In place, by where the clock can be at any two instants of a piece, or near it. The rate at a time `far` from the middle of a span is
- * the mean rate of the span, but for what it bends: most, where it bent one way before that time and the other way behind it.
+ * Narrows the rates in place, by where the clock can be at any two instants of a piece or near it. The rate at a time `far` from the middle
+ * of a span is the span's mean rate plus a bend. The bend is largest if the clock bent one way before that time and the other way after it.
  */
 export function narrowRates({ least, most }: GainRates, clock: BoundedClock): void {
   const { knots, perPiece, apart, curvature } = clock;
   const { times, most: high, least: low } = clock.band;
   const beside = Math.max(0, Math.round((perPiece * (SPAN_NS / knots.step - 1)) / 2));
   for (let piece = 0; piece + 1 < knots.count; piece++) {
-    // The longer a span the better its mean rate is known, and the less it says of one piece.
+    // A longer span has a better known mean rate, but says less about one piece.
     const first = Math.max(0, piece * perPiece - beside);
     const end = Math.min(times.length - 1, (piece + 1) * perPiece + beside);
     for (let i = first; i < end; i++) {

@@ -1,7 +1,8 @@
 /**
- * What a clock can show while another one, the source, shows a time: at most, and at least. Known at instants; in between each is
- * a chord, from which the truth differs by no more than the curvature allows; beyond the outer instants it goes on as fast as
- * what is known before them leaves open. The corrections are followed along these curves, so their knots count where the clocks reach them.
+ * The latest and the earliest time that a clock can show while another one, the source, shows a given time. The bounds are known at
+ * instants. Between instants they follow a chord, from which the truth differs by no more than the curvature allows. Beyond the outer
+ * instants they go on at the fastest rate that is still possible. The corrections are followed along these curves, so a knot counts when
+ * the clock reaches it.
  */
 
 import { knotTime, type Knots } from './corrections.js';
@@ -31,7 +32,7 @@ export interface Readings {
   readonly curvature: number;
 }
 
-/** So long before and behind an instant others are looked at: farther off clocks may have bent by too much to say anything. */
+/** Other instants are looked at up to this far away. Farther off, clocks may have bent too much to say anything. */
 const NEAR_NS = 240e9;
 /** Least and largest number of instants. */
 const LEAST_NEAR = 4;
@@ -88,7 +89,7 @@ class Curve {
   private readonly ownValues: Float64Array;
   /** What it shows at the instants. */
   private readonly points: Float64Array;
-  /** What it goes on at before the first instant and behind the last one: shown time per time of the source. */
+  /** Its rate before the first instant and after the last one: shown time per time of the source. */
   private readonly rateBefore: number;
   private readonly rateBehind: number;
 
@@ -111,7 +112,7 @@ class Curve {
     this.rateBehind = 1 + sign * behind;
   }
 
-  /** Of |estimate - truth| to this side, while the source shows [from, to]. */
+  /** The largest |estimate - truth| on this side, while the source shows [from, to]. */
   largestError(from: number, to: number): number {
     const { knots, shown } = this.readings;
     let worst = Math.max(this.error(from), this.error(to));
@@ -127,7 +128,7 @@ class Curve {
     return worst;
   }
 
-  /** When, by the source, this curve comes to a time. */
+  /** The source's time at which this curve reaches a time. */
   whenShown(time: number): number {
     const { points } = this;
     const { shown } = this.readings;
@@ -146,7 +147,7 @@ class Curve {
     return this.errorAt(time, this.at(time));
   }
 
-  /** Where the source shows `time`, and this curve `own`. */
+  /** The error when the source shows `time` and this curve shows `own`. */
   private errorAt(time: number, own: number): number {
     const { knots } = this.readings;
     return this.sign * (alignedAt(knots, this.values, own) - alignedAt(knots, this.ownValues, time));

@@ -84,7 +84,10 @@ function agreeOn(clock: WallClock, witness: ClockWitness, reference: ClockWitnes
   );
 }
 
-/** What the samples next to `x` say: a clock that is slewed for long strays from any one line. `slope`: before and behind all. */
+/**
+ * REALTIME at `x`, from the samples next to it, because a clock that is slewed for long strays from any one line. `slope`: before the first
+ * and after the last sample.
+ */
 function between(samples: readonly Point[], slope: number, x: number): number {
   const at = samples.findIndex((sample) => sample.x > x);
   const before = samples.at(at < 0 ? -1 : at - 1)!;
@@ -110,7 +113,7 @@ function pointsOf(
   }));
 }
 
-/** Of processes that agree; not empty. */
+/** The counter of processes that agree; not empty. */
 function counterOf(witnesses: readonly ClockWitness[], flags: readonly string[]): SharedCounter {
   const origin = witnesses.map(({ header }) => header.tickBase).reduce((a, b) => (b < a ? b : a));
   // Each process measured the rate for itself.

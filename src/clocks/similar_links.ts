@@ -1,6 +1,6 @@
 /**
- * How equal the minimum delays of similar links are, as cycles show it, and which links differ from the others. These are named and lose
- * weight by their unexplained part.
+ * How equal the minimum delays of similar links are, measured around cycles of links, and which links differ from the others. A link that
+ * differs is named, and loses weight by its unexplained part.
  */
 
 import { maxOf } from '../base/extremes.js';
@@ -18,7 +18,7 @@ import {
 /** Domains that are solved together: `reference[d]` is the group's first domain. */
 export type References = readonly number[];
 
-/** As stated or shown, without a limit in ns. */
+/** A relative spread without a limit in ns. */
 const byPart = (part: number): Alike => ({ part, atMost: Infinity });
 
 /** A link differs from the others if it leaves more than this many standard errors unexplained. */
@@ -108,8 +108,8 @@ interface MeasuredAlike {
   /** Relatively. */
   readonly spread: number;
   /**
-   * ns: a reliable limit, larger with few cycles. Not relative, because cycles show ns: little of a long delay, but much of a short one
-   * that the clocks rest on.
+   * ns: a safe limit, larger with few cycles. It is not relative, because cycles show ns. That is little of a long delay, but much of a
+   * short one, and clocks rest on the short ones.
    */
   readonly atMost: number;
   /** No cycle shows how far the two directions of a wire differ. */
@@ -195,7 +195,7 @@ function wiresShown(links: readonly Link[], references: References) {
   }
   const wires = [...best.values()];
   const likenesses = new Set(wires.map(({ like }) => like)).size;
-  // What a counter was before and after a jump are two clocks, but how far apart is shown by the same wires once more.
+  // A counter before and after a jump is two clocks, and the same wires show how far they are apart.
   const domains = new Set(links.flatMap(({ edge }) => [wireOf(edge).from, wireOf(edge).to]));
   const groups = new Set(links.map(({ edge }) => references[edge.from]));
   return { wires, freedom: wires.length - (domains.size - groups.size) - likenesses };

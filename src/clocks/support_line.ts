@@ -1,8 +1,8 @@
 /**
- * The least delay of one edge over a stretch of time, as a line: what would be seen if no message ever waited. The stretch is
- * cut into sub-windows; each gives its least delay (below the line's own slope, else minima would sit at the edges of the
- * sub-windows), and the line runs through the lowest of these minima but for the odd one. So one message that seems to arrive
- * too early (a wrong pair) moves nothing: a line needs the support of several sub-windows.
+ * The least delay of one edge over a stretch of time, as a line: the delay of messages that never waited. The stretch is cut into
+ * sub-windows, and each gives its least delay. (It is taken below the line's own slope. Otherwise minima would sit at the edges of the
+ * sub-windows.) The line runs through the lowest of these minima, except a single odd one. So one message that seems to arrive too early (a
+ * wrong pair) moves nothing: a line needs the support of several sub-windows.
  */
 
 import { firstIndex } from '../base/first_index.js';
@@ -20,7 +20,10 @@ export interface SupportLine {
 }
 
 const MAX_SUB_WINDOWS = 8;
-/** Of fewer pairs a minimum says too little; where pairs are few, fewer minima say too little of clocks that bend. */
+/**
+ * A minimum of fewer pairs says too little. With more pairs per minimum, there would be too few minima where messages are few and clocks
+ * bend.
+ */
 const PAIRS_PER_SUB_WINDOW = 3;
 /** How far minima differ where there are too few to see, ns. */
 const UNSEEN_SPREAD_NS = 5000;
@@ -129,10 +132,10 @@ function throughLowest(minima: readonly number[], slope: number): SupportLine {
   };
 }
 
-/** Below this a residual is read-out noise: keeps the weights finite. */
+/** A smaller residual is read-out noise. The limit keeps the weights finite. */
 const SMALLEST_RESIDUAL_NS = 50;
 const ROUNDS = 24;
-/** A line that moves by less will stay where it is. */
+/** A line that moves by less has settled. */
 const STILL_NS = 1;
 
 /** The minima of the line that is being found: there are many lines, and each has few. */

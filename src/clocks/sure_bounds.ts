@@ -15,7 +15,7 @@ import type { Interval } from './readings.js';
 export interface SureBounds {
   /** What bounds are stated for. */
   readonly spans: Knots;
-  /** What certain evidence says of steady clocks that cannot be. */
+  /** Certain evidence that steady clocks cannot make; null: none. */
   readonly contradiction: UnsteadyClock | null;
   /** truth - estimate of `a` against `b`, in a span. */
   readonly between: (a: number, b: number, span: number) => Interval;
@@ -38,7 +38,7 @@ export function sureBounds(
   const connected = groupReferences(references.length, sure);
   const isSure = references.map((reference, domain) => connected[domain] === connected[reference]);
   const known = new Set(sure);
-  // Without receives that NCCL may report early, for which another stamp is certain.
+  // Receives that NCCL may report early are left out. Another stamp of theirs is certain.
   const credits = used.filter((edge) => edge.kind === 'credit' && !known.has(edge));
   const { spans, contradiction } = certain;
   if (credits.length === 0)

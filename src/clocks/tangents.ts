@@ -1,7 +1,8 @@
 /**
- * What bounds at other instants say of one. A clock that lay no lower than `least` at one instant and no higher than `most` at
- * a later one went no faster in between, and can have gone on no faster than that and what its rate may have changed. So where
- * a clock is well known twice, it is known beside that as well: by tangents to the bounds, bent by the declared curvature.
+ * Narrows the bounds at one instant by the bounds at other instants. If a clock was not below `least` at one instant and not above `most`
+ * at a later one, that limits its rate between the two. Afterwards it can have gone on no faster than that rate plus the declared change of
+ * rates. So where a clock is well known twice, it is also known beside these instants: by tangents to the bounds, bent by the declared
+ * curvature.
  */
 
 import { MAX_RATE } from './arc_limit.js';
@@ -27,12 +28,12 @@ export interface Openings {
 }
 
 /**
- * Narrows the band in place, but not beyond the estimate: where clocks bend more than is declared nothing lies inside all
- * bounds, and they would say ever more that is not so. `curvature`: most that either clock's rate changes, 1/ns. Of each
- * instant so many before it and behind it are looked at: `near`.
+ * Narrows the band in place, but not beyond the estimate. If clocks bend more than declared, nothing lies inside all bounds, and they would
+ * go on narrowing without reason. `curvature`: most that either clock's rate changes, 1/ns. `near`: how many instants before and after each
+ * one are looked at.
  */
 export function narrow(band: Band, curvature: number, near: number): Openings {
-  // Twice, for what one direction found narrows what the other one finds.
+  // Twice, because the result of one direction narrows that of the other.
   for (let round = 0; round < 2; round++) {
     sweep(band, curvature, near, 1);
     sweep(band, curvature, near, -1);
@@ -44,7 +45,7 @@ export function narrow(band: Band, curvature: number, near: number): Openings {
   };
 }
 
-/** From one end to the other. Each instant passes on what is known from it and from those before it. */
+/** Goes from one end to the other. Each instant passes on what is known from it and from those before it. */
 function sweep(band: Band, curvature: number, near: number, step: 1 | -1): void {
   const { times, most, least, guess } = band;
   const last = step > 0 ? times.length - 1 : 0;

@@ -5,7 +5,10 @@ import { WAITED_CREDIT, type EdgeEvidence } from './evidence.js';
 import type { References } from './similar_links.js';
 import { FIRST_SIGMA_NS, type Link } from './links.js';
 
-/** Rates of counters against their nominal ones: only there so that a domain heard of once has a rate at all. */
+/**
+ * How far a counter's rate may be from its nominal one. It only matters for a domain with a single message, which would have no rate
+ * otherwise.
+ */
 const RATE_PRIOR = 50e-6;
 /** How far minimum delays of different likenesses may differ, relatively: decides only where nothing else does. */
 const LIKENESS_PRIOR = 2;
@@ -82,7 +85,7 @@ export function terms(
 
 export function addRatePriors(system: Rows<unknown>, place: Places): void {
   const { knots } = place;
-  // All knots of a clock together say it once.
+  // The prior counts once for all knots of a clock together.
   const sigma = RATE_PRIOR * knots.step * Math.sqrt(knots.count - 1);
   for (const domain of place.solved) {
     for (let k = 0; k + 1 < knots.count; k++)
@@ -121,7 +124,7 @@ export function likenessPriors(names: readonly string[], delays: ArrayLike<numbe
 
 /** At least this, for the shortest messages. */
 const SHORT_NS = 5000;
-/** Says nothing. */
+/** So wide that the prior says nothing. */
 const FAR_NS = 1e9;
 
 /** `first`: index of the unknown of the first likeness. Returns the numbers of the rows. */

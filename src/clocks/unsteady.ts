@@ -39,7 +39,7 @@ export function findUnsteady(
       0,
     );
   };
-  // The host without which the others agree best. In a ring this holds for every host.
+  // Suspects the host without which the others agree best. In a ring this holds for every host.
   const suspects = worst.nodes.map((domain) => ({
     domain,
     left: leftWithout(domain),

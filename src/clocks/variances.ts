@@ -1,7 +1,7 @@
 /**
- * How far the estimate can be off if minimum delays of like links differ as is said of them, and minima of sub-windows scatter as they
- * are seen to. What links are unlike lasts for the whole run and moves a clock as a whole; what minima scatter lets its line turn,
- * so it is most off at the ends of a piece. Between two knots no clock is farther off than at the worse of them.
+ * Variances of the estimate. They follow from how much minimum delays of similar links differ and from how much minima of sub-windows
+ * scatter. A difference between links lasts for the whole run and moves a clock as a whole. Scatter lets the line of a clock turn, so its
+ * effect is largest at the ends of a piece. Between two knots no clock is farther off than at the worse of them.
  */
 
 import { median } from '../base/median.js';
@@ -70,19 +70,19 @@ const shifted = (place: Places, by: number): Places => ({
   },
 });
 
-/** The lowest of few minima lies above the least delay, by about such a part of what they scatter. */
+/** The lowest of few minima lies above the least delay, by about this part of their scatter. */
 const LOWEST_ABOVE = 0.25;
 
 /**
- * What one minimum says of its link's least delay, as a standard error, ns: as far as half of the link's minima lie from it. Few minima
- * say little of that: a line runs through two of them whatever they are. So all of their likeness have a say, with those of messages that
- * waited, each as far off as it would lie if it were the least of as many messages; and all of them lie nearer to what was fitted through
- * them than to the truth. Found by `test/clocks/sparse.test.ts`.
+ * How exactly one minimum shows its link's least delay, as a standard error, ns: the median distance of the link's minima from the
+ * solution. Few minima show it badly, because a line runs through two of them anyway. So all minima of the likeness count, also those of
+ * messages that waited, each scaled to the same number of messages. All of them lie nearer to the fitted solution than to the truth, which
+ * is corrected. Found by `test/clocks/sparse.test.ts`.
  */
 function scattersOf(links: readonly Link[], guess: Estimate, unknowns: number): Float64Array {
   const distances = links.map((link) => distancesOf(link, guess));
-  // The least of n messages lies an nth of what messages scatter above the least delay, if all wait alike. Of few it is often one of
-  // those that waited in another way, which the least of many never shows.
+  // If all messages wait alike, the least of n lies above the least delay by an nth of their scatter. The least of few is often one that
+  // waited in another way, which the least of many never shows.
   const closeness = links.map(({ edge }, i) => (pairsOf(edge) / Math.max(1, distances[i]!.length)) ** 2);
   const sums = new Float64Array(guess.delays.size);
   const scaled = new Float64Array(guess.delays.size);
@@ -108,7 +108,7 @@ function scattersOf(links: readonly Link[], guess: Estimate, unknowns: number): 
 const pairsOf = ({ windows }: EdgeEvidence): number => windows.reduce((sum, { pairs }) => sum + pairs, 0);
 
 const OF_A_LINE = 2;
-/** All of so few messages may have waited long, as one in ten does. */
+/** So few messages may all have waited long, as one in ten does. */
 const FEW_PAIRS = 12;
 /** The evidence of other links counts as this many minima of a link itself. */
 const OTHERS_COUNT = 2;
@@ -147,16 +147,16 @@ function fromLines(references: References, guess: Estimate, alike: Alike): Varia
   return (a, b) => (a === b ? 0 : ofPair(a, b, 0));
 }
 
-/** What part of a link's spread (which half of its minima exceed) is left as an error at the ends of a piece. */
+/** The part of a link's spread that is left as an error at the ends of a piece. */
 function atEnds(link: Link): number {
   const lines = link.lines.filter((line) => line !== null);
   const minima = lines.reduce((sum, line) => sum + line.minima.length / 2, 0) / Math.max(1, lines.length);
   return Math.min(MOST_AT_ENDS, 1 + FEW_MINIMA / Math.max(1, minima)) / Math.sqrt(Math.max(1, minima));
 }
 
-/** Few points say little of how far they scatter, least of all at the ends of their line. */
+/** Few points show little of how far they scatter, least of all at the ends of their line. */
 const FEW_MINIMA = 30;
 const MOST_AT_ENDS = 6;
 
-/** For a clock without any other evidence. */
+/** The error of a clock without any other evidence. */
 const UNHEARD_NS = 1e12;

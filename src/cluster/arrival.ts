@@ -10,12 +10,12 @@ import type { ArrivalBasis, ClusterMember } from './types.js';
 const WAITED_FOR_DATA = 2e5;
 
 /**
- * ns. A stamp moved to the host's clock is late by the shortest time of a notice, which cannot be observed: to the hard bound a GPU that
- * always begins late looks the same. The proxy thread polls all the time, so a notice takes at most this long.
+ * ns: on the host's clock a stamp is late by the shortest time in which the proxy thread notices a kernel. No record shows that time, so
+ * the hard bound alone would allow any. The thread polls all the time, so it is at most this long.
  */
 const NOTICE_TAKES = 1e6;
 
-/** One arrival after the other in the same object: a run has millions. */
+/** One object for all arrivals in turn, because a run has millions. */
 export class Arrival {
   basis: ArrivalBasis = 'call';
   at = 0 as TraceNs;
@@ -69,7 +69,7 @@ export class Arrival {
     if (Number.isNaN(ends.step[row])) return;
     const at = Math.max(this.called, time(ends.step[row]!)) as TraceNs;
     const waited = Number.isNaN(ends.data[row]) ? Infinity : at - time(ends.data[row]!);
-    // Data that it had to have first: it may have come long before them.
+    // The GPU waited for these data, so the rank may have arrived long before them.
     const isAfterData = waited >= 0 && waited < WAITED_FOR_DATA;
     const earliest = isAfterData ? earlier(queued, at) : at;
     if (this.basis !== 'kernel') {

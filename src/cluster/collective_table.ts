@@ -88,7 +88,7 @@ export class CollectiveTable {
   /** By function and ordinal, then by sequence number. */
   private readonly byName = new Map<number, Map<number, number>>();
 
-  /** Adds a rank's part, a row of its works to which `walk` has come. Returns the collective's row. */
+  /** Adds a rank's part: the row of its works that `walk` has come to. Returns the collective's row. */
   add(entry: Entry, work: number, walk: RankWalk): number {
     const row = this.rowOf(entry, work, walk.arrival);
     this.arrives(row, entry, walk);

@@ -77,7 +77,7 @@ function addRows(
     let place = places.get(number);
     if (!place) {
       const found = entries.get(number);
-      // One without an id has no draft.
+      // A communicator without an id has no draft.
       if (!found?.comm) continue;
       places.set(number, (place = found.comm.placeOf(member, file, found.one)));
     }
@@ -100,7 +100,7 @@ function partOf(
 /** What a communicator knows of one file. */
 class FilePart {
   readonly seen = new RowSet();
-  /** Its first call: from then on it can testify. */
+  /** Its first call. From then on the file can show that its rank did not enter. */
   from = Infinity;
 }
 
@@ -159,8 +159,8 @@ class CommDraft {
   }
 
   /**
-   * A rank that still works on something older has not arrived yet, which is the point of a hang. For a rank whose records begin later
-   * it is not known.
+   * A rank that still works on an older collective has not arrived yet: this is how a hang shows. If the rank's records begin later, it is
+   * not known.
    */
   private findMissing(): void {
     const { rows, columns, absent, notKnown } = this.table;

@@ -31,7 +31,7 @@ export function together(waits: readonly Spell[]): Spell[] {
   return spells;
 }
 
-/** Made where there is none: of a long run these are long. */
+/** The list of a key, made when it is first asked for. */
 export function listOf<T>(lists: Map<number, T[]>, key: number): T[] {
   let list = lists.get(key);
   if (!list) {

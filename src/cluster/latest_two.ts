@@ -1,4 +1,4 @@
-/** By row of a table: the two greatest times, of different ranks. They say how long all others waited for one rank alone. */
+/** For each row of a table the two latest times, of different ranks. They show how long all others waited for one rank alone. */
 
 import { withRows } from '../base/columns.js';
 import type { TraceNs } from '../base/time.js';
@@ -37,7 +37,7 @@ export class LatestTwo {
     firstAt[row] = at;
   }
 
-  /** The greatest time of another rank; null: no other came. */
+  /** The latest time of another rank than this one; null: no other came. */
   but(row: number, file: number, rank: number): TraceNs | null {
     const { firstFile, firstRank, firstAt, secondAt } = this.columns;
     const isOther = firstFile[row] !== file || firstRank[row] !== rank;

@@ -12,10 +12,10 @@ export interface SlowLink {
   readonly sends: number;
   readonly sizes: number;
   readonly like: number;
-  /** ns: median time, its own and the usual one, of the size that cost most: it is slow by so much. */
+  /** ns: the link's median time and the usual one, for the size that cost most. */
   readonly medianNs: number;
   readonly usualNs: number;
-  /** ns: what its sends took longer than usual, divided by as many as are on the wire at once: the least that the rank lost. */
+  /** ns: how much longer than usual its sends took in all, divided by how many are on the wire at once: the least that the rank lost. */
   readonly costNs: number;
 }
 

@@ -53,7 +53,10 @@ export interface Idle {
   readonly to: TraceNs;
 }
 
-/** The rank that all others waited for: from when they had come, and it had nothing under way, until it came. */
+/**
+ * The rank that all others waited for. The wait begins when all others had come and this rank had nothing under way. It ends when this rank
+ * came.
+ */
 export interface Late {
   readonly file: number;
   readonly rank: number;
@@ -61,8 +64,8 @@ export interface Late {
   readonly basis: ArrivalBasis;
   readonly called: TraceNs;
   /**
-   * All others had certainly arrived. For the last caller: or were held up by an earlier call of the same communicator. After `to`: not
-   * known for any time.
+   * All others had certainly arrived. For the last caller, an earlier call of the same communicator may have held them up instead. Later
+   * than `to`: not known.
    */
   readonly others: TraceNs;
   /** Its process had nothing pending. Only then is it late itself, and not because of earlier work. */
@@ -105,7 +108,7 @@ export interface Collective {
   readonly notKnown: readonly number[];
   /** Files that entered it with another count, datatype or root than the first of the files did. */
   readonly different: readonly number[];
-  /** On some rank all receives, or kernels, that bring the others' data had ended. */
+  /** On some rank all receives (or kernels) that bring the other ranks' data had ended. */
   readonly isFed: boolean;
   /** Latest end that was seen; null: none. With `open` files it is not the end of all. */
   readonly end: TraceNs | null;

@@ -1,4 +1,4 @@
-/** When a work was over, on the trace's axis. */
+/** When a work ended, on the trace's axis. */
 
 import type { TraceNs } from '../base/time.js';
 import type { GpuNs } from '../model/types.js';

@@ -1,16 +1,16 @@
 /**
- * Calls that NCCL did not report any further: Broadcast from 2.29 on, collectives of symmetric memory, calls whose events were masked. In a
- * hang such a call may be the only evidence.
+ * Calls for which NCCL reported nothing else: Broadcast from 2.29 on, collectives of symmetric memory, calls whose other events were turned
+ * off. In a hang such a call may be the only evidence.
  */
 
 import type { HostSpan, Work } from './types.js';
 import type { Kept } from './work_ends.js';
 
 export class ApiCalls {
-  /** By row: time of the call while it has no known work, then NaN. */
+  /** By row: the time of the call, or NaN once its work is known. */
   private readonly called: number[] = [];
   private readonly funcs: string[] = [];
-  /** Calls of groups that are not launched yet: too early to judge. */
+  /** Calls of groups that are not launched yet, so it cannot be decided yet. */
   private readonly pending = new Map<HostSpan, number[]>();
 
   started(span: HostSpan): void {
@@ -30,7 +30,7 @@ export class ApiCalls {
     if (api) this.found(api);
   }
 
-  /** `kept`: whether what followed a call was read. */
+  /** `kept`: whether the records after a call were read. */
   finish(kept: Kept): Map<number, string> {
     const tooEarly = new Set([...this.pending.values()].flat());
     const bare = new Map<number, string>();

@@ -13,7 +13,7 @@ import type { WorkTable } from './work_table.js';
 /** What was called. Many calls share one shape. */
 export interface CallShape {
   readonly func: string;
-  /** As called: for AllGather per rank, in elements. */
+  /** As the application called it: elements, for AllGather per rank. */
   readonly count: number;
   readonly datatype: string;
   /** Rank in the communicator; null if the function has no root. */
@@ -30,11 +30,11 @@ export interface CommCalls {
   readonly keys: WideNumbers;
   /** 1: in another group than the call before. */
   readonly begins: Uint8Array;
-  /** One was recorded into a graph: its runs are not in the calls. */
+  /** A call was recorded into a graph. The graph's replays are not in the table. */
   readonly hasCaptured: boolean;
   /** First call from which on all groups and names are known. */
   readonly knownFrom: number;
-  /** Ticks: the last collective NCCL reported without a call in this table, up to `until`; -1: none. */
+  /** Ticks: the last collective up to `until` that NCCL reported and that has no call in this table; -1: none. */
   readonly lastOther: number;
   /** The last call's group had not ended, so more calls may belong to it. */
   readonly isLastOpen: boolean;

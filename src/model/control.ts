@@ -10,7 +10,7 @@ import type { Communicator, FileFacts } from '../rankfile/types.js';
 type Source = Pick<FileFacts, 'header' | 'changes'>;
 
 export interface Change {
-  /** Until then everything was recorded as before. */
+  /** Up to this tick everything was recorded as before. */
   readonly tick: Ticks;
   /** The change holds from here on; null: only the header has it, perhaps before it took effect. */
   readonly done: Ticks | null;
@@ -65,12 +65,15 @@ export interface Span {
 }
 
 const CALLS = EventType.CollApi | EventType.P2pApi;
-/** Evidence of calls where NCCL reports no calls: the events of those sampled. */
+/** Before v5 NCCL reports no calls. There these events are the evidence of calls. */
 const WORKS = EventType.Coll | EventType.P2p;
 /** NCCL reports calls from this version of the interface on. */
 const FIRST_ABI_OF_CALLS = 5;
 
-/** When fewer calls were recorded than at the start: silence proves nothing in these spans. Ascending; without an end if it still lasts. */
+/**
+ * Spans in which fewer calls were recorded than at the start, so silence proves nothing. Ascending; the last one has no end if it still
+ * lasts.
+ */
 export function spansWithoutCalls(
   source: Source,
   communicators: Iterable<Pick<Communicator, 'abi'>>,

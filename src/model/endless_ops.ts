@@ -7,7 +7,7 @@
 
 import type { Op, Work } from './types.js';
 
-/** A longer queue is no queue, because NCCL queues only a few. Bounds the memory of a long run. */
+/** More operations than this are no queue: NCCL queues only a few. This bounds the memory of a long run. */
 export const DEEPEST_QUEUE = 1024;
 
 /** The user of the connection. If an operation's work is not known, it may be either. */
@@ -15,7 +15,7 @@ const KINDS = ['Coll', 'P2p', 'unknown'] as const;
 type Kind = (typeof KINDS)[number];
 
 interface Connection {
-  /** As `connectionKey`. */
+  /** The connection's `connectionKey`. */
   readonly key: string;
   readonly kind: Kind;
   isAlive: boolean;
@@ -32,11 +32,11 @@ export interface Endless {
 }
 
 export class EndlessOps {
-  /** By communicator and channel in one number, then by peer and kind in another: looked up for every receive. */
+  /** By communicator and channel in one number, then by peer and kind in another. It is looked up for every receive. */
   private readonly byPeer = new Map<number, Map<number, Connection>>();
   count = 0;
 
-  /** `works`: told of each work whose number of children has changed. */
+  /** `works`: is called for each work whose number of children has changed. */
   constructor(private readonly works: { changed(work: Work): void }) {}
 
   started(op: Op): void {
@@ -55,11 +55,11 @@ export class EndlessOps {
     if (op.isEndless) this.correct(op);
     const own = kindOf(op);
     if (own !== 'unknown') comesAlive(peers.get(peerKey(op.peer, own)));
-    // Unknown work: any connection there may be alive.
+    // The work is not known, so any connection to this peer may be the one that moved.
     else for (const kind of KINDS) comesAlive(peers.get(peerKey(op.peer, kind)));
   }
 
-  /** Until this call no work's counts are final. */
+  /** A work's counts are final only after this call. */
   finish(): Endless {
     const connections = new Set<string>();
     let otherDirection = 0;
@@ -111,7 +111,7 @@ export class EndlessOps {
   }
 }
 
-/** Clearing a set makes a new one, even of an empty one. */
+/** Checked first: clearing a set makes a new one, even if the set is empty. */
 function comesAlive(connection: Connection | undefined): void {
   if (!connection || connection.isAlive) return;
   connection.isAlive = true;

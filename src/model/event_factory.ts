@@ -18,7 +18,7 @@ import type { Source, Texts } from './start_record.js';
 import type { Kernel } from './types.js';
 import { WorkFactory } from './work_factory.js';
 
-/** What handles mean. */
+/** Looks up what a handle means. */
 export interface Known {
   named(key: HandleKey): Event | StepName | undefined;
 }
@@ -26,7 +26,7 @@ export interface Known {
 export class EventFactory implements Texts {
   private readonly hosts: HostFactory;
   private readonly works: WorkFactory;
-  /** One for all records: the factories keep nothing of it. */
+  /** One object for all records, because the factories keep nothing of it. */
   private source: { -readonly [Field in keyof Source]: Source[Field] } | undefined;
 
   constructor(

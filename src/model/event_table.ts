@@ -24,7 +24,7 @@ export interface StepName {
  */
 const CALL_PLACES = 1 << 16;
 const PROXY_PLACES = 1 << 11;
-/** The map is swept after so many events, or as many as it holds that are wanted. */
+/** The map is swept after this many events, or as many as it holds if that is more. */
 const SWEEP_AFTER = 1 << 11;
 
 interface Places {
@@ -38,7 +38,7 @@ interface Places {
 export class EventTable {
   private readonly rings: (Places | undefined)[] = [];
   private readonly displaced = new Map<HandleKey, Event>();
-  /** Those that were over at the newest sweep. */
+  /** Events that were over at the newest sweep. */
   private over = new Set<HandleKey>();
   private sweepAt = SWEEP_AFTER;
 
@@ -66,7 +66,7 @@ export class EventTable {
     places.events[place] = event;
   }
 
-  /** Events begin at few positions: without this, most places would keep an event of long ago. */
+  /** Events begin at few positions. Without this, most places would keep an event of long ago. */
   private passTo(key: HandleKey, places: Places): void {
     const { keys, events, mask } = places;
     const first = Math.max(places.newest + 1, key - mask);

@@ -102,9 +102,9 @@ export interface HostSpan {
   stop: Ticks | null;
 }
 
-/** A group's context is its first call's, whatever it spans. */
+/** NCCL gives a group the context of its first call, whatever communicators it spans. */
 export const belongsToNoComm = ({ kind }: HostSpan): boolean => kind === 'GroupApi' || kind === 'GroupEnd';
 
-/** A transfer's context may be foreign: its operation decides. */
+/** The context of a transfer may belong to another process, so its operation decides. */
 export const callComm = ({ facts, comm }: HostSpan): Communicator | null =>
   facts?.kind === 'NetPlugin' && facts.step ? facts.step.op.comm : comm;

@@ -17,7 +17,7 @@ export interface FlowId {
 /** Interfaces v1 to v3, used through an adapter, never name the communicator. */
 const NO_COMM_ID = 0n;
 
-/** The part of the id shared by all transfers of a connection; null if the other end cannot know it. */
+/** The part of the id that all transfers of a connection share. null: the other end cannot know it. */
 export function transfersOf(op: Op): Hash64 | null {
   const { comm } = op;
   if (op.lost || comm === null || comm.commId === NO_COMM_ID) return null;

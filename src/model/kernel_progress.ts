@@ -1,7 +1,7 @@
 /**
- * How many of a collective's or send/receive's announced blocks the GPU began and ended, from KernelCh: the only source within a node.
- * Complete means every channel, with its own stamps. Only claimed for a communicator whose finished works were all reported in full, and
- * for works after which none began, because NCCL runs a communicator's work in order.
+ * How many of the announced blocks of a collective or send/receive the GPU began and ended, from KernelCh. Within a node there is no other
+ * source. A work is complete if every channel has stamps of its own. This is only claimed for a communicator whose finished works were all
+ * reported in full, and for works after which none began, because NCCL runs a communicator's work in order.
  */
 
 import type { Kernel, Op, Work } from './types.js';
@@ -34,12 +34,12 @@ interface Row {
 interface Tally {
   waiting: Row[];
   ring: number;
-  /** Earlier works reported in full, and others. If there are others, announced channels prove nothing. */
+  /** Earlier works that were reported in full, and other earlier works. If there are others, announced channels prove nothing. */
   full: number;
   short: number;
 }
 
-/** Works kept for a communicator without kernels, or with no more kernels. */
+/** How many works are kept for a communicator without kernels, or whose kernels stopped coming. */
 const FEW = 64;
 const MANY = 4096;
 
@@ -98,7 +98,7 @@ export class KernelProgress {
     );
   }
 
-  /** Drops what was enqueued before, except works of the same launch. */
+  /** Drops the works that were enqueued before, except those of the same launch. */
   private passed(tally: Tally, { work }: Row): void {
     const [first] = tally.waiting;
     if (!first || first.work === work) return;

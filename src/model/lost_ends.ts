@@ -8,7 +8,7 @@ import type { Gap, LossCause } from '../rankfile/types.js';
 
 export type LostGap = Gap & { readonly cause: LossCause };
 
-/** Gaps whose records nobody has. The others were not read. */
+/** Gaps whose records are nowhere. The records of other gaps exist and were not read. */
 export const lostGaps = (gaps: readonly Gap[]): readonly LostGap[] =>
   gaps.filter((gap): gap is LostGap => gap.cause !== 'unread');
 

@@ -43,7 +43,7 @@ export interface OddCounts {
   foreign: number;
   /** States that a step had already left, except polls of state 20. */
   repeatedStates: number;
-  /** A queue pair stops when it is done and again with its request: expected. */
+  /** Second stops of queue pairs: one when it is done, one with its request. They are expected. */
   netStopsAgain: number;
   /** Completions of kernels without a reported start; NCCL names the kernel before. */
   kernelsWithoutStart: number;
@@ -126,7 +126,7 @@ export class OddRecords {
     this.tell('unknown record kind', 'record', kind, at);
   }
 
-  /** It is drawn elsewhere: only counted here. */
+  /** Only counts it: it is drawn elsewhere. */
   unknown(what: string): void {
     const { unknown } = this.counts;
     unknown.set(what, (unknown.get(what) ?? 0) + 1);

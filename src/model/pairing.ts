@@ -46,8 +46,8 @@ export interface PairedFile extends Pick<FileFacts, 'header' | 'communicators' |
 }
 
 /**
- * It gives itself, and no functions, to those that call back: V8 throws compiled code away together with a function that was made for one
- * file, and compiles it again for the next file.
+ * It passes itself to the objects that call it back, and no functions: V8 throws compiled code away together with a function that was made
+ * for one file, and compiles it again for the next file.
  */
 export class Pairing implements Surroundings, Known {
   /** Open events, and those whose children may still come. */
@@ -259,7 +259,7 @@ export class Pairing implements Surroundings, Known {
 
   private stop(records: RecordColumns, i: number, at: Ticks): void {
     const event = this.find(records, i, at);
-    if (!event || event.type === 'ctrl') return; // a ProxyCtrl event's states say all
+    if (!event || event.type === 'ctrl') return; // the states of a ProxyCtrl event are all it has
     if (hasStopped(event)) {
       this.stopAgain(event, at);
       return;

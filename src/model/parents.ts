@@ -46,7 +46,7 @@ export function claim(work: Work, what: number): Claim {
   return 'first';
 }
 
-/** False: it had ended already. */
+/** False: the child had ended already. */
 export function claimEnded(work: Work, what: number): boolean {
   const isFirst = work.claims.get(what) !== true;
   work.claims.set(what, true);

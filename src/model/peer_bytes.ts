@@ -6,7 +6,7 @@ import type { Op } from './types.js';
 export interface PeerTraffic {
   /** Number of the communicator in this file. */
   readonly comm: number;
-  /** Rank in it. */
+  /** The peer's rank in the communicator. */
   readonly peer: number;
   readonly isSend: boolean;
   /** Bytes on the wire. */

@@ -49,7 +49,7 @@ export interface PendingWork {
   readonly ops: readonly PendingOp[];
   /** What the GPU was seen to begin and end; null: not known. */
   readonly blocks: BlocksSeen | null;
-  /** Slots lost since the last sign of its pending parts: all of them may have ended there. */
+  /** Slots that were lost after the last record of its pending parts. All of them may have ended there. */
   readonly lostSince: number;
 }
 
@@ -69,7 +69,7 @@ export interface PendingAtEnd {
 /** In place of a communicator's number: its entry is lost, or the table was full. */
 export const UNKNOWN_COMM = -1;
 
-/** At this many operations, those that NCCL never ends are found and forgotten. */
+/** When so many operations are in flight, the endless ones are looked for and dropped. */
 const MANY_OPS = 4096;
 
 export class PendingCollector implements Partial<WorkListener> {
@@ -80,7 +80,7 @@ export class PendingCollector implements Partial<WorkListener> {
   private readonly lastMove = new Map<number, { at: Ticks }>();
   private lastComm = NaN;
   private last: { at: Ticks } = { at: 0 as Ticks };
-  /** It is among `works`: its operations come one after the other. */
+  /** The newest work among `works`, because its operations come one after the other. */
   private lastWork: Work | null = null;
 
   /** `ops`: those in flight, owned by the caller. */
@@ -190,7 +190,7 @@ export class PendingCollector implements Partial<WorkListener> {
     this.lastWork = work;
   }
 
-  /** A later child puts it back. */
+  /** Drops a work that is done. A later child puts it back. */
   private forgetIfDone(work: Work | null): void {
     if (!work || isOpen(work)) return;
     this.works.delete(work);

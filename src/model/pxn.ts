@@ -8,7 +8,7 @@
 import type { Communicator } from '../rankfile/types.js';
 import type { WorkIdentity } from './work_identity.js';
 
-/** As NCCL passed it. */
+/** What NCCL passed with an operation of another process. */
 export interface Foreign {
   readonly context: bigint;
   readonly parent: bigint;

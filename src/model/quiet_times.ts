@@ -8,7 +8,7 @@ import type { Span } from './control.js';
 import type { HostSpan } from './host_span.js';
 import type { Gap } from './recording.js';
 
-/** The first call is followed by the job's start: connecting, loading, compiling. */
+/** The first pauses are the job's start: connecting, loading, compiling. */
 const START_UP = 2;
 
 /** Several pauses are kept, because records may turn out to be lost in some of them. */
@@ -68,11 +68,11 @@ export class QuietTimes {
     );
   }
 
-  /** Ticks, without the start. A pause in which records are lost (`gaps`) is not known. */
+  /** Ticks, without the job's start. A pause in which records are lost (`gaps`) does not count. */
   longest(gaps: readonly Gap[]): number {
     const lost = spansOf(gaps);
     const known = this.quiet.find((one) => !overlaps(one, lost));
-    // If none of them is known, the next one: it is at most this long.
+    // If records are lost in all kept pauses, the longest known one is at most as long as the shortest of them.
     const longest = known ?? (this.quiet.length < MOST ? undefined : this.quiet.at(-1));
     return longest ? lengthOf(longest) : 0;
   }

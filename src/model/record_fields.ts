@@ -33,7 +33,7 @@ export function startKey(ring: number, position: number): HandleKey {
 export const keyRing = (key: HandleKey): number => Math.floor(key / TWO_40);
 export const keyPosition = (key: HandleKey): number => key % TWO_40;
 
-/** Word 1 unchanged: a parent or a handle of any process. */
+/** Word 1 as it is: a parent, or a handle of any process. */
 export function word1(records: RecordColumns, i: number): bigint {
   return (BigInt(records.word1High[i]!) << 32n) | BigInt(records.word1Low[i]!);
 }

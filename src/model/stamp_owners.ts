@@ -1,7 +1,8 @@
 /**
- * Which work a KernelCh's stamps belong to. NCCL's host counts the works of a channel to find a kernel's stamps. If it lags behind the
- * device (self-sends, Broadcast groups, replays), it reads the previous work's stamps from then on. Detected here: a start stamp from
- * before the work's call, allowing for the clock's bound, and all that follows in the channel. Needs no solved clock, so both passes agree.
+ * Finds the work to which a KernelCh's stamps belong. NCCL's host counts the works of a channel to find a kernel's stamps. If it lags
+ * behind the device (self-sends, Broadcast groups, replays), it reads the previous work's stamps from then on. It shows by a start stamp
+ * from before the work's call, by more than the clock's bound: then all later stamps of the channel are wrong, too. Needs no solved clock,
+ * so both passes agree.
  */
 
 import type { Ticks } from '../base/time.js';
@@ -13,8 +14,8 @@ const SLACK = 1e5;
 const MAX_DRIFT = 200e-6;
 
 /**
- * GPU time + offset is not before the host time at which a kernel was noticed: the two least offsets, ns, from different works, because one
- * stamp from the future must not judge all others.
+ * Bounds a GPU's clock. GPU time plus offset is not before the host time at which a kernel was noticed. The two least offsets (ns) are
+ * kept, from different works, because one stamp from the future must not decide about all others.
  */
 class CommStamps {
   /** Channels whose counter lags. */
@@ -78,7 +79,7 @@ export class StampOwners {
     this.nsPerTick = 1e9 / tickHz;
   }
 
-  /** At its start; `noticed` by the host. */
+  /** Called at the kernel's start. `noticed`: when the host saw it. */
   judge(kernel: Kernel, noticed: Ticks): void {
     const { comm, channel, timerStart, work, phase } = kernel;
     if (timerStart === null) return;

@@ -7,7 +7,7 @@
 import type { Ticks } from '../base/time.js';
 import type { Op } from './types.js';
 
-/** When it was last seen in flight; null: until the end. */
+/** When the operation was last seen in flight; null: until the end. */
 export function seenUntil({ stop, openSteps, lastMove }: Op): Ticks | null {
   return stop ?? (openSteps.length > 0 ? null : lastMove);
 }

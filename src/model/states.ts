@@ -35,7 +35,10 @@ export function applyOpState(op: Op, { state, value }: StateFields, at: Ticks, s
   if (tellsProgress && value !== null) opProgress(op, value, at, sinks.listener);
 }
 
-/** Up to NCCL 2.26 no state of a step says that the GPU has filled it and the receiver has no room: this state of its operation does. */
+/**
+ * In a send step the GPU may have filled the data while the receiver has no room. Up to NCCL 2.26 no state of the step says so, but this
+ * state of its operation does.
+ */
 function sendTried(op: Op, at: Ticks): void {
   op.roomWanted ??= at;
   if (op.gpuBegan === null || at < op.gpuBegan) op.gpuBegan = at;

@@ -26,7 +26,7 @@ PHASE_OF_STATE[State.RecvGpuWait] = StepPhase.RecvGpuWait;
 export interface Surroundings {
   /** The operation that a start names, or its stand-in. */
   opOf(ring: number, records: RecordColumns, i: number, at: Ticks): Op;
-  /** A record that is not of a step in flight here. */
+  /** Takes a record that belongs to no step in flight. */
   other(ring: number, records: RecordColumns, i: number): void;
   readonly tag17: number;
   readonly tickBase: bigint;
@@ -36,7 +36,7 @@ const TWO_31 = 2 ** 31;
 
 export class StepPairing {
   readonly table = new StepTable();
-  /** Records with a tick before that of the record before them in the ring: they count as of its time. */
+  /** Records with an earlier tick than the record before them in the ring. They count as of that record's time. */
   reordered = 0;
   private readonly newest = new Float64Array(MAX_RINGS);
   private readonly stateFields: StateFields = { state: 0, value: null };

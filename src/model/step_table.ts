@@ -14,7 +14,7 @@ export const NONE = -1;
 export const NO_STEP = -1;
 export const ENDED_STEP = -2;
 
-/** Places of handles. NCCL has some hundred steps in flight. What stays open for longer than this moves to a map. */
+/** Places for handles. NCCL has some hundred steps in flight. A step that stays open for so many later handles moves to a map. */
 const PLACES = 1 << 14;
 /** Words of a place; the first is the handle's low word. */
 const [HIGH, ROW, USE] = [1, 2, 3];
@@ -51,7 +51,7 @@ export class StepTable {
 
   /** Four words per place, side by side: the handle's low and high word, its row, the row's use. */
   private readonly places = new Uint32Array(4 * PLACES);
-  /** Rows of handles whose place another took, by both words in one number. */
+  /** Rows of handles whose place was taken by another handle. The key is both words in one number. */
   private readonly displaced = new Map<number, number>();
 
   /** Adds a row for the step of that handle. */
@@ -96,7 +96,7 @@ export class StepTable {
     return this.displaced.size === 0 ? NO_STEP : (this.displaced.get(wordsInOne(low, high)) ?? NO_STEP);
   }
 
-  /** No more records use this handle. */
+  /** Call it when no more records use this handle. */
   forget(low: number, high: number): void {
     const { places } = this;
     const place = placeOf(low, high);
@@ -161,7 +161,7 @@ const placeOf = (low: number, high: number): number => (((low >>> 1) ^ (high * 0
 /** The tag is the same in all handles of a file, so the rest is exact. */
 const wordsInOne = (low: number, high: number): number => (high & 0x7fff) * 2 ** 32 + low;
 
-/** Nearly always the oldest; `splice` would make an array. */
+/** No `splice`, which makes an array: the row is nearly always the oldest. */
 function removeRow(rows: number[], row: number): void {
   let at = rows.indexOf(row);
   for (; at < rows.length - 1; at++) rows[at] = rows[at + 1]!;

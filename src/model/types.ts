@@ -55,8 +55,8 @@ export interface Work extends WorkIdentity {
   readonly userTag: bigint;
   readonly start: Ticks;
   /**
-   * Nothing of it ran earlier: its call, or this replay. If NCCL reports no calls (before v5), a little before the start, because an
-   * uncaptured kernel is launched before its Coll is reported.
+   * Nothing of it ran earlier than this: its call, or this replay. If NCCL reports no calls (before v5), it is a little before the start,
+   * because an uncaptured kernel is launched before its Coll is reported.
    */
   readonly earliest: Ticks;
   /** Stop callback: enqueued, not done. */
@@ -88,7 +88,7 @@ export interface Op {
   /** The same work, or the originator's. */
   readonly of: WorkIdentity | null;
   parent: ParentLink;
-  /** 'again', but normal where NCCL never reports ends: it says isSend 0 in both directions there. */
+  /** The parent is 'again', but this may be normal: where NCCL never reports ends, it says isSend 0 in both directions. */
   readonly mayBeOtherDirection: boolean;
   /** For a foreign operation the originator's communicator; null if not known. */
   readonly comm: Communicator | null;
@@ -125,7 +125,7 @@ export interface Op {
   place: number;
   /** Its lane of the connection; -1: none. */
   lane: number;
-  /** Owned by the listener: a map would be too large. */
+  /** The listener's own data, kept here because a map would be too large. */
   drawing: unknown;
 }
 

@@ -66,7 +66,7 @@ function endAt(table: WorkEndTable, row: number): WorkEnd {
   };
 }
 
-/** With what the executors of its sends report: work is done when its sends are done, also those that other processes executed. */
+/** The outcome with the reports of other processes: work is done when its sends are done, also those that other processes executed. */
 export function outcomeAt({ outcome, elsewhere }: WorkEndTable, row: number): WorkEnd['outcome'] {
   const own = WORK_OUTCOMES[outcome[row]!]!;
   const executed = elsewhere.size === 0 ? undefined : elsewhere.get(row);

@@ -8,11 +8,11 @@ import type { Kernel, Op, Work } from './types.js';
 import { WORK_OUTCOMES, type WorkOutcome } from './work_end.js';
 import { END_TIMES, type EndTimes, type WorkEndTable } from './work_end_table.js';
 
-/** Stretches of which all records of a kind were read. */
+/** The times of which all records of a kind were read. */
 export interface Kept {
   /** Ticks: before it, records may have been overwritten. */
   readonly from: Ticks;
-  /** Whether what followed something of that time was read. */
+  /** Whether the records that follow an event of that time were read. */
   readonly isRead: (at: number) => boolean;
 }
 
@@ -94,7 +94,7 @@ export class WorkEnds {
     if (isFirst || !Number.isNaN(firstStamp[row])) this.widen(row, kernel);
   }
 
-  /** Impossible stamps: none are known from then on. */
+  /** Widens the interval of the work's stamps. After an impossible stamp no stamps are known. */
   private widen(row: number, { timerStart, timerStop }: Kernel): void {
     const { firstStamp, lastStamp } = this.columns;
     const isPossible = timerStart !== null && timerStop !== null && timerStop >= timerStart;
@@ -128,9 +128,9 @@ export class WorkEnds {
   }
 
   /**
-   * `kept`: of which works all children were read. `doubtful`: rows whose end may be among lost records. NCCL runs a communicator's work in
-   * order, so work before a finished collective has ended, too. `unread`: rows whose end may be in a part that was not read. `unended`: see
-   * PendingAtEnd. `openOps`: those that have not stopped.
+   * `kept`: the works of which all children were read. `doubtful`: rows whose end may be among lost records. NCCL runs a communicator's
+   * work in order, so work before a finished collective has ended, too. `unread`: rows whose end may be in a part that was not read.
+   * `unended`: see PendingAtEnd. `openOps`: operations that have not stopped.
    */
   finish(
     kept: Kept,
@@ -161,7 +161,7 @@ export class WorkEnds {
     const start = this.columns.start[row]!;
     if (this.is(row, HAS_OPEN_CHILDREN) || !this.is(row, IS_ENQUEUED) || unended === 'unfinished')
       return finalized !== null && start <= finalized ? 'aborted' : 'open';
-    // A kernel's end is the work's own. The operations with a known end are not all.
+    // A kernel's end is the end of the work. Operations whose end is known may not be all operations.
     if (this.is(row, HAS_ENDLESS) && Number.isNaN(this.columns.noticed[row])) return 'endless';
     if (unended === 'unknown') return 'no-children';
     if (this.is(row, HAS_CHILDREN)) return 'complete';

@@ -33,7 +33,7 @@ export interface Permission {
   readonly others?: readonly OutputKind[];
 }
 
-/** Call this early, so that nothing fails late. Throws OutputError, and UsageError for two outputs in one place. */
+/** Called early, so that a command does not fail after long work. Throws OutputError, and UsageError for two outputs in one place. */
 export function checkOutputs(outputs: readonly Output[], permission: Permission): Place[] {
   const places = outputs.map((output) => checkOutput(output, permission));
   places.forEach((place, i) => {

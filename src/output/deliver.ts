@@ -66,7 +66,7 @@ async function streamTo(place: Exclude<Place, { kind: 'file' }>, interrupt?: Abo
 
 const POLL_MS = 20;
 
-/** A blocking open or write could not be interrupted. */
+/** Opens without blocking, because a blocking open or write cannot be interrupted. */
 async function fifo(path: string, interrupt?: AbortSignal): Promise<Writable> {
   for (;;) {
     if (interrupt?.aborted) throw interruptedBy(interrupt);
@@ -76,7 +76,7 @@ async function fifo(path: string, interrupt?: AbortSignal): Promise<Writable> {
   }
 }
 
-/** null: there is no reader yet. */
+/** null: no process reads the FIFO yet. */
 function openForReader(path: string): number | null {
   try {
     return openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);

@@ -34,7 +34,7 @@ export async function withWorkFolder<T>(
   }
 }
 
-/** So that nothing is written into a folder that is being removed. */
+/** Waits for the work to stop, so that nothing is written into a folder that is being removed. */
 async function settled(working: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const patience = new Promise<void>((resolve) => (timer = setTimeout(resolve, PATIENCE_MS)));
@@ -58,7 +58,7 @@ export const interruptedBy = (signal: AbortSignal | undefined): Interrupted =>
   signal?.reason instanceof Interrupted ? signal.reason : new Interrupted('interrupted, nothing was written');
 
 const PREFIX = '.nccl-trace-work.';
-/** Boot, pid namespace, pid, its start in ticks since the boot; then what mkdtemp adds. */
+/** The name of a folder: boot, pid namespace, pid, the process's start in ticks since the boot, then what mkdtemp adds. */
 const NAME = /^\.nccl-trace-work\.([0-9a-f]{32})-(\d+)-(\d+)-(\d+)\.[A-Za-z0-9]{6}$/;
 
 /** "unknown" if /proc does not say. Such a folder is never removed. */
@@ -68,7 +68,7 @@ function maker(): string {
   return here === null || start === null ? 'unknown' : `${here.boot}-${here.pids}-${here.pid}-${start}`;
 }
 
-/** Called after our own folder was made: if that fails, there is nothing to remove either. */
+/** Removes folders of dead processes. Called after our own folder was made: if that fails, there is nothing to remove either. */
 function removeDead(beside: string, user: number): void {
   const here = surroundings();
   if (here === null) return;

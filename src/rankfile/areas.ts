@@ -1,4 +1,4 @@
-/** Reads one area: its live counters, its checked slots, its open folds; of a table also the records. */
+/** Reads one area: its live counters, its checked slots, its open folds, and for a table its records. */
 
 import * as format from './format/constants.js';
 import { AREA_COUNT_LIMIT } from './format/ranges.js';
@@ -20,7 +20,7 @@ export interface AreaLive {
   readonly ordinalsLost: number;
 }
 
-/** A table as it lies in the file. */
+/** A table with the records that were read from it. */
 export interface TableRecords {
   readonly head: number;
   readonly slots: CheckedSlots;

@@ -1,7 +1,7 @@
 /**
- * Where the bytes of a rank file come from: a file read by position, or memory (tests, the addon's map). A read
- * returns as many bytes as there are; so a live file that shrinks, or a copy cut short, is a short read and never an
- * exception from deep inside. What was read of a file may be used until the file is closed.
+ * Where the bytes of a rank file come from: a file read by position, or memory (tests, the addon's map). A read returns the bytes that are
+ * there. So a live file that shrinks, or a copy cut short, gives a short read and no exception. Bytes that were read may be used until the
+ * file is closed.
  */
 
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
@@ -27,7 +27,7 @@ export function memorySource(path: string, content: Uint8Array): ByteSource {
 }
 
 export interface ClosableSource extends ByteSource {
-  /** Once. */
+  /** Call it once. */
   readonly close: () => void;
 }
 
@@ -79,7 +79,7 @@ function readOrExplain(path: string, file: number, into: Uint8Array, at: number,
   }
 }
 
-/** Asks before opening: opening a pipe would wait for its writer. */
+/** Looks at the kind before opening, because opening a pipe would wait for its writer. */
 function openRegularFile(path: string): number {
   try {
     const stat = statSync(path);

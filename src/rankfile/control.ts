@@ -18,7 +18,7 @@ export interface ControlWish {
   readonly sample: number;
 }
 
-/** As it was written. */
+/** A request as it was written into the file. */
 export interface ControlRequest {
   readonly number: number;
   /** The two words, 16 bytes. */
@@ -42,7 +42,7 @@ export function requestControl(path: string, { events, sample }: ControlWish): C
   words.setUint32(12, checkOf(view.getBigUint64(H.tag, true), words.getBigUint64(0, true), number), true);
   const file = openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW);
   try {
-    // The word comes first: a recorder that looks in between finds the old number.
+    // The control word is written before its number. A recorder that looks in between finds the old number and ignores the word.
     writeSync(file, new Uint8Array(words.buffer, 0, 8), 0, 8, H.controlWord);
     writeSync(file, new Uint8Array(words.buffer, 8, 8), 0, 8, H.controlGeneration);
   } finally {

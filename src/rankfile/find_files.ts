@@ -75,7 +75,7 @@ function namesIn(directory: string): string[] | RankFileError {
 
 const withoutEnd = (name: string): string => name.slice(0, -SAVED_RINGS.length);
 
-/** `rank*` in a shell also gives saved rings: their rank file covers both. */
+/** `rank*` in a shell also matches saved rings. Their rank file stands for both. */
 const rankFileOf = (file: string): string =>
   file.endsWith(SAVED_RINGS) && kindOf(withoutEnd(file)) === 'file' ? withoutEnd(file) : file;
 
@@ -91,7 +91,7 @@ const rankFilesAmong = (directory: string, names: readonly string[], strange: Se
       return kind === 'file';
     });
 
-/** Says what else it is, because somebody may expect that rank. */
+/** Says what the path is instead of a file, because somebody may expect that rank. */
 function kindOf(file: string): string {
   try {
     const stat = statSync(file);

@@ -1,7 +1,7 @@
 /**
- * A private copy of a rank file that may still be written. Merging reads a file twice, and counts works, calls and operations in both
- * passes: a ring that goes on in between would give each of them the end of another. Not a snapshot (snapshot.ts): the header stays as
- * it is, so the verdict is the same as without the copy.
+ * A private copy of a rank file that may still be written. A merge reads a file twice and counts works, calls and operations in both
+ * passes. If the ring moved between the passes, events would get the ends of others. A copy is no snapshot (snapshot.ts): the header stays
+ * as it is, so the verdict is the same as without the copy.
  */
 
 import { closeSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs';
@@ -12,10 +12,10 @@ import { openRingsLeft } from './rings_left.js';
 import { SAVED_RINGS } from './saved_rings.js';
 
 const PIECE = 1 << 20;
-/** ms. The recorder beats once a second; clocks of other hosts may be off. A file that is copied for nothing costs time alone. */
+/** ms. The recorder writes a heartbeat once a second, and clocks of other hosts may be off. A needless copy only costs time. */
 const RECENT = 60_000;
 
-/** Whether its process may still write it: it was not closed, and it beat or was written within the last minute. */
+/** Whether its process may still write it: it was not closed, and its heartbeat or its last change is less than a minute old. */
 export function mayBeWritten(path: string): boolean {
   const { header, heartbeat } = openRankFileTables(path);
   if (header.life === 'closed' || header.snapshotRealtime !== null) return false;
@@ -36,7 +36,7 @@ export function freeze(path: string, to: string): void {
     try {
       const rings = openRingsLeft(path, file);
       copy(file, to);
-      // Those that were left may have been saved meanwhile: these are the same.
+      // Rings that were left in memory may have been saved meanwhile: both are the same.
       if (rings !== null) copyAndClose(rings, to + SAVED_RINGS);
       else if (statSync(path + SAVED_RINGS, { throwIfNoEntry: false })?.isFile())
         copyAndClose(openFile(path + SAVED_RINGS), to + SAVED_RINGS);

@@ -43,7 +43,7 @@ export class GapFinder {
     private readonly ring: CheckedSlots,
     private readonly capacity: number,
     private readonly chunks: readonly RingChunk[],
-    /** Those of them that are read. */
+    /** The chunks that are read. */
     private readonly read: ReadonlySet<RingChunk>,
     private readonly sequences: Sequences,
     /** One past the newest known position. */

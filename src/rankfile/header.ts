@@ -117,7 +117,7 @@ function checkCrc(bytes: Uint8Array, view: DataView, fail: Fail): void {
   });
 }
 
-/** With a good CRC only another writer can cause these; still nothing unchecked is used. */
+/** With a good CRC only another writer can cause wrong sizes. Still, no size is used unchecked. */
 function checkSizes(view: DataView, fail: Fail): void {
   const wrong = (what: string, offset: number, expected: string | number, found: number): never =>
     fail({ what, offset, expected, found, why: 'another program wrote it', advice: NEWEST_READER });
@@ -128,7 +128,7 @@ function checkSizes(view: DataView, fail: Fail): void {
   if (slotBytes !== format.SLOT_BYTES) wrong('unknown slot size', H.slotBytes, format.SLOT_BYTES, slotBytes);
 }
 
-/** All times are computed from these: with impossible values a file has no usable time. */
+/** All times are computed from the clock's values. If they are impossible, the file has no usable time. */
 function checkClock(view: DataView, fail: Fail): void {
   for (const [field, what] of CLOCK_FIELDS) {
     const { min, max } = HEADER_RANGES[field];

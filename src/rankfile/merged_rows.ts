@@ -70,7 +70,7 @@ export class MergedRows implements IterableIterator<RowRange> {
     return this.range.of(next.ring, next.records, from, next.row);
   }
 
-  /** The two first cursors. A file has at most 63 rings, most of them idle, so a scan is faster than a heap. */
+  /** The two cursors that come first. A file has at most 63 rings, most of them idle, so a scan is faster than a heap. */
   private choose(): Cursor {
     const { cursors } = this;
     let next = cursors[0]!;
@@ -106,7 +106,7 @@ function inOneSegment({ ring, records }: Pick<Ring, 'ring' | 'records'>): Segmen
   };
 }
 
-/** False: there is none. */
+/** False: there is no further segment. */
 export function toNextSegment(cursor: Cursor): boolean {
   const records = cursor.source.next();
   if (records === null) return false;

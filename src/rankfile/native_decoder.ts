@@ -62,7 +62,7 @@ function load(): Addon | null {
   }
 }
 
-/** One built from other sources would read missing arguments. */
+/** An addon built from other sources would read missing arguments. */
 export const isOurs = (addon: unknown): addon is Addon =>
   (addon as Partial<Addon> | null)?.interface === INTERFACE;
 

@@ -1,8 +1,8 @@
 /**
- * All records of a file in the order in which they are paired: those of steps, four of five, in long runs of one ring. A step lies in one
- * ring, so its records only need the order of that ring. Others need steps in three cases: an operation's stop ends them, some events
- * name one as their parent, and an operation whose start is not in the file is known only by its steps. So all rings but those of steps are
- * merged by tick, and the rings of steps follow up to the tick of such a record. Yields ranges as `mergedRows` does.
+ * All records of a file in the order in which they are paired. Records of steps (four of five) come in long runs of one ring: a step lies
+ * in one ring, so its records need only that ring's order. Other records need steps in three cases: an operation's stop ends its steps,
+ * some events name a step as their parent, and an operation whose start is not in the file is known only by its steps. So all other rings
+ * are merged by tick, and the rings of steps follow up to the tick of such a record. Yields ranges as `mergedRows` does.
  */
 
 import { CONTEXT_RING, HANDLE_RING_MASK, Kind, MAX_RINGS } from './format/constants.js';
@@ -27,9 +27,9 @@ type Taken = IteratorResult<RowRange, undefined> | null;
 class PairedRows implements IterableIterator<RowRange> {
   private readonly steps: Cursor[];
   private readonly others: MergedRows;
-  /** By ring: the position of its first record; of rings of steps none. */
+  /** By ring: the position of its first record. Infinity for rings of steps. */
   private readonly begin = new Float64Array(MAX_RINGS + 1).fill(Infinity);
-  /** The steps to read now: those up to `until`, of the cursors from `cursor` down. */
+  /** Up to this tick steps are read now, from the cursors from `cursor` down. */
   private until = -Infinity;
   private cursor = -1;
   /** No cursor of steps is before this. */
@@ -61,7 +61,7 @@ class PairedRows implements IterableIterator<RowRange> {
     }
   }
 
-  /** Removes cursors that are through. */
+  /** Ranges of steps. Removes cursors that are at their ends. */
   private takeSteps(): Taken {
     if (this.cursor < 0) return null;
     const { steps, until } = this;
@@ -78,7 +78,7 @@ class PairedRows implements IterableIterator<RowRange> {
     return null;
   }
 
-  /** Up to a record that needs steps. */
+  /** Ranges of other rings, up to a record that needs steps. */
   private takeOthers(): Taken {
     const { ring, records, from, end, begin, nextStep } = this;
     if (from === end) return null;
@@ -91,7 +91,7 @@ class PairedRows implements IterableIterator<RowRange> {
     return row > from ? this.range.of(ring, records!, from, row) : null;
   }
 
-  /** False: all has been read. */
+  /** False: everything has been read. */
   private toNextRange(): boolean {
     const { done, value } = this.others.next();
     if (done) {
@@ -126,7 +126,7 @@ function needsSteps({ kind, word1Low, word1High }: RecordColumns, row: number, b
   return high !== 0 && position < begin[(high >>> 9) & HANDLE_RING_MASK]!;
 }
 
-/** To the first row after that tick, or the segment's end. */
+/** Moves to the first row after this tick, or to the end of the segment. */
 function advance(cursor: Cursor, last: number): void {
   const { tick, length } = cursor.records;
   let { row, tick: now } = cursor;

@@ -11,7 +11,7 @@ export function openSource(path: string): ClosableSource {
   const own = openFile(path);
   let rings: ClosableSource | null = null;
   try {
-    // In this order: what is saved between the two questions is found by one of them.
+    // In this order: rings that are saved between the two looks are found by the second.
     rings = openRingsLeft(path, own) ?? (mayBeFile(path + SAVED_RINGS) ? openFile(path + SAVED_RINGS) : null);
     if (rings === null) return own;
     const joined = withSavedRings(own, rings);
@@ -45,7 +45,7 @@ export function withFile<T>(path: string, use: (source: ByteSource) => T): T {
   }
 }
 
-/** If this is not known, opening it gives the error. */
+/** If it cannot be said, opening the file gives the error. */
 function mayBeFile(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;

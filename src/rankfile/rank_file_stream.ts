@@ -49,7 +49,7 @@ export interface StreamedRing extends RingFacts {
   readonly gaps: RingStream['gaps'];
 }
 
-/** The file is open until `close`. `window`: of its chunks, what is read; null: all. */
+/** The file stays open until `close`. `window`: which of its chunks are read; null: all. */
 export function streamRankFile(
   path: string,
   window: ReadWindow | null = null,
@@ -124,7 +124,7 @@ function readRing(area: Area, ringClass: RingClass, reader: AreaReader) {
   return { facts, slots, folds: reader.folds(area) };
 }
 
-/** A ring being read, and what only its whole content shows. */
+/** A ring being read, with what only its whole content shows. */
 class OpenRing {
   private readonly stream: RingStream;
 

@@ -41,12 +41,12 @@ interface OpenRecord {
 
 export interface AssembledRecords {
   readonly records: RecordColumns;
-  /** Those before a record of this segment. */
+  /** The holes before a record of this segment. */
   readonly holes: readonly Hole[];
   readonly carry: Carry;
   /** Records by kind. */
   readonly kinds: Uint32Array;
-  /** Complete records with too few slots for their kind; their positions are a hole. */
+  /** Complete records with too few slots for their kind. Their positions are a hole. */
   readonly tooShort: number;
   /** Records with a tick before the file's start; they get the start's. */
   readonly early: number;

@@ -49,7 +49,7 @@ export class RingStream {
     badSlots: 0,
   };
   private readonly inRing: Stretch[];
-  /** Those that are read. */
+  /** The chunks that are read. */
   private readonly chunks: readonly RingChunk[];
   /** One past the newest known position. */
   readonly newest: number;
@@ -170,7 +170,7 @@ export class RingStream {
   }
 }
 
-/** The index of chunks tells when the records of unread ones were made: next to them other gaps end there. */
+/** The index of chunks has the times of chunks that are not read. Gaps beside such a chunk end at its time. */
 function timed(judged: readonly JudgedGap[], afterTick: Ticks | null, beforeTick: Ticks | null): Gap[] {
   const gaps: Gap[] = [];
   let after = afterTick;

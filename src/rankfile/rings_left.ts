@@ -1,7 +1,7 @@
 /**
- * The rings of a process that is gone, where it left them: in its ring file on this machine, if no other recorder has saved them yet (all
- * ranks of a node were killed at once). Read as if they had been saved. The process must be gone for certain: it was of this boot and pid
- * namespace, and no process has its pid and start. The ring file must name this very rank file, which a copy is not.
+ * The rings that a process left in its ring file on this machine when it ended, if no other recorder has saved them yet (all ranks of a
+ * node were killed at once). They are read as if they had been saved. The process must be gone for certain: it was of this boot and pid
+ * namespace, and no process has its pid and start. The ring file must name this very rank file, so a copy of the rank file does not count.
  */
 
 import { readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
@@ -41,7 +41,7 @@ export function openRingsLeft(path: string, file: ByteSource): ClosableSource | 
   }
 }
 
-/** Of nearly all files this says no, and costs nothing. */
+/** A quick first look: for nearly all files the answer is no. */
 function mayHaveLeft(header: Uint8Array): boolean {
   if (header.length < format.HEADER_BYTES) return false;
   const view = new DataView(header.buffer, header.byteOffset);
@@ -82,7 +82,7 @@ function isHome(path: string, tail: Uint8Array): boolean {
   );
 }
 
-/** With the header that saved rings have. */
+/** The rings with the header that saved rings have. */
 function asSaved(rings: ClosableSource): ClosableSource {
   const header = rings.read(0, format.HEADER_BYTES).slice();
   const view = new DataView(header.buffer);

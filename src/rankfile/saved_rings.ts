@@ -21,7 +21,10 @@ const H = format.FILE_HEADER;
 
 export const SAVED_RINGS = '.rings';
 
-/** Two sources as one, or what is wrong with the second, reported under the first's name. Throws RankFileError if it is no rank file. */
+/**
+ * The rank file and its saved rings as one source, or the reason why they are not used, reported under the rank file's name. Throws
+ * RankFileError if the first is no rank file.
+ */
 export function withSavedRings(file: ByteSource, rings: ByteSource): ByteSource | string {
   const theirs = rings.read(0, format.HEADER_BYTES);
   const ours = file.read(0, format.HEADER_BYTES);
@@ -62,12 +65,12 @@ interface Age {
 }
 
 function ageOf(source: ByteSource): Age {
-  const unsaid = new Problems(); // the file's reader counts them
-  const { header, layout } = readHeader(source, unsaid);
-  const reader = new AreaReader(source, frameOf(header), unsaid, bestDecoder);
-  const areas = readDirectory(source, layout, unsaid).areas.filter(({ table }) => table === 'heartbeat');
+  const uncounted = new Problems(); // the file's reader counts them
+  const { header, layout } = readHeader(source, uncounted);
+  const reader = new AreaReader(source, frameOf(header), uncounted, bestDecoder);
+  const areas = readDirectory(source, layout, uncounted).areas.filter(({ table }) => table === 'heartbeat');
   const ticks = areas.flatMap((area) =>
-    readClockSamples(reader.table(area).records, unsaid).map(({ tick }) => tick),
+    readClockSamples(reader.table(area).records, uncounted).map(({ tick }) => tick),
   );
   return { header, heartbeat: maxOf(ticks, -1), border: layout.chunksOffset };
 }
@@ -83,8 +86,8 @@ function ageIfReadable(source: ByteSource): Age | null {
 }
 
 /**
- * The process went on after its rings were saved, because it was wrongly taken for gone. Saved rings that are closed hold all that was
- * copied at the closing.
+ * The process went on after its rings were saved, because a neighbour wrongly took it for gone. Saved rings that are marked closed hold all
+ * that was copied at the closing.
  */
 function isOlder(saved: Age, own: Age): boolean {
   if (own.heartbeat > saved.heartbeat) return true;

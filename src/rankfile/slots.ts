@@ -118,7 +118,7 @@ export function stretches({ position }: CheckedSlots): Stretch[] {
   return found.sort((a, b) => a.position - b.position);
 }
 
-/** The parts of them in [from, end). */
+/** The parts of the stretches in [from, end). */
 export function clipped(all: readonly Stretch[], from: number, end: number): Stretch[] {
   return all.flatMap(({ position, index, length }) => {
     const first = Math.max(position, from);

@@ -70,7 +70,7 @@ function write(to: string, file: ByteSource, rings: ByteSource, border: number):
   }
 }
 
-/** A write may be short, as on a nearly full disk: the next one then gives the error. */
+/** A write may be short on a nearly full disk. Then the next write gives the error. */
 function writeAll(out: number, bytes: Uint8Array, at: number): void {
   for (let done = 0; done < bytes.length;) {
     const wrote = writeSync(out, bytes, done, bytes.length - done, at + done);
@@ -93,8 +93,8 @@ function sayCopied(image: Uint8Array, realtime: bigint, fromElsewhere: boolean):
 }
 
 /**
- * The writer may continue before the oldest chunk after the header was read, and everything from the border on is copied. So the walk
- * begins there, unless the hole is too large for readers to cross; such a writer does not go back either.
+ * After the header was read, the writer may have put chunks before the oldest one, and everything from the border on is copied. So the walk
+ * begins at the border, unless the hole is too large for readers to cross. A writer does not go back over such a hole either.
  */
 function beginAtBorder(image: Uint8Array, border: number): void {
   const view = new DataView(image.buffer, image.byteOffset, image.length);

@@ -178,7 +178,7 @@ function summarizeRing(ring: StreamedRing, { records, window }: RecordsRead, tic
 const slotsLost = (gaps: readonly Gap[], cause: LossCause): number =>
   gaps.filter((gap) => gap.cause === cause).reduce((sum, gap) => sum + gap.end - gap.from, 0);
 
-/** null if empty; nulls count as absent. A loop, because a column may be longer than an argument list. */
+/** null for an empty list; nulls are left out. A loop, because a column may be longer than an argument list. */
 function maxOf(values: Iterable<number | null>): number | null {
   let max: number | null = null;
   for (const value of values) if (value !== null && (max === null || value > max)) max = value;

@@ -166,7 +166,7 @@ export function readControlChanges(
   return changes;
 }
 
-/** Only usable ones: none takes less than no time. */
+/** Beacons with possible times only: no exchange takes less than no time. */
 export function readBeacons(records: RecordColumns, frame: TickFrame, problems: Problems): Beacon[] {
   const beacons: Beacon[] = [];
   for (const [, row] of entries(records, Kind.Beacon, format.BEACON_SLOTS, 0, problems)) {

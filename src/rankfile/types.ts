@@ -59,9 +59,9 @@ export interface RankFileHeader {
   readonly ringPath: string;
   readonly options: string;
   readonly life: Life;
-  /** With a placement other than in-file: the file's rings are complete up to here; null if never copied. */
+  /** If the rings lie outside of the file: the copies of the rings in the file are complete up to here. null: never copied. */
   readonly copiedTick: Ticks | null;
-  /** Requests to a running recorder: the last one answered, and the number of refused ones. */
+  /** Requests to a running recorder: number of the last answered one, and how many were refused. */
   readonly controlAnswered: number;
   readonly controlRefused: number;
   readonly sampleNow: number;
@@ -101,9 +101,9 @@ export interface Beacon {
 
 /** A change of the recording in mid-run (`nccl-trace control`). */
 export interface ControlChange {
-  /** From 0. Those before the first one here were overwritten. */
+  /** From 0. Changes before the first one in the table were overwritten. */
   readonly number: number;
-  /** Before `tick` everything was recorded as before; the change holds from `done` on. */
+  /** Up to `tick` everything was recorded as before. The change is complete at `done`. */
   readonly tick: Ticks;
   readonly done: Ticks;
   /** NCCL event-type bits. */
@@ -144,12 +144,12 @@ export type RingClass = 'steps' | 'ops' | 'host' | 'overflow';
 
 export type LossCause = 'overwritten' | 'dropped' | 'torn' | 'copy';
 
-/** The stretch of time that is wanted of a file, in ticks (read_window.ts). */
+/** The stretch of time to read from a file, in ticks (read_window.ts). */
 export interface ReadWindow {
   /** They may be infinite. */
   readonly from: number;
   readonly to: number;
-  /** So much is read before and after it. */
+  /** Ticks before and after the stretch that are read, too. */
   readonly around: number;
 }
 
@@ -246,7 +246,7 @@ export interface Problem {
   readonly count: number;
 }
 
-/** What a file surely lost besides known lost slots of its rings. */
+/** What a file surely lost, besides the lost slots of its rings that are counted there. */
 export interface FileDamage {
   /** Unreadable entries of the communicators' table: records may name unknown communicators. */
   readonly lostCommunicators: number;
@@ -258,11 +258,11 @@ export interface FileDamage {
   readonly lostAreas: number;
   /** Rings of a closed file without positions that its leases mention. */
   readonly shortRings: number;
-  /** It is marked closed, but lacks what every recorder writes before. */
+  /** It is marked closed, but lacks what every recorder writes before it closes a file. */
   readonly isHollow: boolean;
 }
 
-/** A file without its records and what only they show. */
+/** What is known of a file before its records are read. */
 export interface FileFacts {
   readonly path: string;
   readonly bytes: number;

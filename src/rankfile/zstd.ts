@@ -17,7 +17,7 @@ const LEVEL = 3;
 
 let started: Package | undefined;
 
-/** Once per thread, at the first frame: most runs have none, and starting it takes a tenth of the smallest run. */
+/** Started once per thread, at the first frame. Most runs have none, and the start takes a tenth of the smallest run. */
 const zstd = (): Package => (started ??= start());
 
 export const compressFrame = (bytes: Uint8Array): Uint8Array => zstd().compress(bytes, LEVEL);

@@ -68,7 +68,7 @@ export function aliasesOf(runs: readonly FoundRun<FileInRun>[], files: readonly 
   );
 }
 
-/** By its name or its alias. With `redact` only the alias is shown. */
+/** Finds a run by its name or its alias. With `redact` only the alias is shown. */
 export function named<T extends FileInRun>(
   runs: readonly FoundRun<T>[],
   wanted: string | undefined,

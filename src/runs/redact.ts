@@ -17,7 +17,7 @@ export interface Aliases {
   readonly comms: ReadonlyMap<string, string>;
   readonly threads: ReadonlyMap<string, string>;
   readonly gpus: ReadonlyMap<string, string>;
-  /** Random, but the same in all recordings of a host until it boots again. */
+  /** Boot ids: random, but the same in all recordings of a host until it boots again. */
   readonly boots: ReadonlyMap<string, string>;
 }
 
@@ -109,7 +109,10 @@ export function redactFile<T extends Redactable>(file: T, aliases: Aliases): T {
   };
 }
 
-/** Also for what the first pass found in a file. Boots keep their ids, which clocks and runs need and which are never printed. */
+/**
+ * Replaces the names in a file's facts, also in what the first pass found. Boot ids stay: clocks and runs need them, and they are never
+ * printed.
+ */
 export function redactFacts<T extends RunFile>(file: T, aliases: Aliases): T {
   return {
     ...file,
@@ -129,7 +132,7 @@ export function redactRun<T extends RunFile>(run: FoundRun<T>, aliases: Aliases)
   };
 }
 
-/** As text. A path that is not a file (a folder, a broken link) has no alias. */
+/** A sentence as text. A path that is no file of the run (a folder, a broken link) has no alias. */
 export const said = (sentence: Sentence, aliases: Aliases | null): string =>
   aliases === null
     ? sentenceText(sentence)

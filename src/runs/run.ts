@@ -20,7 +20,7 @@ import type { RankScan } from '../scan/scan.js';
 
 export interface RunMember {
   readonly scan: RankScan;
-  /** The first one, if there are several. null: neither the environment nor a communicator says it; such files come last. */
+  /** The first of the process's ranks. null: neither the environment nor a communicator says it. Such files come last. */
   readonly rank: number | null;
   /** Several if the process has several GPUs. Empty: unknown. */
   readonly ranks: readonly number[];
@@ -162,7 +162,10 @@ function oneFilePerRank(scans: readonly RankScan[]): { members: RunMember[]; pro
   return { members, problems };
 }
 
-/** If a process has several GPUs, the environment counts processes. It may still be the only source for one process alone. */
+/**
+ * If a process has several GPUs, RANK in the environment counts processes, so it is not used. With a single process it may still be the
+ * only source.
+ */
 function withoutEnvironment(scan: RankScan): RankScan {
   const known = scan.communicators.some(({ rank }) => rank >= 0);
   return known ? { ...scan, header: { ...scan.header, rank: null } } : scan;
@@ -179,7 +182,7 @@ function rivalry(kept: RankScan, dropped: RankScan, ranks: readonly number[]): s
   );
 }
 
-/** By communicators only, if a process has several ranks: then the environment counts processes. */
+/** By communicators alone if a process has several ranks, because the environment then counts processes. */
 function worldSizeOf(scans: readonly RunFile[]): number {
   const known = scans.flatMap(({ communicators }) => communicators.map(({ nRanks }) => nRanks));
   const several = scans.some((scan) => ranksOf(scan).length > 1);

@@ -1,8 +1,8 @@
 /**
- * Groups files into runs. The name is not enough: a restarted job keeps it, the nodes of one torchrun job may count restarts
- * differently, and two runs may have been given the same name. The strongest evidence comes first: files that share a
- * communicator are of one run, because its id is random at every start. Then groups with the same name are joined unless
- * something contradicts: a rank twice, another world, not alive at the same time. Pure: reads no file.
+ * Groups files into runs. The name is not enough: a restarted job keeps it, the nodes of one torchrun job may count restarts differently,
+ * and two runs may have been given the same name. The strongest evidence comes first: files that share a communicator are of one run,
+ * because its id is random at every start. Then groups with the same name are joined, unless a rank is there twice, the world sizes differ,
+ * or they were not alive at the same time. Pure: reads no file.
  */
 
 import { append } from '../base/extremes.js';
@@ -89,7 +89,7 @@ function claimsTwice(group: readonly RunFile[]): boolean {
   );
 }
 
-/** The newest group takes what may belong to it, then the newest of the rest does. */
+/** The newest group takes the groups that may belong to its run. Then the newest of the rest does the same. */
 function together<T extends RunFile>(groups: T[][]): T[][] {
   const runs: T[][] = [];
   const byStart = [...groups].sort(
@@ -173,7 +173,7 @@ export function utcSeconds(realtime: bigint): string {
 
 /**
  * All ranks of the process, ascending; empty if unknown. A process with several GPUs is several ranks of one communicator, and its
- * environment then counts processes, not ranks.
+ * environment counts processes.
  */
 export function ranksOf({ header, communicators }: RunFile): number[] {
   const byComm = new Map<bigint, { nRanks: number; ranks: Set<number> }>();

@@ -15,12 +15,12 @@ import { TimeCounter, type TimeCounts } from './time_counts.js';
 
 /** One channel, direction and peer. */
 interface Connection {
-  /** Stand-ins: their ends are only known at the end. */
+  /** Stand-ins: the ends of these are only known at the end. */
   readonly standIns: Op[];
-  /** The others, in the lowest free lane, as in the trace. */
+  /** All other operations, each in the lowest free lane, as in the trace. */
   readonly lanes: LaneNumbers;
   inLanes: number;
-  /** By lane: of its largest operation. */
+  /** By lane: step slots of its largest operation. */
   readonly slots: number[];
 }
 
@@ -29,10 +29,10 @@ export class CommCounter {
     DrawnKind,
     TimeCounter
   >;
-  /** Of proxy threads. */
+  /** Tracks of proxy threads. */
   private readonly tracks = new Set<number>();
   private readonly threads: Readonly<Record<Threads, Set<number>>> = { coll: new Set(), step: new Set() };
-  /** The file names it: it has a track of its own. */
+  /** The file's table names the communicator, so it has a track of its own. */
   isInFile = false;
   /** By channel, and whether they are phases: the end of the last kernel in each lane. */
   private readonly kernels = new Map<number, number[]>();
@@ -40,7 +40,7 @@ export class CommCounter {
   private readonly quiet = new QuietConnections();
   /** Row and start of each, in turn. They overlap if the host runs ahead, and then lie in lanes. */
   readonly begun: Readonly<Record<Work['kind'], number[]>> = { Coll: [], P2p: [] };
-  /** The most frequent ones. */
+  /** Kept at hand, because steps are the most frequent events. */
   readonly steps = this.counters.step;
   readonly phases = this.counters.phase;
 
@@ -64,7 +64,10 @@ export class CommCounter {
     if (!this.kernels.has(channel)) this.kernels.set(channel, []);
   }
 
-  /** By the GPU's stamps, as drawn: in the first lane whose last kernel ended before. Without stamps they hardly overlap. */
+  /**
+   * Kernels lie as they are drawn: by the GPU's stamps, in the first lane whose last kernel ended before. Without stamps they hardly
+   * overlap.
+   */
   kernelStop(kernel: Kernel): void {
     const { timerStart, timerStop } = kernel;
     const ends = this.kernels.get(channelOf(kernel));
@@ -141,7 +144,7 @@ export class CommCounter {
 
 const channelOf = ({ channel, phase }: Kernel): number => channel * 2 + Number(phase !== null);
 
-/** More are not counted: bounds memory. */
+/** Further lanes are not counted. This bounds memory. */
 const MOST_LANES = 1024;
 
 function lanesOf(begun: readonly number[], until: Float64Array): number {

@@ -3,7 +3,7 @@
 import type { Detail } from '../trace/tracks/selection.js';
 import type { TimeCounts } from './time_counts.js';
 
-/** Kinds that are drawn, and their depth. */
+/** The kinds of things that are drawn, with the depth of detail of each. */
 export const DRAWN_KINDS = {
   call: 'coll',
   work: 'coll',
@@ -28,7 +28,7 @@ export interface CommSize {
   readonly counts: Readonly<Record<DrawnKind, TimeCounts>>;
   /** Operations drawn as instants: NCCL never reports their end (CollNet, memcpy). */
   readonly instants: TimeCounts;
-  /** Without the threads' and the counters'. */
+  /** Tracks by depth, without those of threads and counters. */
   readonly tracks: Readonly<Record<Detail, number>>;
   /** Rings of the threads that call ('coll'), or drive a network plugin ('step'). Communicators share them. */
   readonly threads: Readonly<Record<Threads, readonly number[]>>;
@@ -44,7 +44,7 @@ export interface FileSize {
   readonly comms: readonly CommSize[];
   /** Rings with calls and collectives: the only ones that the detail 'coll' reads. */
   readonly callRings: ReadonlySet<number>;
-  /** Directions in which bytes went: each has counters of bytes and rate. */
+  /** Number of directions in which bytes went. Each has a counter of bytes and one of the rate. */
   readonly directions: number;
   /** Tracks of the recorder itself, without that of a silent process. */
   readonly recorderTracks: number;

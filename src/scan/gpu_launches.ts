@@ -1,6 +1,6 @@
 /**
- * Launches of kernels bound the GPU's clock from the other side than notices do: a stamp was taken after the call. Only those on the
- * envelope are kept, however long the run, and the steps of the timer.
+ * Launches of kernels bound the GPU's clock from one side, notices from the other: a stamp was taken after the call that launched the
+ * kernel. Only launches on the envelope are kept, however long the run is, and the steps of the timer.
  */
 
 import type { Ticks } from '../base/time.js';
@@ -26,7 +26,7 @@ export class GpuLaunches {
   private readonly steps = new Map<number, number>();
   private group: number[] = [];
 
-  /** Any plausible stamp. */
+  /** Call it for every plausible stamp. */
   seen(gpu: number): void {
     this.group.push(gpu);
     if (this.group.length === GROUP) this.finishGroup();

@@ -9,7 +9,7 @@ import type { Op } from '../model/types.js';
 import { TimeCounter, type TimeCounts } from './time_counts.js';
 
 interface Quiet {
-  /** As `connectionKey`. */
+  /** The connection's `connectionKey`. */
   readonly key: string;
   /** "channel peer": collectives and sends/receives between the same two share it. */
   readonly track: string;
@@ -21,7 +21,7 @@ export interface QuietCounts {
   /** Number of operations drawn as instants. */
   readonly instants: TimeCounts;
   readonly instantTracks: number;
-  /** Of other connections: open to the end. */
+  /** Operations of other connections that are open to the end. */
   readonly waiting: readonly Op[];
 }
 
@@ -45,7 +45,7 @@ export class QuietConnections {
     return true;
   }
 
-  /** Operations of its connection that lie in lanes after all, oldest first. */
+  /** The connection has moved. Returns its operations, which lie in lanes after all, oldest first. */
   alive(op: Op): readonly Op[] {
     if (!mayBeEndless(op)) return [];
     const number = numberOf(op);

@@ -14,8 +14,8 @@ export const COPIED_WITHIN = 30e9;
 const SURELY_COPIED_WITHIN = 2 * COPIED_WITHIN;
 
 /**
- * Ticks: the file has the calls of all threads up to here. `newest`: of each ring of a calling thread. Infinity: only calls after all
- * recorded ones are missing.
+ * Ticks: up to here the file has the calls of all threads. `newest`: the newest record of each ring of a calling thread. Infinity: only
+ * calls after all recorded ones are missing.
  */
 export function callsUntil(
   { header, heartbeat }: Pick<FileFacts, 'header' | 'heartbeat'>,

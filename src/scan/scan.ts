@@ -70,7 +70,7 @@ export interface RankScan {
   readonly clockSamples: readonly ClockSample[];
   readonly beacons: readonly Beacon[];
   readonly changes: readonly ControlChange[];
-  /** What of the file was wanted; null: all of it. */
+  /** The part of the file that was asked for; null: all of it. */
   readonly window: ReadWindow | null;
   readonly rings: readonly RingSummary[];
   readonly problems: readonly Problem[];
@@ -84,7 +84,7 @@ export interface RankScan {
   /** Repeats that became counts: callbacks that happened and were not recorded one by one. */
   readonly folded: number;
   readonly workEnds: WorkEndTable;
-  /** What they are called: the same rows. */
+  /** Names and arguments of the works, in the same rows. */
   readonly works: WorkTable;
   /** The last step of operations whose start is lost (model/stand_ins.ts). */
   readonly standInSteps: Uint32Array;
@@ -94,14 +94,14 @@ export interface RankScan {
   readonly hostWindow: Ticks | null;
   /** The collectives that were called, whether or not more was reported of them. */
   readonly calls: CallTable;
-  /** When anything of NCCL last began or ended, and the longest that nothing had before, in ticks (model/quiet_times.ts). */
+  /** When any NCCL event last began or ended, and the longest pause before, in ticks (model/quiet_times.ts). */
   readonly lastEvent: Ticks | null;
   readonly longestQuiet: number;
-  /** Ticks: for so long that is known. */
+  /** Ticks: the length of the time in which pauses are known. */
   readonly watched: number;
   /** Calls of which nothing more was reported, by row: what was called. */
   readonly bareCalls: ReadonlyMap<number, string>;
-  /** Collectives of the copy engines: put into their stream; when they ran is not reported. */
+  /** Number of collectives of the copy engines. NCCL reports when they were put into their stream, not when they ran. */
   readonly copyColls: number;
   /** Calls that its threads were inside of. */
   readonly inside: readonly InsideCall[];
@@ -116,7 +116,7 @@ export interface RankScan {
   readonly busiestPeers: readonly PeerTraffic[];
   /** What its side file holds; empty without one. */
   readonly steps: readonly StepRows[];
-  /** Of the connections that collectives send over. */
+  /** Times of sends on the connections of collectives. */
   readonly sendTimes: readonly SendTimes[];
   /** Null where no report was asked for. */
   readonly transfers: TransferTotals | null;
@@ -240,7 +240,7 @@ function recorderTracks(file: RankFileStream, odd: number, lastSign: Ticks | nul
   return file.rings.filter(({ gaps }) => lostGaps(gaps).length > 0).length + others.filter(Boolean).length;
 }
 
-/** What is pending, without work whose end was only lost. */
+/** The pending work, without work whose end is only lost. */
 function endings(
   { pending: collected, ends, openOps }: ScanCollector,
   steps: StepTable,
@@ -306,7 +306,7 @@ function countLost(gaps: readonly Gap[]): LostSlots {
   return lost;
 }
 
-/** Stretches in which the records of such rings and of their operations are both present. */
+/** The times in which the records of these rings and of their operations are both present. */
 function kept(file: RankFileStream, window: ReadWindow | null, ringClass: RingClass): Kept {
   const gaps = file.rings.filter((ring) => ring.class === ringClass).flatMap((ring) => ring.gaps);
   const ends = gaps
@@ -315,7 +315,7 @@ function kept(file: RankFileStream, window: ReadWindow | null, ringClass: RingCl
   return { from: maxOf(ends, 0) as Ticks, isRead: isFollowed(unreadGaps(gaps), window) };
 }
 
-/** What follows something wanted is around it. What follows the rest of what was read may be in the next unread gap. */
+/** The records that follow an event of the window are read around it. The records that follow other events may be in the next unread gap. */
 function isFollowed(gaps: readonly Gap[], window: ReadWindow | null): Kept['isRead'] {
   if (window === null || gaps.length === 0) return () => true;
   const { from, to } = window;

@@ -155,7 +155,7 @@ export class ScanCollector implements Partial<WorkListener>, StepListener {
     this.oddRecords++;
   }
 
-  /** Call it after the last record, before any count is final. */
+  /** Call it after the last record. Only then are the counts final. */
   settle(): { endless: Endless; endlessOps: number; gpus: StampedGpu[] } {
     return { endless: this.endless.finish(), endlessOps: this.endless.count, gpus: this.gpus.finish() };
   }

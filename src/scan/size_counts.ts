@@ -17,7 +17,7 @@ export class SizeCounter {
   private readonly comms = new Map<Communicator | null, CommCounter>();
   private readonly free = new CommCounter(NO_COMM);
   private readonly callRings = new Set<number>();
-  /** The communicator of the last event: its events come in a row. */
+  /** The communicator of the last event, because its events come in a row. */
   private lastComm: Communicator | null | undefined;
   private last = this.free;
 
@@ -112,7 +112,7 @@ export class SizeCounter {
   }
 }
 
-/** By row of work. As drawn, without what other processes executed. Infinity: left open. */
+/** Until when each work is drawn, by row, without what other processes executed. Infinity: left open. */
 function drawnUntil(ends: WorkEndTable, enqueued: Float64Array): Float64Array {
   const { lastOp, noticed, finalized } = ends;
   return enqueued.map((called, row) => {

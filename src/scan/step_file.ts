@@ -48,14 +48,14 @@ export interface StepRows {
   readonly destination: number;
   readonly isSend: boolean;
   readonly rows: number;
-  /** Not kept. */
+  /** How many rows were not kept. */
   readonly sampledOut: number;
   /** Where they lie in the side file. */
   readonly offset: number;
   readonly halved: Halved;
 }
 
-/** As a send's size: its record is lost. */
+/** A send's size if its record is lost. */
 export const SIZE_LOST = -1;
 
 /** More steps than an operation ever has. */
@@ -184,7 +184,7 @@ export class StepFileWriter {
     if (++this.counts[kind] > this.mostRows) this.halve(kind);
   }
 
-  /** The connections that have most. */
+  /** Halves the share of the connections with the most rows. */
   private halve(kind: 0 | 1): void {
     const all = this.all();
     const most = maxOf(all.map(({ counts }) => counts[kind]));
@@ -243,7 +243,7 @@ function withRoom(rows: Float64Array): Float64Array {
   return larger;
 }
 
-/** In place, in the order in which they came. */
+/** Keeps the share in place, in the order in which the rows came. */
 function keepShare(connection: OpenConnection, kind: 0 | 1): void {
   const { rows, counts, halved } = connection;
   const end = rowsOf(connection) * ROW_WIDTH;
@@ -256,7 +256,7 @@ function keepShare(connection: OpenConnection, kind: 0 | 1): void {
   counts[kind] -= (end - to) / ROW_WIDTH;
 }
 
-/** Nearly so already: NCCL works on several operations of a connection at once. */
+/** Sorts rows that are nearly in order: NCCL works on several operations of a connection at once. */
 export function inOrder(rows: Float64Array): Float64Array {
   const keys = new Float64Array(rows.length / ROW_WIDTH);
   let isSorted = true;

@@ -5,8 +5,8 @@
  */
 
 /**
- * Rows that a file keeps, of first steps and of later ones each, in a job of so many ranks. A study of a thousand ranks reads at most 5 GB of
- * them; up to 128 ranks a rank's full rings fit as a whole. Not by the number of files, which a scan of one file does not know.
+ * How many rows a file keeps, of first steps and of later ones each. It depends on the number of ranks, not of files, which a scan of one
+ * file does not know. A study of a thousand ranks reads at most 5 GB of rows. Up to 128 ranks all rows of a rank's full rings are kept.
  */
 export const mostRows = (ranks: number): number =>
   Math.min(1 << 17, Math.max(1 << 15, Math.floor((1 << 24) / ranks)));

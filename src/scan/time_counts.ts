@@ -1,6 +1,6 @@
 /**
- * Counts of begins over time, or sums of amounts, in bins whose width doubles when the time outgrows them. So neither the length of a run
- * nor its first event must be known. Memory is bounded. A window's count is exact at the borders of bins and divided evenly within one.
+ * Counts of events over time, or sums of amounts, in bins whose width doubles when the run outgrows them. So neither the length of a run
+ * nor its first event must be known. Memory is bounded. A window's count is exact at the borders of bins and divided evenly within a bin.
  */
 
 const BINS = 128;
@@ -39,7 +39,7 @@ export class TimeCounter {
     this.counts[bin < 0 ? 0 : bin | 0]! += times;
   }
 
-  /** Adds another counter's bins, each at its start. */
+  /** Adds the bins of another counter, each at the bin's start. */
   addAll({ first, width, counts }: TimeCounts): void {
     counts.forEach((times, bin) => {
       if (times > 0) this.add(first + bin * width, times);

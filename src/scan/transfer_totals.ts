@@ -84,9 +84,9 @@ interface Entry {
   readonly call: { readonly comm: number; readonly func: string; readonly waits: number[] };
 }
 
-/** Per connection. Transfers of further sizes count, but have no times. */
+/** Sizes per connection. Transfers of further sizes count, but have no times. */
 const MOST_SIZES = 64;
-/** Kept over time: enough to distinguish a drift from a change. */
+/** Bins over time: enough to tell a drift from a change. */
 const BINS = 16;
 
 export class TransferCollector {
@@ -99,7 +99,7 @@ export class TransferCollector {
   private readonly since: number[] = [];
   private readonly ended = new TimeCounter(BINS);
   private readonly waits = WAITS.map(() => new TimeCounter(BINS));
-  /** Not in `waits` yet: the next transfer that ends adds it. */
+  /** Waits that the next finished transfer adds to `waits`. */
   private readonly recent = noWaits();
 
   opStop(op: Op): void {
@@ -137,7 +137,7 @@ export class TransferCollector {
     this.entryOf[row] = undefined;
   }
 
-  /** After the last record. */
+  /** Call it after the last record. */
   finish(): TransferTotals {
     this.entryOf.forEach((entry, row) => {
       const wait = WAITED_IN[this.phase[row] as StepPhase];

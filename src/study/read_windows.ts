@@ -4,11 +4,12 @@
  */
 
 import { traceTimeOf } from '../clocks/domains.js';
+import type { FoundClocks } from '../clocks/evidence/run_clocks.js';
 import type { ReadWindow } from '../rankfile/types.js';
+import type { Run } from '../runs/run.js';
 import type { FoundRun, RunFile } from '../runs/runs.js';
 import { runDuration } from '../trace/duration.js';
 import { askedWindow, type SelectionRequest } from '../trace/selection.js';
-import type { ScannedRun } from './scanned_run.js';
 
 /** ns. What began earlier than this before the selected time is drawn as if its beginning were lost. */
 export const AROUND_NS = 10e9;
@@ -39,7 +40,7 @@ function ticksPerNs({ header, heartbeat }: RunFile): number {
 
 /** Members whose selected time was not read, because the wall clocks of the hosts are too far apart. */
 export function unreadMembers(
-  { run, clocks: { solution } }: Pick<ScannedRun, 'run' | 'clocks'>,
+  { run, clocks: { solution } }: { readonly run: Run; readonly clocks: FoundClocks },
   select: SelectionRequest | undefined,
 ): number[] {
   const asRead = run.members.map(({ scan }) => scan.rings.every(({ unread }) => unread === 0));

@@ -47,7 +47,7 @@ export interface ScanOptions extends ClockOptions, RunOptions {
   readonly strict?: boolean | undefined;
   /** Also collect what only a report needs. */
   readonly forReport?: boolean | undefined;
-  /** Of stream files only the selected time is read, and so much around it (study/read_windows.ts). */
+  /** Of stream files only the selected time and some time around it is read (study/read_windows.ts). */
   readonly select?: SelectionRequest | undefined;
   readonly aroundNs?: number | undefined;
   /** The files will be read again: those that may still be written are copied first. */
@@ -64,7 +64,7 @@ export interface ScannedFile extends FileInRun {
   readonly readFrom: string;
 }
 
-/** The first pass over the files of one run, before what is known of one file meets the others. */
+/** The first pass over the files of one run, before any file is compared with another. */
 export interface GatheredRun {
   readonly runs: readonly FoundRun<FileInRun>[];
   readonly chosen: FoundRun<FileInRun>;

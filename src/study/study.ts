@@ -80,7 +80,7 @@ export const judgeOf =
   (alive) =>
     runVerdict(run, clocks.solution, ends, origins, comms, { ...options, alive });
 
-/** Takes a second look if it matters who is alive. */
+/** Takes a second look if the verdict depends on who is alive. */
 async function verdictOf(
   run: Run,
   judge: Judge,

@@ -13,8 +13,9 @@ export const SILENT_AFTER = 1.5e9;
 const MOST_WITNESSES = 8;
 
 /**
- * Files that would know if their rank had entered, and do not. A file whose records end soon after cannot tell. Nor can one that lost older
- * records, unless it has an earlier call of the communicator: ranks that run ahead entered first, and those records may be overwritten.
+ * Files whose ranks surely did not enter: their records cover the time, without the call. Records that end soon after the call prove
+ * nothing. A file that lost older records proves something only if it still has an earlier call of the communicator: a rank that runs ahead
+ * enters first, so its record may be overwritten.
  */
 export function absentFrom(one: Collective, comm: ClusterComm, ranks: readonly RankWitness[]): number[] {
   return unseenBy(one, ranks).filter((file) => wouldKnow(file, one, comm, ranks));
@@ -50,7 +51,7 @@ export const goneBefore = (
     ? []
     : unseenBy(one, ranks).filter((file) => gone.includes(file) && reaches(ranks[file]!, one, comm, ranks));
 
-/** Processes with several ranks if only some entered, with the ranks that did not. `several`: see below. */
+/** Processes with several ranks of which only some entered, with the ranks that did not. `several`: the result of `ofSeveralRanks`. */
 export function partlyAbsentFrom(
   one: Collective,
   comm: ClusterComm,
@@ -80,16 +81,16 @@ export const ranksInComm = ({ communicators }: RankWitness, commId: bigint | nul
   ),
 ];
 
-/** Among files whose records of the communicator begin later, only those that lost nothing: they never called before. */
+/** A file whose records of the communicator begin later counts only if it lost nothing: then its rank never called before. */
 function unseenBy({ absent, notKnown }: Collective, ranks: readonly RankWitness[]): number[] {
   const complete = notKnown.filter((file) => !ranks[file]!.reach.isPartial);
   return complete.length === 0 ? [...absent] : [...absent, ...complete].sort((a, b) => a - b);
 }
 
 /**
- * A recorded call of this file precedes the collective for ranks that made both, so a record of the collective would not be lost. Its
- * newest call is used if its oldest is older than all that the others still have: an absent rank has called less, so its window reaches
- * further back.
+ * The file still has a call that ranks made before the collective, so a record of the collective would not have been overwritten. If the
+ * file's oldest call is older than all that the others still have, its newest call decides: an absent rank has called less, so its window
+ * reaches further back.
  */
 function knowsEarlierCall(
   { calls, reach: { knownFrom } }: RankWitness,

@@ -18,7 +18,7 @@ import type { Broken, Silent } from './types.js';
 
 export interface Break extends Omit<Broken, 'stall'> {
   readonly stall: Stall;
-  /** False: the others finished it, and ended so long after that the file may be a copy of a live one. */
+  /** False: the others finished the work, and ended so much later that the file may be an older copy of a live rank's file. */
   readonly isSure: boolean;
 }
 
@@ -41,13 +41,13 @@ function breakOf(stall: Stall, evidence: Case): Break | null {
     ({ file, lastSign, mayBeCopy }) =>
       !mayBeCopy &&
       parties.includes(file) &&
-      // If the job went on long without it, its file is a copy from then.
+      // If the job went on long without this rank, its file is an older copy.
       (lastSign === null || stall.since - lastSign <= SILENT_AFTER) &&
       othersEndedAfter(file, [...left, ...finished], evidence),
   );
   const gone = left.length > 0 ? silent : silent.filter(({ file }) => hadGivenAll(file, surely, evidence));
   if (gone.length === 0) return null;
-  // If the others finished it, only this file shows it unfinished, and it is older than their last move.
+  // If the others finished the work, only this file shows it unfinished, and the file is older than their last move.
   const until = left.length > 0 ? stall.since : lastSignOf([...parties, ...finished], ranks);
   const ended = [...left, ...finished].filter(isClosed);
   return {
@@ -60,18 +60,18 @@ function breakOf(stall: Stall, evidence: Case): Break | null {
   };
 }
 
-/** Nobody is left, and a rank ended in order or is gone for certain that had not finished: the job ended in the middle of it. */
+/** The job ended in the middle of work: no rank is left, and a rank that had not finished ended in order or is gone for certain. */
 export function endedInMidst(evidence: Case): Stall[] {
   const { ranks, processes } = evidence;
   const isOver = (file: number): boolean => ranks[file]!.life.isClosed || ranks[file]!.life.isGone;
   if (processes.some(({ state }, file) => state === 'alive' && !isOver(file))) return [];
-  // An older one may be unfinished only in a file that was not closed, and lacks its last records.
+  // An older collective may look unfinished only because a file was not closed and lacks its last records.
   return findUnfinished(evidence, ({ open, aborted }) => [...open, ...aborted].some(isOver)).filter(
     ({ works }) => works.some(({ file, work }) => isOver(file) && work.lostSince === 0 && isOwn(work)),
   );
 }
 
-/** A job that had done all but its last steps need not have broken off because of a rank that ends much later. */
+/** If a rank ends much later than the others, the job need not have broken off because of it: only its last steps may have been left. */
 function endedSoonAfter({ file, lastSign }: Silent, ended: readonly number[], { ranks }: Case): boolean {
   const ends = ended.flatMap((other) => ranks[other]!.life.lastSign ?? []);
   return ranks[file]!.life.isNoEarlierCopy || minOf(ends) - (lastSign ?? -Infinity) <= COPIED_WITHIN;
@@ -101,7 +101,7 @@ function mayBeMembers({ files, commId, nRanks }: Stall, { ranks }: Case): number
   );
 }
 
-/** Has more than what other processes execute (PXN), whose files may be older copies. */
+/** The work has operations of its own process. Operations that other processes execute (PXN) prove less: those files may be older copies. */
 const isOwn = ({ ops }: WitnessedWork): boolean =>
   ops.length === 0 || ops.some(({ executor }) => executor === null);
 
@@ -113,8 +113,8 @@ function finishedBy({ collective, commId }: Stall, { comms }: Case): number[] {
 }
 
 /**
- * The others finished it, so they had its data. If its file shows these data in flight, the file is a copy from then. If its records end
- * before its last sign, they prove nothing.
+ * The others finished the work, so they had this rank's data. If its file still shows the data in flight, the file is an older copy.
+ * Records that end before the last sign prove nothing.
  */
 function hadGivenAll(file: number, works: readonly FileWork[], { ranks }: Case): boolean {
   const { life, reach } = ranks[file]!;

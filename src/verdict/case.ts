@@ -29,7 +29,7 @@ export interface Case extends Facts {
   readonly processes: readonly ProcessState[];
 }
 
-/** Asked often, and as long as the run. */
+/** Keeps the result for each key: such a function is called often and goes through the whole run. */
 export function cached<K extends object, V>(make: (key: K) => V): (key: K) => V {
   const known = new WeakMap<K, { readonly value: V }>();
   return (key) => {
@@ -71,8 +71,8 @@ export function knownUntilOf(files: readonly number[], ranks: readonly RankWitne
 const SET_UP_WITHIN = 1e9;
 
 /**
- * ns: how long a file that is known until `until` is known after `at` of another file. Without a relation of their clocks both count from the
- * set-up of their common communicator. -Infinity: not known.
+ * ns: how long the records of `file`, known until `until`, go on after `at` of another file. If no clock relates the two, both times count
+ * from the set-up of their common communicator. -Infinity: not known.
  */
 export function knownAfter(
   [file, until]: readonly [number, number],

@@ -30,7 +30,7 @@ export interface FileLife {
   readonly isClosed: boolean;
   /** The heartbeat was recent when the file was read. */
   readonly isAlive: boolean;
-  /** If not alive, the process has disappeared: the file cannot be an earlier copy. */
+  /** If the rank is not alive, it is gone, and the file is no earlier copy: it is a snapshot, or has the rings of a process that is gone. */
   readonly isNoEarlierCopy: boolean;
   /** Not closed, and its process is gone for certain. */
   readonly isGone: boolean;
@@ -38,7 +38,7 @@ export interface FileLife {
   readonly lastSign: TraceNs | null;
 }
 
-/** Anything that began between the two is in the file. Closed files cover all the rest: Infinity. */
+/** Everything that began between the two times is in the file. `knownUntil` of a closed file is Infinity. */
 export interface Reach {
   readonly knownFrom: TraceNs;
   readonly knownUntil: TraceNs;
@@ -70,7 +70,7 @@ export interface Pending {
   readonly inside: readonly WitnessedCall[];
   /** Collectives and sends/receives whose end NCCL did not report or is no longer recorded; calls without further events. */
   readonly endsNotKnown: number;
-  /** Communicators whose newest work is of this sort: they may be stuck in it. null: an unknown one. */
+  /** Communicators whose newest work has no known end: they may be stuck in it. null: an unknown communicator. */
   readonly lastWithoutEnd: readonly (number | null)[];
 }
 
@@ -86,7 +86,7 @@ export interface Pace {
   readonly hasCallsNow: boolean;
   /** ns: longest recorded pause before, without the job's start. */
   readonly longestQuiet: number;
-  /** That covers everything: no older records are lost, and calls were never turned off. */
+  /** `longestQuiet` covers everything: no older records are lost, and calls were never turned off. */
   readonly isPaceWhole: boolean;
   /** ns: length of the known time. */
   readonly watched: number;
@@ -143,7 +143,7 @@ export interface CallNumber {
 
 /** The application's call if NCCL reports it, else the enqueueing. */
 export interface EnteredCall extends CallNumber, CallArguments {
-  /** Its ordinal counts from the beginning, so it names the same replay in all files. */
+  /** Its ordinal counts from the beginning of the run, so it names the same replay in all files. */
   readonly isAbsolute: boolean;
   readonly record: string;
   readonly at: TraceNs;
@@ -183,7 +183,7 @@ export interface WitnessedWork {
   readonly ops: readonly WitnessedOp[];
   /** What its GPU was seen to begin and end; null: not known. */
   readonly blocks: BlocksSeen | null;
-  /** Slots lost since the last sign of its pending parts: it may have ended there. 0: it has not. */
+  /** Slots that were lost after the last record of its pending parts. Its end may be among them. 0: it has not ended. */
   readonly lostSince: number;
 }
 

@@ -1,4 +1,4 @@
-/** Finds stalls: per communicator the collective, the sends and receives, or the calls that did not go on. */
+/** Finds stalls: in each communicator the collective, the sends and receives, or the calls that do not go on. */
 
 import type { Collective } from '../cluster/types.js';
 import { SHORTEST_HANG } from './absence.js';
@@ -11,7 +11,7 @@ import { looseStalls } from './stalled_transfers.js';
 export const findStalls = (evidence: Case): Stall[] =>
   findUnfinished(evidence).filter(({ since, until }) => until - since >= SHORTEST_HANG);
 
-/** Of any age. `isMeant`: of these collectives, one per communicator. */
+/** Unfinished work of any age. `isMeant`: looks only at these collectives, one per communicator. */
 export function findUnfinished(evidence: Case, isMeant: (one: Collective) => boolean = () => true): Stall[] {
   const { comms, ranks } = evidence;
   const pending = comms.flatMap((comm) => stalledIn(comm, evidence, isMeant));

@@ -23,7 +23,7 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
   const ended = endedEarly(stall, evidence);
   const suspects = new Set([
     ...stall.absent,
-    ...goneWhenItStood(silent, since),
+    ...goneAtStall(silent, since),
     ...ended.map(({ file }) => file),
   ]);
   const absentRanks = new Set(stall.partlyAbsent.flatMap(({ inComm }) => inComm));
@@ -134,7 +134,7 @@ function kernelsOf(pending: readonly FileWork[]): KernelState[] {
 const abortedOf = (works: readonly FileWork[], ranks: readonly RankWitness[]): number[] =>
   works.flatMap(({ file, work }) => ((commOf(ranks[file]!, work)?.finalized ?? null) === null ? [] : [file]));
 
-/** `inComm`: ranks of a process that came with others of its ranks. Its other work may be theirs. */
+/** `inComm`: the ranks that did not come, of a process whose other ranks did. The process's other unfinished work may belong to those. */
 function stray(
   file: number,
   { commId }: Stall,
@@ -188,7 +188,7 @@ function newestCall(
   return { commId: hex64(commId), comm: name, func, seq, replay: ordinal, file, record, at };
 }
 
-/** None if most did: they left because of it. */
+/** None if most ranks ended: then they left because of the stall. */
 function endedEarly({ works, files, since, until }: Stall, { processes }: Case): Ended[] {
   const ended = [...new Set(works.map(({ file }) => file))].flatMap((file): Ended[] => {
     const { state, lastSign: at } = processes[file]!;
@@ -201,6 +201,6 @@ function endedEarly({ works, files, since, until }: Stall, { processes }: Case):
 /** ns: a process may do something else before it ends. */
 const LEFT_WITHIN = 3e9;
 
-/** From the files alone, whenever they were read: no sign is newer than the stall. */
-const goneWhenItStood = (silent: readonly Silent[], since: TraceNs): number[] =>
+/** Their last signs are not newer than the stall. This holds whenever the files were read. */
+const goneAtStall = (silent: readonly Silent[], since: TraceNs): number[] =>
   silent.flatMap(({ file, lastSign }) => ((lastSign ?? -Infinity) < since + SILENT_AFTER ? [file] : []));

@@ -8,7 +8,7 @@ import type { TraceNs } from '../base/time.js';
 import { HUNG_AFTER } from './is_hang.js';
 import type { Case } from './case.js';
 import { behindOthers } from './fewer_calls.js';
-import { NOTHING_STOOD, silentFiles } from './process_states.js';
+import { NO_STALL, silentFiles } from './process_states.js';
 import { MUCH_LONGER, TRANSFER_MAY_TAKE } from './stall.js';
 import type { RankWitness } from './file_facts.js';
 import type { Behind, Idle } from './types.js';
@@ -21,19 +21,19 @@ const UNSEEN_MAY_TAKE = 300e9;
 /** Each file's silence is measured by its own clock. null: they do something or just did, or no rank is alive. */
 export function idleness(evidence: Case): Idle | null {
   const { ranks, hungAfter } = evidence;
-  const silent = new Set(silentFiles(evidence, NOTHING_STOOD).map(({ file }) => file));
+  const silent = new Set(silentFiles(evidence, NO_STALL).map(({ file }) => file));
   const files = ranks.flatMap((rank, file) => (mayCall(rank) && !silent.has(file) ? [file] : []));
   const ages = files.flatMap((file) => quietFor(ranks[file]!) ?? []);
   if (ages.length === 0) return null;
   const age = minOf(ages);
   const longestBefore = maxOf(ranks.map(({ pace }) => pace.longestQuiet));
   const behind = longBehind(evidence);
-  // The others wait for an absent rank, as in a recorded collective.
+  // The ranks with more calls wait for the ranks with fewer, as in a recorded collective.
   const [shorter, longer] = isPaceKnown(files, ranks)
     ? [TRANSFER_MAY_TAKE, HUNG_AFTER]
     : [HUNG_AFTER, UNSEEN_MAY_TAKE];
   const least = behind.length > 0 ? shorter : longer;
-  // A limit that the user set for stalls does not make an ordinary pause one.
+  // With --hung-after an ordinary pause must not look like a stall.
   const isNoPause = behind.length > 0 && hungAfter !== null;
   if (age < Math.max(hungAfter ?? least, isNoPause ? 0 : MUCH_LONGER * longestBefore)) return null;
   return {

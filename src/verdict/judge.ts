@@ -20,7 +20,7 @@ import {
 import { describeHang } from './hang.js';
 import { idleness } from './idleness.js';
 import { firstMismatch, mismatchOf } from './mismatch.js';
-import { processStates, NOTHING_STOOD, silentAmong, silentFiles } from './process_states.js';
+import { processStates, NO_STALL, silentAmong, silentFiles } from './process_states.js';
 import { slowest, type Judged } from './slowness.js';
 import type { Stall } from './stall.js';
 import { findStalls } from './find_stalls.js';
@@ -69,7 +69,7 @@ function kindOf(evidence: Case, lateness: Judged): VerdictKind {
   );
   if (broken) return { kind: 'broken', broken };
   const rest = withoutMismatch(evidence, lateness, stalls, doubtful, breaks);
-  // A certain fault comes before a possible one, and may be its reason.
+  // A certain fault comes before a possible one, because it may be the reason.
   const mismatch = firstMismatch(evidence);
   return mismatch ? { kind: 'mismatch', mismatch, besides: rest } : rest;
 }
@@ -98,11 +98,11 @@ function withoutMismatch(
   const [broken] = breaks;
   if (broken) return { kind: 'unclear', unclear: unclearBreak(broken, evidence) };
   const unfinished = filesAtWork(evidence);
-  const silent = silentFiles(evidence, NOTHING_STOOD);
+  const silent = silentFiles(evidence, NO_STALL);
   const gone = silent.filter(({ mayBeCopy }) => !mayBeCopy);
   const unclearOf = (files: readonly Silent[]): Unclear | null =>
     unfinished.length > 0 ? null : unclearFor(files, evidence);
-  // The others need not be stuck in work that is only unfinished in the file of a silent rank.
+  // Work that is unfinished only in the file of a silent rank does not show that the others are stuck.
   const isAtWork = unfinished.some((file) => !silent.some((one) => one.file === file));
   const idle = isAtWork ? null : idleness(evidence);
   // Most important first: a rank that disappeared or ranks that do nothing, a late rank, a rank that may have disappeared.
@@ -137,7 +137,7 @@ function withoutMismatch(
   if (unfinished.length > 0) {
     const end = endOfRun(ranks);
     const moved = ranks.flatMap(({ pace }) => [...pace.lastMove.values()]);
-    // Nothing ever moved: since the trace begins.
+    // If nothing ever moved, the stall began with the trace.
     const stalledFor = moved.length === 0 ? end : end - moved.reduce((a, b) => (b > a ? b : a));
     return {
       kind: 'working',
@@ -165,7 +165,7 @@ function firstBreak(breaks: readonly Break[], evidence: Case): Broken | null {
 const causeAmong = (stalls: readonly Stall[], evidence: Case): Stall | null =>
   causeOf(stalls, evidence.ranks, (stall) => mismatchOf(stall, evidence) === null);
 
-/** null: none yet. A stall that waits for ranks that just began something else is no hang, however old. */
+/** null: no hang yet. A stall that waits for ranks that have just begun something else is no hang, however old it is. */
 function hangAmong(stalls: readonly Stall[], evidence: Case): Stall | null {
   const cause = causeAmong(stalls, evidence);
   if (!cause || isHang(cause, evidence)) return cause;
@@ -176,7 +176,7 @@ function hangAmong(stalls: readonly Stall[], evidence: Case): Stall | null {
   return causeAmong(others, evidence);
 }
 
-/** Also those whose only unfinished part another process executes (PXN). */
+/** Includes files whose only unfinished part is executed by another process (PXN). */
 function filesAtWork({ comms, ranks }: Case): number[] {
   const open = new Set(comms.flatMap(({ collectives }) => collectives.flatMap((one) => one.open)));
   return ranks.flatMap(({ pending: { works, inside } }, file) =>

@@ -18,7 +18,7 @@ import type { Evidence, Mismatch, Way } from './types.js';
 /** At most this many are compared; a run has hardly any, and the first ones matter. */
 const MOST_SUSPECTS = 200;
 
-/** NCCL's collectives come before the calls of the same ones. */
+/** A difference between collectives that NCCL reported comes before one between the calls of the same collectives. */
 export function firstMismatch({ comms, ranks }: Case): Mismatch | null {
   return first([
     ...comms.flatMap((comm) => mismatchIn(comm, ranks) ?? []),
@@ -26,7 +26,7 @@ export function firstMismatch({ comms, ranks }: Case): Mismatch | null {
   ]);
 }
 
-/** Of its communicator. Later calls are not related to the stall. */
+/** The first difference on the stall's communicator. Later calls have nothing to do with the stall. */
 export function mismatchOf({ commId, since }: Stall, { comms, ranks }: Case): Mismatch | null {
   const comm = comms.find((one) => one.commId === commId);
   const reported = (comm && mismatchIn(comm, ranks)) ?? null;
@@ -45,7 +45,7 @@ export function upTo(since: TraceNs, mismatch: Mismatch | null): Mismatch | null
   return times.some((at) => at <= since) ? mismatch : null;
 }
 
-/** The first one of a communicator. */
+/** The first difference on a communicator. */
 export function mismatchIn(comm: ClusterComm, ranks: readonly RankWitness[]): Mismatch | null {
   const [calls, order] = differentCalls(comm, ranks);
   const args = comm.collectives.find(({ different }) => different.length > 0);
@@ -87,11 +87,14 @@ const isLike = (call: CallArguments, { count, root }: Pick<CallArguments, 'count
 interface Suspect {
   readonly one: Collective;
   readonly entered: readonly number[];
-  /** Surely. */
+  /** Files that surely did not enter. */
   readonly absent: ReadonlySet<number>;
 }
 
-/** Some ranks entered what others surely never did, though these went on. A rank that is merely behind has only entered less. */
+/**
+ * Some ranks entered a collective that others surely never entered, though these went on. A rank that is merely behind has entered less,
+ * but nothing else.
+ */
 function differentCalls(comm: ClusterComm, ranks: readonly RankWitness[]): [Mismatch | null, number] {
   const suspects = comm.collectives
     .flatMap((one): Suspect[] => {
@@ -117,7 +120,7 @@ interface Entered {
   readonly files: readonly number[];
 }
 
-/** What the absent ranks entered instead, and the others only later: the first since then that both entered. */
+/** What the absent ranks entered instead: the first later collective that both sides entered. */
 function skipped(
   comm: ClusterComm,
   { one, entered, absent }: Suspect,
@@ -132,7 +135,7 @@ function skipped(
     const since = calls.entered(comm.commId, call)?.at ?? at;
     return since > at && others.entered(comm.commId, call) ? since : null;
   };
-  // Hardly any suspect has one, so the newest calls are checked before the full search.
+  // Hardly any collective was left out, so the newest calls are checked before the full search.
   const newest = [others.newest(comm.commId), calls.newest(comm.commId)];
   if (newest.every((call) => call === null || enteredSince(call) === null)) return null;
   let first: Collective | null = null;
@@ -146,7 +149,7 @@ function skipped(
   return first && { one: first, files: [...absent] };
 }
 
-/** A collective that those present surely never entered and some of the absent did. */
+/** A collective that the ranks in this one surely never entered, though some of the absent ranks did. */
 function excluded({ entered, absent }: Suspect, before: readonly Suspect[]): Entered | null {
   for (const other of before) {
     const files = other.entered.filter((file) => absent.has(file));

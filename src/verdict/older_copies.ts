@@ -1,6 +1,7 @@
 /**
- * Files that are older than their ranks: copies of live files made before others. They look like ranks that fell silent, unless the others
- * prove otherwise. Later data from a rank do not prove that it lived: they may have been in flight. A finished collective does.
+ * Files that are older than their ranks: copies of live files that were made before the other files. Their ranks look silent unless the
+ * others prove otherwise. Data that arrive later do not prove that the sender lived: they may have been in flight. A finished collective
+ * does.
  */
 
 import type { ClusterComm, Collective } from '../cluster/types.js';
@@ -21,15 +22,16 @@ export function livedLaterIn(comm: ClusterComm, file: number, evidence: Facts): 
   return last !== null && (enteredUnseen(last, file, evidence) || tookPart(last, file, evidence));
 }
 
-/** Others finished what needs it, and its complete file does not have it: it entered later. */
+/** Others finished a collective that needs this rank, and the rank's complete file does not have it. So the rank entered it later. */
 function enteredUnseen({ one }: Finished, file: number, evidence: Facts): boolean {
   const rank = evidence.ranks[file]!;
   return isCompleteToItsEnd(rank) && beganAfter(one.firstCalled, one.firstFile, file, evidence);
 }
 
 /**
- * It may have entered both before its last sign, if those records are not in its file. But the earlier one ended on it only after another
- * rank came, which was later than that sign. Only then did it begin its part of the later one, which others received.
+ * The rank may have entered both collectives before its last sign, if those records are not in its file. But the earlier one ended on it
+ * only after another rank came, and that rank came after the last sign. Only then did it begin its part of the later one, which others
+ * received.
  */
 function tookPart({ before }: Finished, file: number, evidence: Facts): boolean {
   return before !== null && beganAfter(before.lastArrival, before.lastFile, file, evidence);
@@ -45,9 +47,9 @@ const isCompleteToItsEnd = ({ life: { lastSign }, reach }: RankWitness): boolean
   Number.isFinite(reach.knownFrom) && lastSign !== null && reach.knownUntil >= lastSign;
 
 interface Finished {
-  /** The newest for which a rank had all it needed. */
+  /** The newest collective for which a rank had all it needed. */
   readonly one: Collective;
-  /** Among those that ended on a rank before that one began (so not in the same group): the last to be entered by all. */
+  /** Among collectives that ended on a rank before `one` began (so not in the same group), the last to be entered by all. */
   readonly before: Collective | null;
 }
 

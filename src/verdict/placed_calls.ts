@@ -1,7 +1,7 @@
 /**
- * What the ranks called, whatever NCCL reported afterwards: for some collectives there is no more (Broadcast from 2.29 on, symmetric
- * memory, collectives that sampling left out). A rank's nth collective on a communicator is every other rank's nth. If a rank's first calls
- * are lost, a later one that NCCL reported numbers them.
+ * The collectives that each rank called. For some of them NCCL reports only the call (Broadcast from 2.29 on, symmetric memory, collectives
+ * that sampling left out). A rank's nth collective on a communicator is every other rank's nth. If a rank's first calls are lost, a later
+ * call that NCCL numbered gives the numbers.
  */
 
 import type { CallShape } from '../model/call_table.js';
@@ -53,8 +53,8 @@ export const callersByComm = cached((ranks: readonly RankWitness[]): Sections =>
 });
 
 /**
- * By the first call, if one file has it, else by the file with most calls. Callers that do not fit, such as an old file's, are placed by
- * the one with most calls among them. The rest stay alone.
+ * Numbers the calls from the first one if a file has it, else by the file with the most calls. Callers that do not fit that file (an older
+ * copy) are numbered by the one with the most calls among them. The rest stay alone.
  */
 function sectionsOf(callers: readonly Caller[]): Placed[][] {
   const lengthOf = ({ calls }: Caller): number =>

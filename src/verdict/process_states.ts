@@ -21,7 +21,7 @@ export function processStates(facts: Facts): ProcessState[] {
     if (lastSign === null) return { state: 'silent', lastSign, isSure: true };
     const onItsAxis = (): number[] => all.filter((other) => comparable([file, other]));
     const behind = (end ?? lastSignOf(onItsAxis(), ranks)) - lastSign;
-    // If others were closed later, no heartbeat need be missing: they ended, and it did not.
+    // If others were closed after its last sign, the file need not miss a heartbeat: the others ended in order, and it did not.
     if (behind <= SILENT_AFTER && !othersEndedAfter(file, all, facts))
       return { state: 'alive', lastSign, isSure: false };
     const isSure = isAtEnd || isNoEarlierCopy || behind > COPIED_WITHIN;
@@ -30,9 +30,9 @@ export function processStates(facts: Facts): ProcessState[] {
 }
 
 /**
- * The silent ones among `files`, for a stall that began at `since`. A last sign at that time is its reason. After that the file may be an
- * older copy. A copy whose rank lived on is not silent, unless it lacks a record of the stall: then it may have died with its last records
- * (a node and its memory).
+ * The silent ones among `files`, for a stall that began at `since`. If the last sign is from about that time, the process is the reason of
+ * the stall. With a later last sign the file may be an older copy. A copy whose rank lived on is not silent, unless it lacks a record of
+ * the stall: then a node may have died and taken the last records in its memory with it.
  */
 export const silentAmong = (files: readonly number[], { processes }: Case, since: TraceNs): Silent[] =>
   files.flatMap((file): Silent[] => {
@@ -46,18 +46,18 @@ export const silentAmong = (files: readonly number[], { processes }: Case, since
 export const silentFiles = (evidence: Case, since: TraceNs): Silent[] =>
   silentAmong([...evidence.processes.keys()], evidence, since);
 
-/** Then no last sign is the reason for a stall. */
-export const NOTHING_STOOD = -Infinity as TraceNs;
+/** As the start of a stall: there is none, so every last sign is later. */
+export const NO_STALL = -Infinity as TraceNs;
 
-/** None ended, and none is surely gone. */
+/** No process ended, and none is surely gone. */
 export const allLived = (files: readonly number[], evidence: Case, since: TraceNs): boolean =>
   !files.some((file) => evidence.processes[file]!.state === 'ended') &&
   silentAmong(files, evidence, since).every(({ mayBeCopy }) => mayBeCopy);
 
 /**
- * Among `files`, those whose processes were gone when the stall began at `since`, or shortly before. No record shows anything of theirs
- * unfinished, and an older copy of a healthy file looks the same. So the stall must be longer than copying takes and than `muchLonger`, ns.
- * A fresh or closed file of another rank does not date this one. Their records reach to their ends.
+ * Those of `files` whose processes were gone when the stall began at `since`, or shortly before. They left no unfinished work, and an older
+ * copy of a healthy file looks the same. So the stall must be longer than copying takes, and than `muchLonger` (ns). Another file that is
+ * fresh or closed says nothing about when this one was copied. The records must reach to the last sign.
  */
 export function goneSince(
   files: readonly number[],

@@ -33,7 +33,7 @@ function describe(
   span: number,
   ranks: Case['ranks'],
 ): Slowness {
-  // As sender or receiver. Over several connections only one rank can be an end of all.
+  // How many slow links the rank is an end of. Over several connections only one rank can be an end of all.
   const linksOf = (file: number): number =>
     new Set(
       slow.flatMap(({ times: one }) =>

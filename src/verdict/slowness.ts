@@ -21,8 +21,8 @@ const FEWEST = 4;
  */
 const shareOf = (collectives: number): number => 0.05 + 0.5 / collectives;
 /**
- * Equal ranks show such a difference in so few runs: a team looks at hundreds of runs a day. Lost time is evidence of its own: the more, the
- * more may be chance, up to half of the time.
+ * How rarely equal ranks may show such a difference by chance: a team looks at hundreds of runs a day. Lost time is evidence, too, so the
+ * limit rises with it, until half of the time is lost.
  */
 const leastLikely = (share: number): number =>
   IS_NO_CHANCE + (MAY_BE_CHANCE - IS_NO_CHANCE) * Math.min(1, share / HALF);
@@ -30,7 +30,7 @@ const IS_NO_CHANCE = Math.log(1 / 1000);
 const MAY_BE_CHANCE = Math.log(1 / 20);
 const HALF = 0.5;
 const QUARTER = 0.25;
-/** ns: half of less is the start of a short run. */
+/** ns: less lost time is not worth a doubt. Half of a shorter run is its start-up. */
 const WORTH_DOUBT = 1e8;
 /** ns: a machine holds up a process for some time, so waits for one rank within this time have one cause. */
 const ONE_CAUSE = 2e7;
@@ -221,7 +221,10 @@ function longestOf(spells: readonly Spell[], cost: number): Spell[] {
     });
 }
 
-/** This share of the collectives at an end without a long wait is still no change; nor are twice as many as between two waits. */
+/**
+ * The lateness began or ended in the run only if more than this share of the collectives at that end have no long wait. Twice the mean
+ * distance between long waits is no change, either.
+ */
 const EDGE = 0.2;
 const GAPS = 2;
 

@@ -24,9 +24,12 @@ export interface Stall {
   readonly works: readonly FileWork[];
   /** Threads inside an NCCL call that has not returned: nothing is enqueued yet. */
   readonly inside: readonly Inside[];
-  /** Never entered, and would have been recorded. For sends/receives the other sides without unfinished work here. */
+  /**
+   * Files that never entered, though the call would have been recorded. For sends and receives: the other sides without unfinished work
+   * here.
+   */
   readonly absent: readonly number[];
-  /** Only some of their ranks entered: the ranks that did not. */
+  /** Processes of which only some ranks entered, with the ranks that did not. */
   readonly partlyAbsent: readonly { readonly file: number; readonly inComm: readonly number[] }[];
   readonly since: TraceNs;
   /** Newest sign of its files: the stall is known up to here. */

@@ -21,7 +21,7 @@ const isEndNotKnown = ({ end, open, aborted }: Collective): boolean =>
 
 /** Files of a communicator whose processes are gone since its last move. */
 const goneIn = (comm: ClusterComm, evidence: Case): number[] =>
-  goneSince(comm.files, evidence, stoodSince(comm, evidence.ranks), MUCH_LONGER * longestIn(comm));
+  goneSince(comm.files, evidence, lastMoveOf(comm, evidence.ranks), MUCH_LONGER * longestIn(comm));
 
 /** ns: longest collective or pause. */
 export const longestIn = (comm: ClusterComm): number => Math.max(longestFinished(comm), longestPause(comm));
@@ -58,8 +58,9 @@ export function stalledIn(
 }
 
 /**
- * Only unfinished in silent files, while others finished it and are now stuck in a later one. A process died in it after doing its part, or its
- * file is older (a copy, or all that is left of a dead node). The live ranks show how long the stall lasts.
+ * The collective is unfinished only in the files of silent ranks. Others finished it and are now stuck in a later one. Either a process
+ * died in it after doing its part, or its file is older (a copy, or all that is left of a dead node). The live ranks show how long the
+ * stall lasts.
  */
 function isLeftBehind(one: Collective, unfinished: readonly Collective[], { ranks }: Case): boolean {
   const files = begun(one);
@@ -108,7 +109,7 @@ export function collectiveStall(comm: ClusterComm, collective: Collective, evide
     inside: [],
     absent: [...new Set([...absent, ...gone])].sort((a, b) => a - b),
     partlyAbsent: partlyAbsentFrom(collective, comm, ranks),
-    since: Math.max(collective.firstArrival, stoodSince(comm, ranks)) as TraceNs,
+    since: Math.max(collective.firstArrival, lastMoveOf(comm, ranks)) as TraceNs,
     until: isAborted ? (collective.end ?? until) : until,
     mayTake: longest,
     longestBefore: Math.max(longest, longestPause(comm, collective)),
@@ -143,5 +144,5 @@ function isOf(rank: RankWitness, work: WitnessedWork, { commId }: ClusterComm, o
   return isSame && commOf(rank, work)?.commId === commId;
 }
 
-const stoodSince = ({ commId, files }: ClusterComm, ranks: readonly RankWitness[]): TraceNs =>
+const lastMoveOf = ({ commId, files }: ClusterComm, ranks: readonly RankWitness[]): TraceNs =>
   files.reduce((latest, file) => Math.max(latest, lastMoveIn(commId, ranks[file]!)), 0) as TraceNs;

@@ -85,7 +85,7 @@ function idlePeers(
 
 const OTHER_SIDE: Readonly<Record<string, string>> = { Send: 'Recv', Recv: 'Send' };
 
-/** With the same number between the two. */
+/** It began the send or receive with the same number between these two ranks. */
 function beganItsSide(
   { file, work }: FileWork,
   peerFile: number,

@@ -21,7 +21,7 @@ export type LifeState = 'ended' | 'alive' | 'silent' | 'copy';
 export interface ProcessState {
   readonly state: LifeState;
   readonly lastSign: TraceNs | null;
-  /** The file cannot be an earlier copy of a rank that is still alive. Says something of `silent` and `copy` only. */
+  /** The file cannot be an earlier copy of a live rank's file. It means something for `silent` and `copy` only. */
   readonly isSure: boolean;
 }
 
@@ -106,9 +106,9 @@ export interface Unclear {
   readonly lost: number;
   /** Files that fell silent before others with unfinished common work, or began `work` that others finished. */
   readonly silent: readonly Silent[];
-  /** Silence much longer than before, up to the end, while processes lived; null: no. */
+  /** No records for much longer than ever before, up to the end, while processes lived. null: no. */
   readonly idle: Idle | null;
-  /** Half of the time was lost to this rank, in too few waits to distinguish a habit from chance; null: no. */
+  /** Half of the time was lost to this rank, in too few waits to tell a habit from chance. null: no such rank. */
   readonly late: Slowness | null;
   /** Newest sign of any file. */
   readonly end: TraceNs;
@@ -137,7 +137,7 @@ export interface Idle {
   readonly behind: readonly Behind[];
 }
 
-/** Excludes a rank that may have called after its records end. */
+/** Ranks with fewer calls than another rank. A rank that may have called after its records end does not count. */
 export interface Behind extends Evidence, CallShape {
   readonly commId: string;
   readonly comm: string;
@@ -349,7 +349,7 @@ export interface Slowness {
   readonly waits: number;
   /** ns: the observed time. */
   readonly span: number;
-  /** Where these waits lie in it: all over, from a moment on, up to one, between two, or there is one. */
+  /** Where in this time these waits lie: throughout, from a moment on, up to a moment, between two moments, or there is only one. */
   readonly course: 'always' | 'since' | 'until' | 'between' | 'once';
   /** ns: the same for another rank, on average. */
   readonly ofOthers: number;
@@ -362,7 +362,7 @@ export interface Slowness {
   readonly worst: CallName & Evidence & { readonly by: number };
   /** ns: largest error of the clocks (99 %) over its collectives; 0: one clock. */
   readonly clockBound: number;
-  /** The slowest connection; null: not the reason. Then `late` of `of` are its sends, and `cost` is a lower bound. */
+  /** The slowest connection; null: a link is not the reason. If it is, `late` and `of` count its sends, and `cost` is a lower bound. */
   readonly link: SlowSends | null;
 }
 

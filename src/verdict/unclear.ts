@@ -9,7 +9,10 @@ import type { Stall } from './stall.js';
 import type { RankWitness } from './file_facts.js';
 import type { Idle, Silent, Slowness, Unclear } from './types.js';
 
-/** There is no other evidence of a hang: no absent rank, no process gone, no abort, no different call. */
+/**
+ * The pending work may have ended in lost records, and there is no other evidence of a hang: no absent rank, no process gone, no abort, no
+ * different call.
+ */
 export function mayBeOver(stall: Stall, evidence: Case): boolean {
   const { works, files, absent, partlyAbsent, collective } = stall;
   const { ranks } = evidence;
@@ -25,7 +28,7 @@ export function mayBeOver(stall: Stall, evidence: Case): boolean {
   );
 }
 
-/** null: no such work, or something else is surely pending. `stalls`: those that may be over. */
+/** null: no work may have ended in lost records, or something else is surely pending. `stalls`: those that may be over. */
 export function unclear({ ranks }: Case, stalls: readonly Stall[]): Unclear | null {
   const all = ranks.flatMap(({ pending }, file) => pending.works.map((work) => ({ file, work })));
   const doubtful = all.filter(({ work }) => work.lostSince > 0);
@@ -48,33 +51,30 @@ export function unclear({ ranks }: Case, stalls: readonly Stall[]): Unclear | nu
   };
 }
 
-/**
- * Nothing seems stuck, but the missing parts of damaged files may say otherwise, or the communicator of pending work is not known. null:
- * neither.
- */
+/** Nothing seems stuck, but it may be: parts of files are missing, or the communicator of pending work is not known. null: neither. */
 export function cannotTell({ ranks }: Case): Unclear | null {
   const isOpen = ranks.some(({ pending }) => pending.works.some(({ comm }) => comm === null));
   const isDamaged = ranks.some((rank) => rank.lacks.isDamaged);
-  return isDamaged || isOpen ? nothingStands([], ranks) : null;
+  return isDamaged || isOpen ? nothingPending([], ranks) : null;
 }
 
 /**
- * Nothing seems stuck, but these files fell silent, and the ends of their last common work, or all of their own, are not recorded; or they
- * are surely gone while the others lived on. null: none. A rank gone when others ended in order leaves no doubt if all work was done.
+ * Nothing seems stuck, but ranks fell silent. Either no record shows whether their last common work ended, or they are surely gone while
+ * the others lived on. null: no such rank. If all work was done and the others ended in order, a rank that is gone leaves no doubt.
  */
 export function unclearFor(silent: readonly Silent[], evidence: Case): Unclear | null {
   const { ranks } = evidence;
   const all = ranks.map((_, file) => file);
   const doubtful = silent.filter(
     ({ file, mayBeCopy }) =>
-      mayStandWithout(file, ranks) || (!mayBeCopy && !othersEndedAfter(file, all, evidence)),
+      mayBeStuckWithout(file, ranks) || (!mayBeCopy && !othersEndedAfter(file, all, evidence)),
   );
-  return doubtful.length === 0 ? null : nothingStands(doubtful, ranks);
+  return doubtful.length === 0 ? null : nothingPending(doubtful, ranks);
 }
 
 /** Look at silent ranks first, except those whose files may be copies. */
 export function unclearWhileIdle(idle: Idle, silent: readonly Silent[], { ranks }: Case): Unclear {
-  return { ...nothingStands(silent, ranks), ...unfinishedOf(silent, ranks), idle };
+  return { ...nothingPending(silent, ranks), ...unfinishedOf(silent, ranks), idle };
 }
 
 /** The oldest work, the number of works, and their files. */
@@ -93,15 +93,15 @@ function unfinishedOf(
 
 /** All went well, but half of the time was lost to one rank. */
 export const unclearWhetherSlow = (late: Slowness, silent: readonly Silent[], { ranks }: Case): Unclear => ({
-  ...nothingStands(silent, ranks),
+  ...nothingPending(silent, ranks),
   late,
 });
 
-/** It began there, the others finished it, and the file may be a copy. */
+/** The rank that is gone had begun work that the others finished, and its file may be an older copy. */
 export function unclearBreak({ stall, gone }: Break, { ranks }: Case): Unclear {
   const [first] = stall.works;
   return {
-    ...nothingStands(
+    ...nothingPending(
       gone.map((one) => ({ ...one, mayBeCopy: true })),
       ranks,
     ),
@@ -111,7 +111,7 @@ export function unclearBreak({ stall, gone }: Break, { ranks }: Case): Unclear {
   };
 }
 
-function mayStandWithout(file: number, ranks: readonly RankWitness[]): boolean {
+function mayBeStuckWithout(file: number, ranks: readonly RankWitness[]): boolean {
   const own = new Set([...ranks[file]!.communicators.values()].map(({ commId }) => commId));
   return ranks.some(({ communicators, pending, lacks }, other) => {
     const shared = [...communicators].flatMap(([number, { commId }]) =>
@@ -127,7 +127,7 @@ function mayStandWithout(file: number, ranks: readonly RankWitness[]): boolean {
   });
 }
 
-const nothingStands = (silent: readonly Silent[], ranks: readonly RankWitness[]): Unclear => ({
+const nothingPending = (silent: readonly Silent[], ranks: readonly RankWitness[]): Unclear => ({
   work: null,
   works: 0,
   files: [],

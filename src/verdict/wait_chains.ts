@@ -1,7 +1,7 @@
 /**
- * Which of many stuck operations to look at. The wait of each names its reason: a receive waits for the peer's send, a send for the peer's
- * receive, a GPU wait for the other side of the same GPU. The chain of waits ends at an operation whose other side never came, was gone
- * when it stalled, has no file, or contradicts it. Look there; it is not yet the reason.
+ * Which of many stuck operations to look at. Each waits for another one: a receive for the peer's send, a send for the peer's receive, a
+ * GPU wait for the other side of the same GPU. The chain of waits ends at an operation whose other side never came, was gone when the stall
+ * began, has no file, or contradicts it. That is where to look. It need not be the reason.
  */
 
 import { Wait } from '../model/waits.js';
@@ -20,8 +20,8 @@ interface PendingOp {
 }
 
 /**
- * `suspects`: files that never came or were gone when it stalled, besides peers without a file. `absentRanks`: ranks that did not come though
- * others of their process did.
+ * `suspects`: files that never came or were gone when the stall began, besides peers without a file. `absentRanks`: ranks that did not come
+ * though others of their process did.
  */
 export function endOfWaits(
   pending: readonly FileWork[],
@@ -39,7 +39,7 @@ export function endOfWaits(
     return file === null || suspects.has(file) || absentRanks.has(peer);
   };
   const isSuspect = ({ op }: PendingOp): boolean => needsPeer(op) && isGone(op);
-  // Chains that end at the same missing rank wait for the same.
+  // Chains that end at the same missing rank wait for the same thing.
   const groups = new Map<PendingOp | number, { ends: PendingOp[]; waiters: number }>();
   const chains = new Chains(all, fileOf, isGone);
   for (const end of chains.ends().values()) {
@@ -81,7 +81,8 @@ interface Group {
 }
 
 /**
- * Within a node GPUs wait for each other, and nothing is recorded of it: among operations that wait for their own GPU, all wait for the one with least progress.
+ * GPUs of one node wait for each other, and no record shows it. So among operations that wait for their own GPU, all are taken to wait for
+ * the one with the least progress.
  */
 function leastDone(groups: readonly Group[]): Group[] {
   const own = groups.filter(({ front: { op } }) => !needsPeer(op));
@@ -93,7 +94,7 @@ function leastDone(groups: readonly Group[]): Group[] {
 /** A GPU wait is for its own GPU, whoever the peer is. */
 const needsPeer = ({ wait }: WitnessedOp): boolean => wait?.name !== Wait.Gpu;
 const progress = ({ done, nSteps }: WitnessedOp): number => (nSteps === 0 ? 1 : done / nSteps);
-const stoodSince = ({ wait }: WitnessedOp): number => wait?.since ?? Number.MAX_VALUE;
+const waitingSince = ({ wait }: WitnessedOp): number => wait?.since ?? Number.MAX_VALUE;
 
 /** Waits that both sides of a connection have a part in. */
 const BETWEEN: readonly Wait[] = [Wait.Recv, Wait.Peer, Wait.Send];
@@ -175,8 +176,8 @@ class Chains {
   }
 
   /**
-   * None of it is in flight: an earlier operation is on the connection, or the GPU has not begun. The earlier one may be unrecorded, such as
-   * a Broadcast: then it waits for data that pass through the peer, if that has not begun either.
+   * The operation has no step in flight: an earlier operation is on its connection, or the GPU has not begun. The earlier one may not be
+   * recorded (a Broadcast). Then this one waits for data that pass through the peer, if the peer has not begun either.
    */
   private whyNotBegun(one: PendingOp, peer: number | null): PendingOp | null {
     const queued = this.byPlace.get(placeOf(one.file, peer, one.op)) ?? [];
@@ -197,7 +198,7 @@ const leastFar = (ops: readonly PendingOp[]): PendingOp =>
 const foremost = (ops: readonly PendingOp[]): PendingOp =>
   ops.reduce((a, b) => (compareProgress(a, b) > 0 ? b : a));
 const compareProgress = (a: PendingOp, b: PendingOp): number =>
-  progress(a.op) - progress(b.op) || stoodSince(a.op) - stoodSince(b.op);
+  progress(a.op) - progress(b.op) || waitingSince(a.op) - waitingSince(b.op);
 
 const placeOf = (
   file: number,

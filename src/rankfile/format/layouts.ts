@@ -10,7 +10,7 @@ import { Kind, type KindName } from './constants.js';
 const COLL_API =
   'tick | parent | comm:32 func:16 datatype:16 ; count | stream | root:32 graphCaptured:1 0:31 ; userTag | 0 | 0';
 
-/** The first layout is the usual one. Another one, with more slots, is for records of at least that size. */
+/** The first layout is the usual one. A further layout, with more slots, is for records of at least that size. */
 const NOTATION: Partial<Record<KindName, readonly string[]>> = {
   ClockSample: ['tick | realtime | monotonic ; width | boottime | 0'],
   Communicator: ['tick | commId | rank:32 nRanks:32 ; nNodes:32 abi:8 0:24 | nameLength | 0'],

@@ -1,7 +1,6 @@
 /**
- * A slot proves itself: its check covers payload, kind, part, parts and the whole 48-bit position, of which the slot
- * stores the low 24 bits. Here is the check, on 32-bit halves; how a position is found again from those 24 bits
- * is beside the loop that does it (src/rankfile/slots.ts).
+ * The check in each slot covers payload, kind, part, parts and the whole 48-bit position, of which the slot stores the low 24 bits. This
+ * file computes the check, on 32-bit halves. The loops in src/rankfile/slots.ts find a position again from its 24 bits.
  *
  *   word 3   63........40 39..........16 15..12 11...8 7....0
  *            check (24)   position (24)  parts  part   kind

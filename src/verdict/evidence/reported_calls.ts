@@ -1,7 +1,7 @@
 /**
- * The calls of a file's ranks if NCCL does not report them (before 2.28) or they were not asked for: its collectives (Coll) have the same
- * order, because NCCL sorts the collectives of a group alike on every rank. Not known for several threads of one communicator, nor
- * for replays of graphs: another thread begins these.
+ * The calls of a file's ranks where NCCL does not report calls (before 2.28), or where they were not asked for. Its collectives (Coll)
+ * stand in the same order, because NCCL sorts the collectives of a group alike on every rank. The calls are not known if several threads
+ * use one communicator or graphs are replayed, because another thread begins these.
  */
 
 import type { TraceNs } from '../../base/time.js';

@@ -51,13 +51,13 @@ export function runVerdict(
   });
   const elsewhere = executedElsewhere(run, origins, times);
   const sampling = new Set(run.members.map(({ scan }) => scan.header.sampleEvery));
-  // A call and the collective that NCCL made of it differ in their counts: compare only one sort.
+  // A call and its collective differ in their counts, so only one of the two is compared.
   const callsOf = run.members.some(({ scan }) => hasHostCalls(scan, everMuted(scan).events))
     ? hostCalls
     : reportedCalls;
   const ranks = run.members.map(({ scan }, file) => {
     const rank = witness(scan, ends[file]!, times[file]!, elsewhere[file]!, alive[file] === true, callsOf);
-    // Different ranks then left out different collectives.
+    // Ranks with different sampling left out different collectives.
     return sampling.size > 1 ? { ...rank, reach: { ...rank.reach, knownFrom: Infinity as TraceNs } } : rank;
   });
   return judge({
@@ -87,7 +87,7 @@ function witness(
   const asked = header.eventMask & CALLS;
   const { damage } = scan;
   const isDamaged = damage.cutAreas + damage.lostAreas + damage.shortRings > 0 || damage.isHollow;
-  // Its calls are then not known.
+  // If a name in the tables is lost, the calls are not known.
   const isNameless = damage.lostCommunicators > 0 || scan.works.funcs.some(isLostText);
   const unrecordedCalls = spansWithoutCalls(scan, communicators);
   const mutedCalls = (muted.events & asked) !== 0 || muted.sampling;
@@ -162,14 +162,14 @@ function witness(
 /** A heartbeat comes every second. Hosts' clocks may differ a little. */
 const FRESH = 2_500_000_000n;
 
-/** Files of a running job are read one after the other: the first ones have older heartbeats, though their ranks are alive. */
+/** Files of a running job are read one after the other. Those read first have older heartbeats, though their ranks are alive. */
 export function wasFresh({ heartbeat, readAt, header }: RankScan): boolean {
   if (heartbeat === null) return false;
   const old = (header.snapshotRealtime ?? readAt) - heartbeat.realtime;
   return old < FRESH && old > -FRESH;
 }
 
-/** Only `snapshot` copies rings of a live process. Others save rings, or read them where they are, when it is gone. */
+/** Only `snapshot` copies the rings of a live process. Recorders save rings, and commands read them in place, only when the process is gone. */
 const hasRingsOfGone = ({ snapshotRealtime, placement, ringPath }: RankScan['header']): boolean =>
   snapshotRealtime === null && placement === 'in-file' && ringPath !== '';
 
@@ -184,7 +184,7 @@ const WITHOUT_END: readonly string[] = [
   'not-read',
 ] satisfies WorkOutcome[];
 
-/** The communicator of a call alone is not known. */
+/** The communicator of a call without further events is not known. */
 function lastWithoutEnd({ works, bareCalls, copyColls }: RankScan, ends: WorkEndTable): (number | null)[] {
   const newest = new Map<number, number>();
   works.comm.forEach((comm, row) => newest.set(comm, row));

@@ -3,10 +3,10 @@
 import { Wait } from '../../model/waits.js';
 import type { Hang, Silent, Verdict, VerdictKind } from '../types.js';
 
-/** More suspects than this at once prove nothing about any of them. */
+/** More suspects at once prove nothing about any of them. */
 const MOST = 8;
 
-/** The stall, called a hang or not yet, or the one that broke off. */
+/** The stall, whether it is called a hang, WAITING or BROKEN OFF. */
 export function stallOf(verdict: VerdictKind): Hang | null {
   if (verdict.kind === 'hung') return verdict.hang;
   if (verdict.kind === 'broken') return verdict.broken.stall;
@@ -43,7 +43,7 @@ export function suspectsOf(verdict: Verdict): Suspect[] {
   return [...found].slice(0, MOST).map(([file, label]) => ({ file, label }));
 }
 
-/** By file: no sign of it after its records end, so a trace must not go on to show what they do not say. */
+/** By file: whether its process gave no sign after its records end. A trace must not draw its work beyond that. */
 export const silentFiles = ({ states }: Verdict): boolean[] =>
   states.map((state) => state === 'silent' || state === 'copy');
 
@@ -84,7 +84,7 @@ function* accused(verdict: Verdict): Generator<readonly [file: number | null, la
 
 function* accusedOf(stall: Hang): ReturnType<typeof accused> {
   const { neverEntered, inside, different, ended, front, kernels, silent } = stall;
-  // All but the wrong rank may differ: few are suspects, many are witnesses. Ranks may die of it, so it comes first.
+  // All ranks but the wrong one may differ from most: few are suspects, many are witnesses. Ranks may die of a mismatch, so it comes first.
   if (different.length <= MOST / 2) for (const file of different) yield [file, 'OTHER CALL'];
   for (const { file } of goneFirst(stall, 0)) yield [file, 'SILENT'];
   for (const { file } of ended) yield [file, 'GONE'];
