@@ -3,8 +3,8 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { runHere } from '../support/command_line.js';
 import { madeUpRank, SMALL_RUN, temporaryFolder } from '../support/made_up_run.js';
-import { runProgram } from '../support/program.js';
 import type { ClockMapReport } from '../../src/report/clock_map_report.js';
 
 let folder: string;
@@ -26,8 +26,8 @@ afterEach(() => {
 });
 
 it('says how good each clock is, and why', async () => {
-  const { code, out } = await runProgram(folder, 'clocks', 'run');
-  const lines = out.toString().trimEnd().split('\n');
+  const { code, out } = await runHere(folder, 'clocks', 'run');
+  const lines = out.trimEnd().split('\n');
   expect(code).toBe(0);
   expect(lines[0]).toMatch(
     /^host +ranks +by +drift ppm +wander ppm\/min +99 % us +hard us +data +credit +violations +flags$/,
@@ -37,8 +37,8 @@ it('says how good each clock is, and why', async () => {
 });
 
 it('says the same as JSON, and with --strict fails where wall clocks are all there is', async () => {
-  const { out } = await runProgram(folder, 'clocks', 'run', '--json');
-  const json = JSON.parse(out.toString()) as { version: number; clocks: unknown[]; traffic: unknown };
+  const { out } = await runHere(folder, 'clocks', 'run', '--json');
+  const json = JSON.parse(out) as { version: number; clocks: unknown[]; traffic: unknown };
   expect(json.version).toBe(2);
   expect(json.clocks).toHaveLength(4);
   expect(json.clocks[3]).toMatchObject({
@@ -47,7 +47,7 @@ it('says the same as JSON, and with --strict fails where wall clocks are all the
     violations: 0,
   });
   expect(json.traffic).toMatchObject({ pairs: 72, leftOut: [] });
-  const { maps } = JSON.parse(out.toString()) as { maps: readonly ClockMapReport[] };
+  const { maps } = JSON.parse(out) as { maps: readonly ClockMapReport[] };
   expect(maps).toHaveLength(4);
   const [reference, , , other] = maps as [ClockMapReport, unknown, unknown, ClockMapReport];
   expect(reference.pieces[0]).toMatchObject({ hardBound: 0, bound99: 0 });
@@ -63,6 +63,6 @@ it('says the same as JSON, and with --strict fails where wall clocks are all the
     expect(before.toNs).toBe(piece.fromNs);
     expect(before.offsetNs + before.driftPpm * 1e-6 * length).toBeCloseTo(piece.offsetNs, 0);
   });
-  const { code } = await runProgram(folder, 'clocks', 'run', '--clock', 'realtime', '--strict');
+  const { code } = await runHere(folder, 'clocks', 'run', '--clock', 'realtime', '--strict');
   expect(code).toBe(1);
 });

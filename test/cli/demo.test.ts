@@ -3,6 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { runHere } from '../support/command_line.js';
 import { temporaryFolder } from '../support/made_up_run.js';
 import { runProgram } from '../support/program.js';
 import { viewTrace } from '../support/trace_view.js';
@@ -67,7 +68,7 @@ it.each([
   [['demo', '-s', 'happy'], 2, /healthy, straggler, hang/],
   [['demo', '-o', 'no/demo.pftrace'], 4, /there is no directory/],
 ])('%j is one clear sentence', async (args, expected, sentence) => {
-  const { code, err } = await runProgram(folder, ...args);
+  const { code, err } = await runHere(folder, ...args);
   expect(code).toBe(expected);
   expect(err).toMatch(sentence);
   expect(readdirSync(folder)).toEqual([]);

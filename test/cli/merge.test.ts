@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runHere } from '../support/command_line.js';
 import { madeUpRank, SMALL_RUN, temporaryFolder, writeRun } from '../support/made_up_run.js';
 import { PROGRAM, runProgram, type ProgramResult } from '../support/program.js';
 import { viewTrace } from '../support/trace_view.js';
@@ -98,7 +99,7 @@ describe('merge', () => {
     ['a target in no directory', ['merge', 'run', '-o', 'no/t.pftrace'], 4, /there is no directory/],
     ['no arguments', [], 2, /Usage/],
   ])('%s is one clear sentence', async (_, args, expected, sentence) => {
-    const { code, err } = await run(...args);
+    const { code, err } = await runHere(folder, ...args);
     expect({ code, err }).toMatchObject({ code: expected, err: expect.stringMatching(sentence) as string });
     expect(err).not.toMatch(/\s+at .*\.js:\d+/);
   });

@@ -8,8 +8,8 @@ import { examine } from '../../src/report/examine.js';
 import { markdownOf } from '../../src/report/markdown.js';
 import type { RunReport } from '../../src/report/run_report.js';
 import { COLLECTIVES, csvOf, LINKS, RANKS, tableOf, WAITS } from '../../src/report/tables.js';
+import { runHere, type TextResult } from '../support/command_line.js';
 import { madeUpRank, SMALL_RUN, temporaryFolder } from '../support/made_up_run.js';
-import { runProgram, type ProgramResult } from '../support/program.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const samples = readdirSync(path.join(root, 'samples'), { withFileTypes: true })
@@ -18,17 +18,17 @@ const samples = readdirSync(path.join(root, 'samples'), { withFileTypes: true })
 const { folder, remove } = temporaryFolder();
 afterAll(remove);
 
-const run = (...args: string[]): Promise<ProgramResult> => runProgram(root, ...args);
+const run = (...args: string[]): Promise<TextResult> => runHere(root, ...args);
 
 describe('report', () => {
   it('--json: the verdict of inspect, and numbers beside it', async () => {
-    const [{ code, out, err }, inspected] = await Promise.all([
-      run('report', 'samples/straggler', '--json', '-q', '--hung-after', '5'),
-      run('inspect', 'samples/straggler'),
-    ]);
+    const { code, out, err } = await run(
+      ...['report', 'samples/straggler', '--json', '-q', '--hung-after', '5'],
+    );
+    const inspected = await run('inspect', 'samples/straggler');
     expect([code, err]).toEqual([0, '']);
-    const report = JSON.parse(out.toString()) as RunReport;
-    const shown = inspected.out.toString().trimEnd().split('\n');
+    const report = JSON.parse(out) as RunReport;
+    const shown = inspected.out.trimEnd().split('\n');
     expect(report.lines).toEqual(shown.slice(0, report.lines.length));
     expect(report.ranks.map(({ rank }) => rank)).toEqual([0, 1, 2, 3]);
     expect(report.collectives).toMatchObject({ total: 14 });
@@ -82,12 +82,10 @@ describe('tables', () => {
   );
 
   it('collectives --csv: a line for each, and --json the same rows', async () => {
-    const [csv, json] = await Promise.all([
-      run('collectives', 'samples/healthy', '--csv'),
-      run('collectives', 'samples/healthy', '--json'),
-    ]);
-    const [head = '', ...lines] = csv.out.toString().trimEnd().split('\n');
-    const rows = JSON.parse(json.out.toString()) as Record<string, unknown>[];
+    const csv = await run('collectives', 'samples/healthy', '--csv');
+    const json = await run('collectives', 'samples/healthy', '--json');
+    const [head = '', ...lines] = csv.out.trimEnd().split('\n');
+    const rows = JSON.parse(json.out) as Record<string, unknown>[];
     expect(lines).toHaveLength(10);
     expect(rows).toHaveLength(lines.length);
     expect(Object.keys(rows[0]!)).toEqual(head.split(','));
@@ -96,22 +94,22 @@ describe('tables', () => {
 
   it('links: the connection that moved the most bytes is the first row', async () => {
     const { out } = await run('links', 'samples/healthy', '--csv');
-    const [head = '', ...lines] = out.toString().trimEnd().split('\n');
+    const [head = '', ...lines] = out.trimEnd().split('\n');
     const bytes = lines.map((line) => Number(line.split(',')[head.split(',').indexOf('bytes')]));
     expect(bytes[0]).toBeGreaterThan(0);
     expect(bytes).toEqual([...bytes].sort((a, b) => b - a));
   });
 
   it('links --pairs: the channels of a pair add up, also their times', async () => {
-    const [channels, pairs] = await Promise.all(
-      [[], ['--pairs']].map(async (more) => {
-        const { out } = await run('links', 'samples/straggler', '--json', ...more);
-        return JSON.parse(out.toString()) as Record<string, number>[];
-      }),
-    );
-    expect([channels!.length, pairs!.length]).toEqual([8, 4]);
-    for (const pair of pairs!) {
-      const own = channels!.filter(
+    const links = async (...more: string[]): Promise<Record<string, number>[]> => {
+      const { out } = await run('links', 'samples/straggler', '--json', ...more);
+      return JSON.parse(out) as Record<string, number>[];
+    };
+    const channels = await links();
+    const pairs = await links('--pairs');
+    expect([channels.length, pairs.length]).toEqual([8, 4]);
+    for (const pair of pairs) {
+      const own = channels.filter(
         ({ source, destination }) => source === pair.source && destination === pair.destination,
       );
       const sum = (name: string): number => own.reduce((total, one) => total + one[name]!, 0);
@@ -128,7 +126,7 @@ describe('tables', () => {
 
   it('without a form: aligned, the first rows', async () => {
     const { out } = await run('waits', 'samples/hang');
-    const [head = '', first = ''] = out.toString().split('\n');
+    const [head = '', first = ''] = out.split('\n');
     expect(head).toMatch(/^rank {2}for_rank {2}waits_for/);
     expect(first).toMatch(/^3 {5}2 {9}data/);
   });
@@ -175,11 +173,11 @@ describe('names from files are data', () => {
 
 describe('--peak', () => {
   it('gives each kind of collective what the network allows, and wants hosts of the run', async () => {
-    const peak = async (...args: string[]): Promise<ProgramResult> =>
+    const peak = async (...args: string[]): Promise<TextResult> =>
       run('report', 'samples/hosts', '--json', '-q', ...args);
     const { code, out } = await peak('--peak', '0.001');
     expect(code).toBe(0);
-    const { groups } = JSON.parse(out.toString()) as RunReport;
+    const { groups } = JSON.parse(out) as RunReport;
     const across = groups.filter(({ peakGBs }) => peakGBs !== null);
     expect(across.length).toBeGreaterThan(0);
     for (const { busbwGBs, achieved } of across) expect(achieved).toBeCloseTo(busbwGBs! / 0.001, -1);

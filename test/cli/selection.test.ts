@@ -1,9 +1,10 @@
-/** The options that select a part, as a person types them: the built program in a process of its own. */
+/** The options that select a part, as a person types them. */
 
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { MergeReport } from '../../src/report/report.js';
+import { runHere } from '../support/command_line.js';
 import { temporaryFolder, writeRun } from '../support/made_up_run.js';
 import { runProgram, type ProgramResult } from '../support/program.js';
 
@@ -54,14 +55,14 @@ describe('an impossible selection is a usage error, and nothing is written', () 
     [['--last', 'soon'], 'give a duration, as in 60s, 1.5m or 500ms;'],
     [['--detail', 'all'], '--detail all: must be one of coll, op, step;'],
   ])('%j', async (args, sentence) => {
-    const { code, out, err } = await run(...args, '-o', '-');
-    expect({ code, out: out.length }).toEqual({ code: 2, out: 0 });
+    const { code, out, err } = await runHere(folder, 'merge', 'run', ...args, '-o', '-');
+    expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toContain(sentence);
   });
 });
 
 it('help has an example of each', async () => {
-  const { out } = await runProgram(folder, 'merge', '--help');
+  const { out } = await runHere(folder, 'merge', '--help');
   for (const option of ['--ranks', '--comm', '--last', '--around', '--from', '--to', '--detail'])
-    expect(out.toString()).toMatch(new RegExp(`\\$ nccl-trace merge .*${option}`));
+    expect(out).toMatch(new RegExp(`\\$ nccl-trace merge .*${option}`));
 });

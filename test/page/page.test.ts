@@ -14,9 +14,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { escaped, jsonInScript } from '../../src/page/html.js';
 import { PAGE_START } from '../../src/page/page.js';
 import type { RunReport } from '../../src/report/run_report.js';
+import { runHere, type TextResult } from '../support/command_line.js';
 import { record } from '../support/loopback.js';
 import { madeUpRank, SMALL_RUN, temporaryFolder } from '../support/made_up_run.js';
-import { runProgram, type ProgramResult } from '../support/program.js';
 import { viewTrace } from '../support/trace_view.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -24,7 +24,7 @@ const CHROMIUM = '/usr/bin/chromium';
 const { folder, remove } = temporaryFolder();
 afterAll(remove);
 
-const run = (...args: string[]): Promise<ProgramResult> => runProgram(folder, ...args);
+const run = (...args: string[]): Promise<TextResult> => runHere(folder, ...args);
 const sample = (name: string): string => path.join(root, 'samples', name);
 
 describe('text in HTML', () => {
@@ -318,7 +318,7 @@ describe.skipIf(!existsSync(CHROMIUM))('in Chromium, the network off (skipped wh
     it('the button of a cause opens the trace where it shows', async () => {
       await run('report', sample('straggler'), '-qo', 'cause.html', '--origin', origin);
       const { causes, run: facts } = JSON.parse(
-        (await run('report', sample('straggler'), '-q', '--json')).out.toString(),
+        (await run('report', sample('straggler'), '-q', '--json')).out,
       ) as RunReport;
       expect(causes[0]!.says).toMatch(/^Rank 2 is late/);
       const { context, page } = await open('cause.html', { offline: false });

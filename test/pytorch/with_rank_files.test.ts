@@ -9,9 +9,9 @@ import { diagnose, type Diagnosis } from '../../src/report/diagnosis.js';
 import { examine } from '../../src/report/examine.js';
 import { traceTexts } from '../../src/report/headline.js';
 import { verdictText } from '../../src/report/verdict_text.js';
+import { runHere } from '../support/command_line.js';
 import { writeDumps, type MadeUpCall } from '../support/flight_dumps.js';
 import { temporaryFolder } from '../support/made_up_run.js';
-import { runProgram } from '../support/program.js';
 import { viewTrace } from '../support/trace_view.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -89,20 +89,17 @@ describe('dumps beside rank files', () => {
   });
 
   it('have a verdict of their own where there are no rank files', async () => {
-    const { code, out } = await runProgram(root, 'inspect', '--flight-recorder', dumps);
-    expect([code, out.toString().split('\n')[0]]).toEqual([
-      0,
-      'PENDING  all_reduce 3 of group world world_GROUP',
-    ]);
-    const json = await runProgram(root, 'inspect', '--flight-recorder', dumps, '--json');
-    expect(JSON.parse(json.out.toString())).toMatchObject({
+    const { code, out } = await runHere(root, 'inspect', '--flight-recorder', dumps);
+    expect([code, out.split('\n')[0]]).toEqual([0, 'PENDING  all_reduce 3 of group world world_GROUP']);
+    const json = await runHere(root, 'inspect', '--flight-recorder', dumps, '--json');
+    expect(JSON.parse(json.out)).toMatchObject({
       flightRecorder: { verdict: { kind: 'pending', withoutDump: [3] }, matched: null },
     });
   });
 
   it('are asked for by name where there are none', async () => {
-    expect(await runProgram(root, 'inspect')).toMatchObject({ code: 2 });
-    const { code, err } = await runProgram(root, 'inspect', '--flight-recorder', hang);
+    expect(await runHere(root, 'inspect')).toMatchObject({ code: 2 });
+    const { code, err } = await runHere(root, 'inspect', '--flight-recorder', hang);
     expect(code).toBe(2);
     expect(err).toContain("holds no dump of PyTorch's Flight Recorder");
   });

@@ -11,8 +11,8 @@ import { diagnoseStudy } from '../../src/shards/study_file.js';
 import { makeStudy } from '../../src/shards/study_step.js';
 import { crc32 } from '../../src/rankfile/format/crc32.js';
 import { diagnose } from '../../src/report/diagnosis.js';
+import { runHere } from '../support/command_line.js';
 import { temporaryFolder } from '../support/made_up_run.js';
-import { runProgram } from '../support/program.js';
 import { seeded } from '../support/simulated_links.js';
 
 const samples = fileURLToPath(new URL('../../samples', import.meta.url));
@@ -121,12 +121,12 @@ describe('a step', () => {
 it('inspect and report take a .study', async () => {
   const expected = await diagnose([path.join(samples, 'hosts')]);
   expect(diagnoseStudy(at('run.study')).verdict).toEqual(expected.verdict);
-  const inspected = await runProgram(folder, 'inspect', at('run.study'));
-  expect([inspected.code, String(inspected.out).split(' ')[0]]).toEqual([0, 'HEALTHY']);
-  const report = await runProgram(folder, 'report', at('run.study'), '--json');
-  const ofFiles = await runProgram(folder, 'report', path.join(samples, 'hosts'), '--json');
+  const inspected = await runHere(folder, 'inspect', at('run.study'));
+  expect([inspected.code, inspected.out.split(' ')[0]]).toEqual([0, 'HEALTHY']);
+  const report = await runHere(folder, 'report', at('run.study'), '--json');
+  const ofFiles = await runHere(folder, 'report', path.join(samples, 'hosts'), '--json');
   // Only the suggested command differs: it names the folder instead of the files.
-  const numbers = (text: unknown): object => ({ ...(JSON.parse(String(text)) as object), next: null });
+  const numbers = (text: string): object => ({ ...(JSON.parse(text) as object), next: null });
   expect(numbers(report.out)).toEqual(numbers(ofFiles.out));
 });
 
@@ -137,16 +137,16 @@ it('every command that only reads takes a .study, and refuses options that came 
     ['clocks', '--json'],
   ]) {
     const [command, form] = words as [string, string];
-    const ofStudy = await runProgram(folder, command, at('run.study'), form);
-    const ofFiles = await runProgram(folder, command, hosts, form);
-    expect([command, String(ofStudy.out)]).toEqual([command, String(ofFiles.out)]);
+    const ofStudy = await runHere(folder, command, at('run.study'), form);
+    const ofFiles = await runHere(folder, command, hosts, form);
+    expect([command, ofStudy.out]).toEqual([command, ofFiles.out]);
   }
-  const page = await runProgram(folder, 'report', at('run.study'), '-o', at('page.html'));
+  const page = await runHere(folder, 'report', at('run.study'), '-o', at('page.html'));
   expect([page.code, page.err]).toEqual([0, expect.stringContaining('without its trace')]);
   expect(readFileSync(at('page.html'), 'utf8')).toContain('HEALTHY');
-  const late = await runProgram(folder, 'report', at('run.study'), '--json', '--redact');
+  const late = await runHere(folder, 'report', at('run.study'), '--json', '--redact');
   expect([late.code, late.err]).toEqual([2, expect.stringContaining('give --redact to "nccl-trace study"')]);
-  const merged = await runProgram(folder, 'merge', at('run.study'));
+  const merged = await runHere(folder, 'merge', at('run.study'));
   expect([merged.code, merged.err]).toEqual([
     3,
     expect.stringContaining('is a .study of nccl-trace, not a rank file'),
