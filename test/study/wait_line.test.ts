@@ -1,4 +1,4 @@
-/** Right after a crash the verdict depends on who still lives: merge says why it waits, and what it says then does not depend on when. */
+/** Right after a crash the verdict depends on which processes are alive. merge says why it waits, and the verdict does not depend on the moment. */
 
 import path from 'node:path';
 import { afterAll, afterEach, expect, it, vi } from 'vitest';
@@ -34,7 +34,7 @@ async function mergedAt(ms: number): Promise<{ told: string[]; kind: string }> {
   return { told, kind: verdict.kind };
 }
 
-it('merge says that it waits, and why, where the verdict depends on a process that may live', async () => {
+it('merge says that it waits, and why, where the verdict depends on a process that may be alive', async () => {
   const early = await mergedAt(1000);
   expect(early.told).toEqual(['waits up to 2 s: the verdict depends on whether the ranks still live']);
   const late = await mergedAt(60_000);

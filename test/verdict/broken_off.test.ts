@@ -1,4 +1,4 @@
-/** A rank that is gone, in what the others left or finished at once; and files that are only older than the others. */
+/** BROKEN OFF: a rank disappeared, and the others left or finished its collective at about the same time. And files that are only older than the others. */
 
 import { describe, expect, it } from 'vitest';
 import { suspects } from '../../src/verdict/evidence/suspects.js';
@@ -49,12 +49,12 @@ describe('a rank that disappeared', () => {
     });
   });
 
-  it('with only a last sign: its rings were elsewhere, and copied before', () => {
+  it('of which only the last sign is known: its rings were elsewhere, and copied before', () => {
     const comms = { world: { id: 1n, members: [0, null, 2] } };
     const nothing = { calls: [], alive: 10.1, knownUntil: 0 };
     const verdict = judge(evidence([aborted, nothing, aborted], { end: 10.3, comms }));
     expect(verdict).toMatchObject({ kind: 'broken', broken: { gone: [{ file: 1 }], left: [0, 2] } });
-    // All its ranks have files that know it: that one is no rank of it.
+    // All ranks of the communicator have files that know it, so that file is none of its ranks.
     const whole = { world: { id: 1n, members: [0, 2] } };
     expect(judge(evidence([aborted, nothing, aborted], { end: 10.3, comms: whole }))).toMatchObject({
       kind: 'broken',
@@ -62,7 +62,7 @@ describe('a rank that disappeared', () => {
     });
   });
 
-  it('is not claimed if all ranks ended in order in mid-collective: the job ended itself', () => {
+  it('is not named if all ranks ended in order in mid-collective: the job ended itself', () => {
     expect(after([aborted, aborted, aborted])).toMatchObject({
       kind: 'broken',
       broken: { gone: [], left: [0, 1, 2], finished: [] },
@@ -82,7 +82,7 @@ describe('a rank that disappeared', () => {
     expect(after([left, idle, idle])).toMatchObject({ kind: 'broken', broken: { gone: [{ file: 1 }] } });
   });
 
-  it('with all others, if their processes are gone for certain', () => {
+  it('together with all others, if their processes are certainly gone', () => {
     const gone = { ...killed, isGone: true } as const;
     expect(after([gone, gone, gone])).toMatchObject({
       kind: 'broken',
@@ -100,11 +100,11 @@ describe('a rank that disappeared', () => {
       kind: 'broken',
       broken: { gone: [{ file: 1 }], left: [], finished: [0, 2], stall: { waiting: [{ file: 1 }] } },
     });
-    // What it had not sent yet they have had: a copy that was made before.
+    // The others received what this file has not sent yet: it is a copy from before.
     const sending = open(1, 10, { ops: [waitingFor(0), waitingFor(2, { isSend: true })] });
     const copied = { calls: [done(0, 1), sending], alive: 10.1 };
     expect(after([finished, copied, finished]).kind).toBe('working');
-    // Its newest records are not there.
+    // Its newest records are missing.
     expect(after([finished, { ...killed, knownUntil: 10.05 }, finished]).kind).toBe('working');
   });
 
@@ -126,12 +126,12 @@ describe('a rank that disappeared', () => {
       },
     });
     expect(ended(4000).kind).toBe('unclear');
-    // A snapshot says when it was made.
+    // A snapshot states when it was made.
     expect(ended(4000, { isNoEarlierCopy: true }).kind).toBe('broken');
   });
 
   it('disappeared first if the others ended when its heartbeat was overdue', () => {
-    // Nobody can tell who was first: one that raised, for which the others were killed, looks the same.
+    // Who was first is not known: a rank that raised an error, after which the others were killed, looks the same.
     const near = after([aborted, killed, aborted]);
     expect(near).toMatchObject({ kind: 'broken', broken: { isOrderKnown: false } });
     expect(suspects(near)).toEqual([1, 0, 2]);
@@ -178,7 +178,7 @@ describe('a rank that disappeared', () => {
   });
 });
 
-describe('a run did not break off', () => {
+describe('a run is not called broken off', () => {
   it.each([
     ['and were closed in the end', 4000],
     ['and were closed soon', 104],
@@ -205,12 +205,12 @@ describe('a run did not break off', () => {
     ['where one left first, and the others were killed then', [{ ...aborted, alive: 10.05 }, killed, killed]],
     ['while the other still lives, or will close', [aborted, { ...killed, isAlive: true }, aborted]],
     [
-      'where the end of what they left may be lost',
+      'where the end of the collective that they left may be lost',
       [{ ...aborted, calls: [done(0, 1), open(1, 10, { lostSince: 3 })] }, killed],
     ],
     [
-      // Its sends are executed by rank 1, whose file was copied before that.
-      'where only a process that executes the sends of another one says that they are not finished',
+      // Rank 1 executes the sends of rank 0. Its file was copied before they were finished.
+      'where sends are unfinished only by the file of another process that executes them',
       [
         {
           calls: [done(0, 1), open(1, 10, { ops: [waitingFor(2, { isSend: true, executor: 1 })] })],
@@ -225,15 +225,15 @@ describe('a run did not break off', () => {
     expect(after(ranks).kind).not.toBe('broken');
   });
 
-  it('is reported on unrelated clocks', () => {
+  it('on unrelated clocks', () => {
     expect(judge(evidence([aborted, killed], { end: 10.3, comparable: false })).kind).toBe('working');
-    // Nor where they may be wrong by more.
+    // Nor on clocks that may be wrong by more than the time between the last signs.
     expect(judge(evidence([aborted, killed], { end: 10.3, clockBound: 0.2 })).kind).toBe('working');
   });
 });
 
 describe('a file that is only older', () => {
-  /** Until 20 s, each half a second. */
+  /** A collective each half second, up to `until`. At 20 s one is open. */
   const working = (until: number): MadeUpRank => {
     const before = Array.from({ length: 40 }, (_, i) => done(i, i / 2)).filter(
       ({ at }) => at + 0.01 <= until,
@@ -243,21 +243,21 @@ describe('a file that is only older', () => {
   const silent = (verdict: Verdict) => (verdict.kind === 'working' ? verdict.working.silent : verdict);
   const judged = (ranks: readonly MadeUpRank[], more = {}) => judge(evidence(ranks, { end: 20.2, ...more }));
 
-  it('is not made of a rank that fell silent: the others finished a collective that needs it since', () => {
+  it('does not make its rank silent: the others have since finished a collective that needs it', () => {
     expect(silent(judged([working(5.1), working(12.1), working(20.2)]))).toEqual([]);
   });
 
-  it('and a file whose rings are elsewhere, if the others finished two', () => {
+  it('does not make its rank silent either if its rings are elsewhere and the others finished two collectives', () => {
     const elsewhere = { ...working(5.1), calls: working(3).calls, knownUntil: 3.1 };
     expect(silent(judged([elsewhere, working(20.2), working(20.2)]))).toEqual([]);
-    // Of one alone it may have done its part before.
+    // It may have done its part in one collective before.
     const late = { calls: working(17).calls, knownUntil: 17.1, alive: 18.6 };
     const one = { calls: [...working(19.2).calls, open(39, 19.8)], alive: 20.2 };
     expect(silent(judged([late, one, one]))).toMatchObject([{ file: 0, mayBeCopy: true }]);
     expect(silent(judged([late, working(20.2), working(20.2)]))).toEqual([]);
   });
 
-  it('but may be, where nothing shows it', () => {
+  it('makes its rank silent where nothing shows that the file is older', () => {
     const unknown = judged([working(5.1), working(20.2)], { comparable: false });
     expect(silent(unknown)).toEqual([]);
     const sent = {

@@ -1,4 +1,4 @@
-/** Samples with damage: what the verdict then says of them, and what it does not. */
+/** Damaged samples: what the verdict says about them, and what it does not claim. */
 
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ function areasOf(view: DataView): Area[] {
   });
 }
 
-/** The sample's files, of which those that `which` names are changed. */
+/** A copy of the sample in which the files that match `which` are changed. */
 function damaged(sample: string, which: RegExp, change: (file: string, bytes: Uint8Array) => void): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'nccl-trace-damage-'));
   folders.push(folder);
@@ -62,7 +62,7 @@ it('one flipped bit in each table of communicators does not make a hang disappea
 });
 
 it.each(['leases', 'heartbeat', 'strings'] as const)(
-  'a flipped bit in the table of %s is told',
+  'a flipped bit in the table of %s is reported',
   async (table) => {
     const areaClass = {
       leases: AreaClass.TableLeases,
@@ -75,7 +75,7 @@ it.each(['leases', 'heartbeat', 'strings'] as const)(
   },
 );
 
-it('a function whose name is lost differs from no other', async () => {
+it('a function with a lost name is not called different from another', async () => {
   const folder = damaged('healthy', /00003/, (file, bytes) => {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     for (const { areaClass, capacity, slots } of areasOf(view)) {

@@ -64,11 +64,11 @@ export interface MadeUpRank {
   readonly inside?: readonly { readonly func?: string; readonly at: number }[];
   /** Its calls are not recorded any more. */
   readonly hasNoCallsNow?: true;
-  /** What it called on `world`, from the first call on. Absent: that is not known. */
+  /** What it called on `world`, from the first call on. Absent: not known. */
   readonly asked?: readonly MadeUpAsked[];
-  /** s: the longest that nothing was recorded of it before. */
+  /** s: its longest earlier time without any record. */
   readonly longestQuiet?: number;
-  /** s: that is known of so long a time alone. Absent: of all. */
+  /** s: its pauses are known for this long only. Absent: for the whole run. */
   readonly watched?: number;
 }
 
@@ -79,11 +79,11 @@ export interface MadeUpAsked {
   readonly root?: number;
   /** In one group with the call before. */
   readonly sameGroup?: true;
-  /** Others may have been made before the first one. */
+  /** Earlier calls may be lost. */
   readonly isLater?: true;
-  /** The number of the collective that NCCL told of it. */
+  /** The number of the collective that NCCL reported for it. */
   readonly told?: number;
-  /** Its group had not been ended: of the last one. */
+  /** Only for the last call: its group has not ended. */
   readonly isOpen?: true;
 }
 
@@ -105,7 +105,7 @@ export function evidence(
     readonly clockBound?: number;
     /** s. */
     readonly hungAfter?: number;
-    /** NCCL did not tell how many ranks a communicator has. */
+    /** NCCL did not report how many ranks a communicator has. */
     readonly unknownSize?: true;
     /** s, by file: when its communicators were set up. Absent: not known. */
     readonly setUp?: readonly number[];
@@ -310,13 +310,13 @@ function witnessedWork(call: MadeUpCall, comms: Comms): WitnessedWork {
   };
 }
 
-/** Of a ring of one channel: a receive from `peer` that waits in its first step. */
+/** A receive from `peer` that waits in its first step: a ring of one channel. */
 export function waitingFor(peer: number, more: Partial<WitnessedOp> = {}): WitnessedOp {
   const wait = { step: 0, name: Wait.Recv, since: s(10) };
   return { channel: 0, peer, isSend: false, nSteps: 12, done: 0, wait, executor: null, ...more };
 }
 
-/** Finished together with the others: from `at` on for 10 ms. */
+/** A collective that lasts from `at` on for 10 ms, as on the other ranks. */
 export const done = (seq: number, at: number, more: Partial<MadeUpCall> = {}): MadeUpCall => ({
   seq,
   at,

@@ -1,4 +1,4 @@
-/** Calls of which NCCL reported nothing more, compared between ranks: only what surely is the same call of each. */
+/** Calls for which NCCL reported no collective, compared between ranks: only calls that are surely the same one on each rank. */
 
 import { describe, expect, it } from 'vitest';
 import { judge } from '../../src/verdict/judge.js';
@@ -101,11 +101,11 @@ describe('within a group', () => {
     );
   });
 
-  it('a send without the other side is named', () => {
+  it('a call that only one rank made is named', () => {
     const { call, ways } = mismatchOf(
       judged(closed(a, b, last), closed(a, b, last), closed(a, { ...b, count: 3 }, last)),
     );
-    // It is the second one there, and may be the first one elsewhere.
+    // It is the second call of that rank's group, and may be the first one of the other ranks.
     expect(call).toBe(null);
     expect(ways).toMatchObject([
       { func: 'AllReduce', count: 1024, entered: [{ record: '0:1' }, { record: '0:1' }] },
@@ -135,7 +135,7 @@ describe('if the first calls of a rank are lost', () => {
     return closed(...Array.from({ length: 6 - first }, (_, i) => told(first + i)), ...more);
   };
 
-  it('a collective that NCCL reported tells their numbers', () => {
+  it('the numbers of the others are known from a collective that NCCL reported', () => {
     const whole = later(0, broadcast(9));
     expect(judged(later(3, broadcast(9)), whole, later(2, broadcast(9))).kind).toBe('nothing');
     const verdict = judged(later(3, broadcast(9)), whole, later(2, broadcast(9, { root: 1 })));
@@ -146,7 +146,7 @@ describe('if the first calls of a rank are lost', () => {
         { root: 1, entered: [{ file: 2, record: '0:4' }] },
       ],
     });
-    // Which number it is only the first ones would tell.
+    // Without the lost calls its number is not known.
     const { call, ways } = mismatchOf(judged(later(3, broadcast(9)), later(2, broadcast(9, { root: 1 }))));
     expect([call, ways.length]).toEqual([null, 2]);
   });
@@ -193,7 +193,7 @@ describe('if the first calls of a rank are lost', () => {
     });
   });
 
-  it('a group that continues elsewhere at their beginning is not compared', () => {
+  it('a group of which only the end is left is not compared', () => {
     const told: MadeUpAsked = { at: 1, told: 0 };
     const last: MadeUpAsked = { at: 4, told: 1 };
     const inGroup = (count: number, more: Partial<MadeUpAsked> = {}): MadeUpAsked => ({

@@ -28,11 +28,11 @@ describe('live ranks that do nothing', () => {
     expect(unclearOf(at(83.1, [sampled, slower])).idle).toMatchObject({ longestBefore: s(40) });
   });
 
-  it('may pause as before if older records are lost', () => {
+  it('may pause for longer if older records are lost', () => {
     const wrapped = { ...sampled, watched: 599 };
     expect(at(303, [wrapped, wrapped]).kind).toBe('healthy');
     expect(unclearOf(at(303.1, [wrapped, wrapped])).idle).toMatchObject({ isPaceWhole: false });
-    // Long enough to have had its pauses, or those of another rank are all known.
+    // Known for long enough to have seen its pauses, or all pauses of another rank are known.
     expect(at(33.1, [{ ...wrapped, watched: 600 }, wrapped]).kind).toBe('unclear');
     expect(unclearOf(at(33.1, [sampled, wrapped])).idle).toMatchObject({ isPaceWhole: false });
     expect(unclearOf(at(33.1, [sampled, sampled])).idle).toMatchObject({ isPaceWhole: true });
@@ -43,7 +43,7 @@ describe('live ranks that do nothing', () => {
     expect(unclearOf(at(40, [{ calls }, { calls }])).idle).toMatchObject({ files: [0, 1] });
   });
 
-  it('come before a slow rank', () => {
+  it('are reported instead of a slow rank', () => {
     const late = (by: number): MadeUpRank => ({
       calls: Array.from({ length: 10 }, (_, seq): MadeUpCall => ({ seq, at: seq + by, end: seq + 0.5 })),
     });
@@ -153,7 +153,7 @@ describe('a rank that called less than the others', () => {
     expect(behind(ahead)).toEqual([]);
   });
 
-  it('is looked at first, before a silent rank', () => {
+  it('is the first suspect, before a silent rank', () => {
     const verdict = at(100, [asked(5), asked(4), { ...asked(5), alive: 20 }, { ...asked(5), isAlive: true }]);
     expect(suspects(verdict)).toEqual([1, 2]);
   });
@@ -166,7 +166,7 @@ describe('a rank that called less than the others', () => {
     expect([kinds(10.9, paused), kinds(11.1, paused)]).toEqual(['healthy', 'unclear']);
   });
 
-  it('is waited for as if it were a hang, where older records are lost', () => {
+  it('is waited for as long as a hang if older records are lost', () => {
     const kind = (end: number) =>
       at(
         end,
@@ -175,19 +175,19 @@ describe('a rank that called less than the others', () => {
     expect([kind(34.9), kind(35.1)]).toEqual(['healthy', 'unclear']);
   });
 
-  it('is not, while the clocks may be wrong by as much', () => {
+  it('is not named while the clocks may be wrong by as much', () => {
     const kind = (clockBound: number) =>
       judge(evidence([asked(5), asked(4), asked(5)], { end: 13, clockBound })).kind;
     expect([kind(1.4), kind(1.6)]).toEqual(['unclear', 'healthy']);
   });
 
-  it('is named sooner where that was asked for', () => {
+  it('is named sooner with a short --hung-after', () => {
     expect(unclearOf(at(6.5, [asked(5), asked(4), asked(5)], { hungAfter: 1 })).idle!.behind).toMatchObject([
       { files: [1] },
     ]);
   });
 
-  it('may have ended in order', () => {
+  it('is also named if it ended in order', () => {
     expect(unclearOf(at(100, [asked(5), { ...asked(4), closed: true }])).idle).toMatchObject({
       files: [0],
       ended: [1],
@@ -201,7 +201,7 @@ describe('a rank that fell silent while the others live', () => {
 
   it('is named, though all that it had begun has ended', () => {
     expect(unclearOf(at(20, [live, { calls, alive: 10 }, live])).silent).toMatchObject([{ file: 1 }]);
-    // Long before the others, so that none is a copy.
+    // So long before the others that its file is no copy.
     expect(
       unclearOf(
         at(60, [{ calls: [...calls, done(3, 58, { func: 'Broadcast', root: 0 })] }, { calls, alive: 10 }]),
@@ -218,7 +218,7 @@ describe('a rank that fell silent while the others live', () => {
       idle: { files: [0, 2] },
       silent: [{ file: 1 }],
     });
-    // Who lives works on.
+    // A rank that is alive goes on.
     expect(at(100, [sampled, { ...dead, alive: 100 }]).kind).not.toBe('unclear');
   });
 

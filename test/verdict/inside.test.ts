@@ -1,4 +1,4 @@
-/** Ranks that are inside a call of NCCL's: it connects at first use, and waits there for its peers. */
+/** Ranks inside a call of NCCL: it makes connections at first use, and waits there for its peers. */
 
 import { describe, expect, it } from 'vitest';
 import { judge } from '../../src/verdict/judge.js';
@@ -42,7 +42,7 @@ describe('ranks inside their first call', () => {
     });
   });
 
-  it('name it, too, if only the set-up of the communicator relates the clocks', () => {
+  it('name the rank that never called, too, if only the set-up of the communicator relates the clocks', () => {
     // Its clock is 1000 s ahead.
     const ranks = [inside(10), inside(11), { ...outside, alive: 1100 }];
     const unrelated = (setUp?: readonly number[]) =>

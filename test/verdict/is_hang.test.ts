@@ -1,4 +1,4 @@
-/** When a stall is an alarm: never while all ranks live and it is no older than what may well be. */
+/** When a stall becomes an alarm: not while all ranks are alive and the stall is no longer than the job's own pauses allow. */
 
 import { describe, expect, it } from 'vitest';
 import { suspectsOf } from '../../src/verdict/evidence/suspects.js';
@@ -17,8 +17,8 @@ const verdictAt = (
   more: { readonly hungAfter?: number } = {},
 ): Verdict => judge(evidence(ranks, { end, ...more }));
 
-describe('while all ranks are alive', () => {
-  it('waits until the stall is old, with the evidence of a hang', () => {
+describe('while all ranks are alive, the verdict', () => {
+  it('is WAITING until the stall is old, and already has the evidence of a hang', () => {
     const verdict = verdictAt(39.9, stalled(done(0, 1), done(1, 2)));
     expect(verdict).toMatchObject({
       kind: 'waiting',
@@ -31,13 +31,13 @@ describe('while all ranks are alive', () => {
     expect(verdictAt(40, stalled(done(0, 1), done(1, 2))).kind).toBe('hung');
   });
 
-  it('waits while the first collective of all starts up', () => {
+  it('is WAITING while the first collective of all starts up', () => {
     const all = [{ calls: [open(0, 1)] }, { calls: [open(0, 2)] }, { calls: [open(0, 4)] }];
     expect(verdictAt(20, all).kind).toBe('waiting');
     expect(verdictAt(34, all).kind).toBe('hung');
   });
 
-  it('waits twice as long as the longest earlier collective, except the first', () => {
+  it('is WAITING for twice as long as the longest earlier collective, except the first', () => {
     const long = { seq: 1, at: 2, end: 9.5 };
     expect(verdictAt(39.9, stalled(done(0, 1), long)).kind).toBe('waiting');
     expect(verdictAt(40, stalled(done(0, 1), long)).kind).toBe('hung');
@@ -52,7 +52,7 @@ describe('while all ranks are alive', () => {
     expect(verdictAt(131, longer(81)).kind).toBe('hung');
   });
 
-  it('waits twice as long as its communicator paused before, for a checkpoint', () => {
+  it('is WAITING for twice as long as its communicator paused before, for a checkpoint', () => {
     const run = (age: number): Verdict => {
       const before = [done(0, 1), done(1, 2), done(2, 102), done(3, 103)];
       const all = [...before, open(4, 200)];
@@ -67,7 +67,7 @@ describe('while all ranks are alive', () => {
     expect(verdictAt(20, live)).toMatchObject({ kind: 'waiting', waiting: { isLive: true } });
   });
 
-  it('does not take a file that was read earlier for a process that disappeared', () => {
+  it('does not take a file that was read earlier than the others for a process that disappeared', () => {
     const [first, ...rest] = stalled(done(0, 1));
     expect(verdictAt(20, [{ ...first!, alive: 14, isAlive: true }, ...rest]).kind).toBe('waiting');
   });
@@ -82,7 +82,7 @@ describe('while all ranks are alive', () => {
     });
   });
 
-  it('comes before a slow rank, and after a hang elsewhere', () => {
+  it('names a hang elsewhere before this stall', () => {
     const comms = { world: { id: 1n, members: [0, 1, 2] }, tp: { id: 2n, members: [0, 1] } };
     const [a, b, c] = stalled(done(0, 1)) as [MadeUpRank, MadeUpRank, MadeUpRank];
     const inTp = open(4, 3, { comm: 'tp' });
@@ -108,7 +108,7 @@ describe('while all ranks are alive', () => {
   });
 });
 
-describe('the longest earlier time', () => {
+describe('the longest earlier pause', () => {
   const slow = { seq: 1, at: 1, end: 13 };
   const before = [done(0, 0.5), slow];
   const calls = [...before, open(2, 20)];
@@ -140,7 +140,7 @@ describe('the longest earlier time', () => {
   });
 });
 
-describe('is a hang at once if it cannot go on:', () => {
+describe('a stall that cannot go on is a hang at once:', () => {
   const short = 12;
 
   it('a rank fell silent, while the others were alive when they were read', () => {
@@ -183,7 +183,7 @@ describe('is a hang at once if it cannot go on:', () => {
     expect(verdictAt(short, [a, b, { ...c, closed: true }]).kind).toBe('hung');
   });
 
-  it('a rank ended in order in the middle of it: it comes first, unless most ranks left', () => {
+  it('a rank ended in order in the middle of it: that rank is named first, unless most ranks left', () => {
     const inIt = (peer: number, alive?: number): MadeUpRank => ({
       calls: [done(0, 1), open(1, 10, { ops: [waitingFor(peer)] })],
       ...(alive === undefined ? {} : { closed: true, alive }),
@@ -194,7 +194,7 @@ describe('is a hang at once if it cannot go on:', () => {
       hang: { ended: [{ file: 2, at: s(11) }], front: { file: 0, peerFile: 2 } },
     });
     expect(suspectsOf(verdict)[0]).toEqual({ file: 2, label: 'GONE' });
-    // Long after it stalled, as a watchdog ends ranks; or most of them.
+    // Ended long after the stall began, as a watchdog does it; or most ranks ended.
     for (const ranks of [
       [inIt(2), inIt(0), inIt(1, 14)],
       [inIt(2), inIt(0, 11), inIt(1, 11)],

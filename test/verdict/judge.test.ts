@@ -1,20 +1,15 @@
-/** From made-up evidence to a verdict: what it says, and above all what it does not. */
+/** From made-up evidence to a verdict: what it claims, and above all what it does not claim. */
 
 import { describe, expect, it } from 'vitest';
 import { Wait } from '../../src/model/waits.js';
 import { judge } from '../../src/verdict/judge.js';
-import type { Hang, Slowness, Verdict } from '../../src/verdict/types.js';
+import type { Hang, Verdict } from '../../src/verdict/types.js';
 import { done, evidence, open, s, waitingFor, type MadeUpRank } from './evidence.js';
 
 /** `waiting` as files alone. */
 function hangOf(verdict: Verdict): Omit<Hang, 'waiting'> & { readonly waiting: readonly number[] } {
   if (verdict.kind !== 'hung') throw new Error(`not hung but ${verdict.kind}`);
   return { ...verdict.hang, waiting: verdict.hang.waiting.map(({ file }) => file) };
-}
-
-function slownessOf(verdict: Verdict): Slowness {
-  if (verdict.kind !== 'slow') throw new Error(`not slow but ${verdict.kind}`);
-  return verdict.slow;
 }
 
 describe('a hang', () => {
@@ -24,7 +19,7 @@ describe('a hang', () => {
     const behind: MadeUpRank = { calls: [done(4, 14), ...left(5)], knownFrom: 13.5 };
     const hang = hangOf(judge(evidence([others, behind, others])));
     expect(hang).toMatchObject({ seq: 8, neverEntered: [{ file: 1, newest: { seq: 7 } }], notKnown: [] });
-    // Whose newest call came later in the order may have made this one before what is left of it.
+    // A rank whose newest call comes later in the order may have made this call before its window begins.
     const ahead: MadeUpRank = { calls: [done(4, 14), open(9, 18.05)], knownFrom: 13.5 };
     const both: MadeUpRank = { ...others, calls: [...others.calls, open(9, 18.1)] };
     expect(hangOf(judge(evidence([both, ahead, both])))).toMatchObject({ neverEntered: [], notKnown: [1] });
@@ -153,7 +148,7 @@ describe('a hang', () => {
     const late = { calls: [done(0, 1)] };
     const judged = (end: number) => judge(evidence([early, early, late, late], { comms, end }));
     expect(judged(25).kind).toBe('working');
-    // Those do nothing for long.
+    // The later files show ranks that do nothing for long.
     expect(judged(90)).toMatchObject({ kind: 'unclear', unclear: { idle: { files: [2, 3] } } });
   });
 
@@ -406,153 +401,6 @@ describe('calls that differ', () => {
       kind: 'mismatch',
       besides: { kind: 'healthy' },
     });
-  });
-});
-
-describe('slow', () => {
-  /** `turn`: late in each third collective alone, beginning with that one. */
-  const late = (by: number, turn?: number): MadeUpRank => ({
-    calls: Array.from({ length: 10 }, (_, seq) => ({
-      seq,
-      at: seq + (turn === undefined || seq % 3 === turn ? by : 0),
-      end: seq + Math.max(by, 0.2) + 0.1,
-    })),
-    closed: true,
-  });
-
-  it('is the rank that all others wait for', () => {
-    const slow = slownessOf(judge(evidence([late(0), late(0.3), late(0.01)])));
-    expect(slow).toMatchObject({ comm: 'world', file: 1, late: 9, of: 9 });
-    expect(slow.cost / 1e9).toBeCloseTo(9 * 0.29);
-  });
-
-  it('is reported if NCCL does not report the number of ranks, and none is missing', () => {
-    const ranks = [late(0), late(0.3), late(0.01)];
-    expect(slownessOf(judge(evidence(ranks, { unknownSize: true })))).toMatchObject({
-      file: 1,
-      late: 9,
-      of: 9,
-    });
-    expect(judge(evidence(ranks, { unknownSize: true, missing: true })).kind).toBe('healthy');
-  });
-
-  it('is no rank if the cost is small, or if it is not always the same rank', () => {
-    expect(judge(evidence([late(0), late(0.05)])).kind).toBe('healthy');
-    expect(judge(evidence([late(0.3, 0), late(0.3, 1), late(0.3, 2)])).kind).toBe('healthy');
-  });
-
-  it('is no rank on clocks with an unknown error, and the verdict says so', () => {
-    const verdict = judge(evidence([late(0), late(0.3)], { comparable: false }));
-    expect(verdict).toMatchObject({ kind: 'healthy', lateness: false });
-  });
-
-  it('is no rank that came last only because its own earlier work ended last', () => {
-    const calls = (by: number) =>
-      Array.from({ length: 10 }, (_, seq) => ({ seq, at: seq + by, end: seq + 1 + by }));
-    expect(judge(evidence([{ calls: calls(0) }, { calls: calls(0.5) }], { end: 12 })).kind).toBe('healthy');
-  });
-
-  it('counts overlapping waits once', () => {
-    const calls = (by: number) =>
-      Array.from({ length: 20 }, (_, i) => ({ seq: i, at: (i >> 1) + by, end: (i >> 1) + 0.8 }));
-    const slow = slownessOf(judge(evidence([{ calls: calls(0) }, { calls: calls(0.5) }], { end: 20 })));
-    expect(slow.late).toBe(19);
-    expect(slow.cost / 1e9).toBeCloseTo(5);
-  });
-
-  it('is no rank in a Broadcast: nobody waits for its last rank', () => {
-    const rooted = ({ calls, ...rank }: MadeUpRank): MadeUpRank => ({
-      ...rank,
-      calls: calls.map((call) => ({ ...call, func: 'Broadcast', root: 0 })),
-    });
-    expect(judge(evidence([rooted(late(0)), rooted(late(0.3))])).kind).toBe('healthy');
-  });
-
-  it('is no rank if the clocks cannot resolve its lateness, and the verdict says so', () => {
-    const ranks = [late(0), late(0.3), late(0.01)];
-    const verdict = judge(evidence(ranks, { clockBound: 0.16 }));
-    expect(verdict).toMatchObject({ kind: 'healthy', unresolved: { file: 1, clockBound: s(0) } });
-    const resolved = slownessOf(judge(evidence(ranks, { clockBound: 0.02 })));
-    expect(resolved).toMatchObject({ file: 1, late: 9, clockBound: s(0.04) });
-    expect(resolved.cost / 1e9).toBeCloseTo(9 * (0.29 - 0.04));
-  });
-
-  /** Of `count` collectives these last 3 s because the rank comes late; the others 0.1 s. */
-  const lateAt = (places: readonly number[], count: number, by = 3): MadeUpRank => {
-    let begin = 0;
-    const calls = Array.from({ length: count }, (_, seq) => {
-      const at = begin + (places.includes(seq) ? by : 0);
-      begin += places.includes(seq) ? 3.1 : 0.1;
-      return { seq, at, end: begin };
-    });
-    return { calls, closed: true };
-  };
-  const judged = (places: readonly number[], count: number, ranks = 4) =>
-    judge(
-      evidence([lateAt(places, count), ...Array.from({ length: ranks - 1 }, () => lateAt(places, count, 0))]),
-    );
-
-  it('is a rank that took most of the time in few waits, and their number is told', () => {
-    expect(slownessOf(judged([5, 15, 25, 35], 40))).toMatchObject({
-      file: 0,
-      waits: 4,
-      late: 4,
-      course: 'always',
-    });
-  });
-
-  it('or else it is unclear whether it is: one or two waits are no habit, and half of the time is not healthy', () => {
-    for (const [places, course] of [
-      [[15], 'once'],
-      [[5, 15], 'always'],
-    ] as const)
-      expect(judged(places, 20, 8)).toMatchObject({
-        kind: 'unclear',
-        unclear: { late: { file: 0, waits: places.length, course, why: 'chance' } },
-      });
-  });
-
-  /** One rank comes `by` s late to the collectives at `places` of 25; each takes 0.1 s more and is `gap` s after the one before. */
-  const latest = (places: readonly number[], by: number, gap: number): Verdict => {
-    const rank = (isLate: boolean): MadeUpRank => {
-      let end = 0;
-      const calls = Array.from({ length: 25 }, (_, seq) => {
-        const begin = end + gap;
-        const wait = places.includes(seq) ? by : 0;
-        end = begin + wait + gap / 10;
-        return { seq, at: begin + (isLate ? wait : 0), end };
-      });
-      return { calls, closed: true };
-    };
-    return judge(evidence([rank(true), rank(false), rank(false), rank(false)]));
-  };
-
-  it('and a third of the time in four waits is unclear, too, but not a tenth', () => {
-    const places = [3, 9, 15, 21];
-    expect(latest(places, 3, 1)).toMatchObject({ kind: 'unclear', unclear: { late: { file: 0 } } });
-    expect(latest(places, 1, 1)).toMatchObject({ kind: 'healthy', latest: { file: 0, why: 'chance' } });
-  });
-
-  it('is no rank that was held up once: waits within 20 ms have one cause', () => {
-    const places = [10, 11, 12, 13, 14, 15];
-    expect(latest(places, 0.002, 0.001)).toMatchObject({
-      kind: 'healthy',
-      latest: { file: 0, why: 'chance' },
-    });
-    expect(latest(places, 5, 2).kind).toBe('slow');
-  });
-
-  it('says since when, until when, or between which times', () => {
-    const from = (first: number, last: number) => Array.from({ length: last - first }, (_, i) => first + i);
-    expect(slownessOf(judged(from(30, 40), 40)).course).toBe('since');
-    expect(slownessOf(judged(from(1, 11), 40)).course).toBe('until');
-    expect(slownessOf(judged(from(15, 25), 40)).course).toBe('between');
-  });
-
-  it('is reported for a job that still works, too', () => {
-    const still = ({ calls }: MadeUpRank): MadeUpRank => ({ calls: [...calls, open(10, 10.5)] });
-    const verdict = judge(evidence([still(late(0)), still(late(0)), still(late(0.3))], { end: 10.6 }));
-    expect(slownessOf(verdict)).toMatchObject({ file: 2 });
   });
 });
 

@@ -1,6 +1,6 @@
 /**
- * Recordings made by NCCL 2.30.7's own host code, with a stand-in for the GPU alone: what happened there is known, and what a person
- * must be told of it. test/fixtures/real/README.md says what each one is.
+ * Recordings made by NCCL 2.30.7's own host code, where only the GPU is a stand-in. What happened is known, so each has the verdict that a
+ * person needs. test/fixtures/real/README.md describes them.
  */
 
 import { afterAll, describe, expect, it } from 'vitest';
@@ -69,7 +69,7 @@ const RECORDINGS: Readonly<Record<string, Expected>> = {
 };
 
 describe.each(Object.entries(RECORDINGS))('%s', (name, { kind, culprits, says = [] }) => {
-  it('is reported as it was', async () => {
+  it('has the verdict of what happened', async () => {
     const diagnosis = await diagnose([unpackRecording(name, folder)], { jobs: 1 });
     const lines = verdictText(diagnosis, null);
     expect(diagnosis.verdict.kind).toBe(kind);

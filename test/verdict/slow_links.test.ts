@@ -34,7 +34,7 @@ const verdictOf = (links: readonly LinkTimes[]) =>
   judge(evidence(ranks, { slowLinks: slowLinks(links), end: 10 }));
 
 describe('a slow link', () => {
-  it('is its sender, where it alone is slow', () => {
+  it('is reported with its sender, where it alone is slow', () => {
     const verdict = verdictOf(ring({ 2: 80 }));
     expect(verdict).toMatchObject({
       kind: 'slow',
@@ -45,7 +45,7 @@ describe('a slow link', () => {
     expect(suspects(verdict)).toEqual([2]);
   });
 
-  it('is the rank that sends and receives slowly, where two are', () => {
+  it('is reported as the rank that sends and receives slowly, where both its links are slow', () => {
     expect(verdictOf(ring({ 1: 90, 2: 80 }))).toMatchObject({
       kind: 'slow',
       slow: { file: 2, link: { file: 1, peerFile: 2, isOnlyOne: false } },
@@ -57,7 +57,7 @@ describe('a slow link', () => {
     ['it sent little', ring({ 2: 900 }, 15)],
     ['there are none like it', ring({ 2: 80 }).map((link) => ({ ...link, isWithinHost: link.file !== 2 }))],
     ['all are slow', ring({ 0: 80, 1: 80, 2: 80, 3: 80 })],
-  ])('is none, where %s', (_, links) => {
+  ])('is not reported, where %s', (_, links) => {
     expect(verdictOf(links).kind).toBe('healthy');
   });
 });

@@ -1,4 +1,4 @@
-/** Ends that nothing tells of: within a node, as it is recorded by default. A rank that is gone must not look like one that is well. */
+/** Collectives whose ends are not recorded, as within a node by default. A rank that disappeared must not look like a healthy one. */
 
 import { describe, expect, it } from 'vitest';
 import { judge } from '../../src/verdict/judge.js';
@@ -9,7 +9,7 @@ const noEnd = (seq: number, at: number): MadeUpCall => ({ seq, at, end: at, noEn
 const until = (newest: number): MadeUpCall[] =>
   Array.from({ length: newest + 1 }, (_, seq) => noEnd(seq, 1 + seq / 10));
 
-/** It had come to seq 6, at 1.6 s, long before the end of the others. */
+/** It reached seq 6 at 1.6 s, long before the end of the others. */
 const dead: MadeUpRank = { calls: until(6), alive: 1.65 };
 const alive: MadeUpRank = { calls: until(7), alive: 38 };
 const judged = (ranks: readonly MadeUpRank[], more = {}): Verdict =>
@@ -19,8 +19,8 @@ const unclearFor = (...files: number[]) => ({
   unclear: { work: null, silent: files.map((file) => ({ file })) },
 });
 
-describe('a rank that was gone before it came', () => {
-  it('never entered the collective that the others are stuck in', () => {
+describe('a rank that disappeared before a collective', () => {
+  it('is named as never entered, because the others are stuck in it', () => {
     expect(judged([alive, dead, alive])).toMatchObject({
       kind: 'hung',
       hang: {
@@ -33,34 +33,34 @@ describe('a rank that was gone before it came', () => {
     });
   });
 
-  it('also where the others left it in the end', () => {
+  it('is named also if the others left the collective in the end', () => {
     const left: MadeUpRank = { ...alive, closed: true };
     expect(judged([left, dead, left])).toMatchObject({ kind: 'hung', hang: { neverEntered: [{ file: 1 }] } });
   });
 
-  it('and the first of several that the others began is named', () => {
+  it('is named with the first of several collectives that the others began', () => {
     const ahead: MadeUpRank = { calls: until(9), alive: 38 };
     expect(judged([ahead, dead, alive])).toMatchObject({ kind: 'hung', hang: { seq: 7, since: s(1.9) } });
   });
 
-  it('not while they move on', () => {
+  it('is not named as never entered while the others move on', () => {
     const moving: MadeUpRank = { calls: [...until(7), noEnd(8, 37.5)], alive: 38 };
     expect(judged([moving, dead, moving])).toMatchObject(unclearFor(1));
   });
 
-  it('not if its file may have been copied before: the others went on long after its last sign', () => {
+  it('is not named so if its file may be an earlier copy: the others went on long after its last sign', () => {
     const later: MadeUpRank = { calls: [...until(7), noEnd(8, 4)], alive: 8 };
     expect(judged([later, dead, later])).toMatchObject({
       kind: 'unclear',
       unclear: { silent: [{ file: 1, mayBeCopy: true }] },
     });
-    // One that is fresh or closed says nothing of when the others were copied.
+    // A file that is recent or closed does not show when the others were copied.
     for (const more of [{ isAlive: true }, { closed: true }] as const)
       expect(judged([later, dead, { ...later, ...more }])).toMatchObject(unclearFor(1));
     expect(judged([later, { ...dead, isNoEarlierCopy: true }, later])).toMatchObject({ kind: 'hung' });
   });
 
-  it('not if its records end before its last sign, or begin too late, or its clock is not related', () => {
+  it('is not named so if its records end before its last sign or begin too late, or if its clock is not related', () => {
     for (const more of [
       { knownUntil: 1.2 },
       { knownFrom: 1.68 },
@@ -71,7 +71,7 @@ describe('a rank that was gone before it came', () => {
   });
 });
 
-/** A step each 0.4 s up to 12 s, with its collective in the middle; then it writes a checkpoint up to `end`. */
+/** A training step each 0.4 s up to 12 s, with a collective in the middle. Then it writes a checkpoint up to `end`. */
 const job = (end: number): MadeUpCall[] =>
   Array.from({ length: 30 }, (_, seq) => noEnd(seq, 0.2 + seq * 0.4)).filter(({ at }) => at <= end);
 /** Its file, as it was at `at`: heartbeats come once a second. */
@@ -87,7 +87,7 @@ describe('a healthy job that was copied file by file', () => {
     copyTimes.map((at) => judge(evidence([others, copiedAt(at), others], { end: 17 })).kind);
   const of = ['healthy', 'unclear'];
 
-  it('does not hang, whenever one of them was copied', () => {
+  it('is not called hung, whenever one of its files was copied', () => {
     for (const at of copyTimes) {
       const later = copiedAt(at + 4);
       expect(of).toContain(judge(evidence([later, copiedAt(at), later])).kind);
@@ -95,15 +95,15 @@ describe('a healthy job that was copied file by file', () => {
     for (const kind of kinds({ calls: job(17), alive: 17 })) expect(of).toContain(kind);
   });
 
-  it('not if the newest copy is so recent that its rank was seen alive', () => {
+  it('is not called hung if the newest copy is so recent that its rank was seen alive', () => {
     for (const kind of kinds({ calls: job(17), alive: 17, isAlive: true })) expect(of).toContain(kind);
   });
 
-  it('not if the others were closed by then, after a checkpoint', () => {
+  it('is not called hung if the others were closed by then, after a checkpoint', () => {
     for (const kind of kinds({ calls: job(17), alive: 17, closed: true })) expect(of).toContain(kind);
   });
 
-  it('not if an earlier pause was as long', () => {
+  it('is not called hung if an earlier pause was as long', () => {
     const calls = [...until(5), noEnd(6, 40), noEnd(7, 41)];
     const later: MadeUpRank = { calls, alive: 100 };
     const early: MadeUpRank = { calls: calls.slice(0, -1), alive: 40.5 };
@@ -142,7 +142,7 @@ describe('a rank that fell silent when it had entered all that the others did', 
     expect(judged([muted, { calls, alive: 1.9 }, muted])).toMatchObject({ ...unclearFor(1), muted: [0, 2] });
   });
 
-  it('not in a collective before one that ended', () => {
+  it('has left nobody in a collective before one that ended', () => {
     const ended = [...until(6), done(7, 1.7)];
     expect(
       judged([
@@ -156,7 +156,7 @@ describe('a rank that fell silent when it had entered all that the others did', 
     expect(judged([same, same, { ...same, alive: 2.5 }]).kind).toBe('healthy');
   });
 
-  it('not for a rank that pauses for a while', () => {
+  it('is not silent while all ranks pause for a while', () => {
     const briefly = { ...alive, alive: 31 };
     expect(judged([briefly, briefly, briefly]).kind).toBe('healthy');
     expect(judged([alive, alive, alive])).toMatchObject({

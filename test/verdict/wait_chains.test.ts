@@ -80,7 +80,7 @@ describe('the chain of waits ends', () => {
     expect(front).toMatchObject({ file: 2, peerFile: 1, isSend: false, peerIsPast: true });
   });
 
-  it('at the rank that never came, whoever is least far', () => {
+  it('at the rank that never came, even if another rank made the least progress', () => {
     const front = endOfWaits(
       ring([
         WAITS,
@@ -102,7 +102,7 @@ describe('the chain of waits ends', () => {
     expect(front).toMatchObject({ file: 2, peerFile: null, peerInComm: 1 });
   });
 
-  it('at a rank that posts nothing though data are ready for it, past those that wait for what it passes on', () => {
+  it('at a rank that posts nothing though data is ready for it, and not at the ranks that wait for what it passes on', () => {
     const atFirst: Ends = [
       [0, Wait.Recv],
       [0, Wait.Gpu],

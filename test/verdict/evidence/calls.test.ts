@@ -1,4 +1,4 @@
-/** What a file saw begin, looked up for each of many collectives. */
+/** The calls of one file, looked up for each of many collectives. */
 
 import { expect, it } from 'vitest';
 import type { TraceNs } from '../../../src/base/time.js';

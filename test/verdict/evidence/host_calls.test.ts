@@ -1,4 +1,4 @@
-/** From files to the verdict: what ranks called is compared where all of it is recorded, and nothing more need be told of it. */
+/** From files to the verdict: calls are compared where all of them are recorded, even if NCCL reported nothing else. */
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,13 +14,13 @@ const { folder, remove } = temporaryFolder();
 afterAll(remove);
 
 const S = 1e9;
-/** With `told` NCCL makes a Coll of it, of that number. `parent`: 0n: its group is not known. */
+/** `told`: NCCL reports a Coll with this number for it. `parent` 0n: its group is not known. */
 type Call = StartApi & { readonly told?: number };
 const BROADCAST: Call = { func: 'Broadcast', datatype: 'ncclFloat32', count: 64, root: 1 };
 let runs = 0;
 
 interface Rank {
-  /** In turn, a second apart; those in one list in one group. */
+  /** One after the other, a second apart. Those in one list are one group. */
   readonly calls: readonly (Call | readonly Call[])[];
   readonly options?: FileOptions & { readonly abi?: number };
   /** s. */
@@ -115,14 +115,14 @@ describe('bare calls', () => {
   });
 
   it.each<readonly [string, Partial<Rank>]>([
-    ['were not recorded all', { options: { eventMask: 0xfff & ~0x100 } }],
-    ['are of an interface that tells none', { options: { abi: 4 } }],
+    ['were not all recorded', { options: { eventMask: 0xfff & ~0x100 } }],
+    ['are of an interface that reports none', { options: { abi: 4 } }],
     [
       'were recorded into a graph',
       { calls: [BROADCAST, { ...BROADCAST, root: 0, graphCaptured: true }, BROADCAST] },
     ],
-    ['lost records before', { more: (host) => void host.tear(1) }],
-  ])('are not where those of a rank %s', async (_, more) => {
+    ['have lost records before them', { more: (host) => void host.tear(1) }],
+  ])('are not compared where those of a rank %s', async (_, more) => {
     expect((await judged(usual, { ...otherRoot, ...more }, usual)).kind).not.toBe('mismatch');
   });
 });
@@ -144,11 +144,11 @@ it('a live job that calls nothing more is not healthy, and the rank that called 
   expect((await judged({ ...usual, lives: 30 }, { ...usual, lives: 30 })).kind).toBe('nothing');
 });
 
-it('its pace is measured before that, without the start', async () => {
+it('the longest earlier pause does not include the start of the job', async () => {
   const at = (seconds: number) => (host: RingBuilder, comm: number) => {
     host.startKernelLaunch(seconds * S, { comm });
   };
-  // The pause of 37 s comes when it had begun to work.
+  // The pause of 37 s comes after the first calls.
   const paused: Rank = { ...usual, more: at(40), lives: 100 };
   expect((await judged(paused, paused)).kind).toBe('nothing');
   expect(await judged({ ...paused, lives: 120 }, { ...paused, lives: 120 })).toMatchObject({
@@ -165,13 +165,13 @@ it('its pace is measured before that, without the start', async () => {
 describe('if the first calls of a rank are lost', () => {
   const gather = (told: number): Call => ({ func: 'AllGather', count: 8, told });
   const whole: Rank = { calls: [BROADCAST, gather(0), gather(1), BROADCAST, gather(2)] };
-  /** Of its first group of calls, 5 slots, and of what follows at once. */
+  /** A slot of its first group of calls, and so all that group's records. */
   const lost = (host: RingBuilder): void => {
     host.tear(1);
   };
   const otherwise: Rank = { calls: [BROADCAST, gather(0), gather(1), { ...BROADCAST, root: 0 }, gather(2)] };
 
-  it('a collective that NCCL reported says which the others are', async () => {
+  it('the numbers of the others are known from a collective that NCCL reported', async () => {
     expect((await judged(whole, { ...whole, more: lost }, whole)).kind).not.toBe('mismatch');
     expect(await judged(whole, { ...otherwise, more: lost }, whole)).toMatchObject({
       kind: 'mismatch',
@@ -179,7 +179,7 @@ describe('if the first calls of a rank are lost', () => {
     });
   });
 
-  it('calls before the loss do not count', async () => {
+  it('calls before the loss are not counted', async () => {
     const calls = [BROADCAST, gather(0), gather(1), BROADCAST, BROADCAST, gather(2)];
     const differs = calls.map((call, i) => (i === 4 ? { ...BROADCAST, root: 0 } : call));
     // The third call: behind two of 5 slots, one of them with 5 more of its Coll each, and the start of its group.
@@ -215,7 +215,7 @@ describe('if the first calls of a rank are lost', () => {
 
 describe('calls of two threads with rings that are read one after the other', () => {
   const gather: StartApi = { func: 'AllGather', datatype: 'ncclFloat32', count: 8 };
-  /** The first thread calls at full seconds, the second one half a second later. Of rank 1 the first one's last calls are not there. */
+  /** The first thread calls at full seconds, the second one half a second later. The last calls of rank 1's first thread are missing. */
   async function ofTwoThreads(
     lacks: number,
     options: FileOptions = {},
@@ -249,28 +249,28 @@ describe('calls of two threads with rings that are read one after the other', ()
     return (await diagnose([run])).verdict;
   }
 
-  it('differ only up to where all of them are there', async () => {
+  it('are compared only up to where all of them are recorded', async () => {
     expect((await ofTwoThreads(2)).kind).toBe('nothing');
     expect(await ofTwoThreads(2, {}, { root: 0 })).toMatchObject({
       kind: 'mismatch',
       mismatch: { call: 9, ways: [{ root: 1 }, { root: 0, entered: [{ file: 1 }] }] },
     });
-    // Nobody is behind whose calls may only not be there.
+    // A rank is not called behind if its calls may only be missing from the file.
     expect(await ofTwoThreads(2, {}, {}, { lives: 50 })).toMatchObject({
       kind: 'unclear',
       unclear: { idle: { behind: [] } },
     });
   });
 
-  it('are all there in a file that was closed, or that has no call for longer than a copy takes', async () => {
+  it('are all recorded in a file that was closed, or that has no call for longer than a copy takes', async () => {
     expect((await ofTwoThreads(2, { life: 'closed' })).kind).toBe('mismatch');
-    // Until then what came after the other thread's last call is not compared.
+    // Before that time, calls after the other thread's last call are not compared.
     expect((await ofTwoThreads(0, {}, { root: 0 }, { differs: 10 })).kind).toBe('nothing');
     const late = await ofTwoThreads(0, {}, { root: 0 }, { differs: 10, lives: 80 });
     expect(late).toMatchObject({ kind: 'mismatch', mismatch: { call: 19 } });
   });
 
-  it('say nothing of each other where they called at once', async () => {
+  it('have no order where both called at once', async () => {
     const atOnce = async (isOther: boolean) => {
       const run = join(folder, `${runs++}`);
       mkdirSync(run);
@@ -297,7 +297,7 @@ describe('calls of two threads with rings that are read one after the other', ()
 });
 
 describe('processes with two ranks of a communicator', () => {
-  /** Two of them; of the first one the second rank's last call is `last`, null: it did not make it. */
+  /** Two processes. `last`: the last call of the first process's second rank. null: it did not make it. */
   async function ofTwo(last: StartApi | null) {
     const run = join(folder, `${runs++}`);
     mkdirSync(run);
@@ -322,7 +322,7 @@ describe('processes with two ranks of a communicator', () => {
     return diagnose([run]);
   }
 
-  it('that is named which called otherwise', async () => {
+  it('the rank that called something else is named', async () => {
     const found = await ofTwo({ ...BROADCAST, root: 0 });
     expect(found.verdict).toMatchObject({
       kind: 'mismatch',
@@ -335,7 +335,7 @@ describe('processes with two ranks of a communicator', () => {
     expect(text).toContain('rank 1:         Broadcast call 1');
   });
 
-  it('and which called less', async () => {
+  it('the rank that called less is named', async () => {
     expect((await ofTwo(null)).verdict).toMatchObject({
       kind: 'unclear',
       unclear: { idle: { behind: [{ files: [0], callers: [{ file: 0, inComm: [1] }], nRanks: 4 }] } },

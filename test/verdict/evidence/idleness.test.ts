@@ -1,4 +1,4 @@
-/** From files to the verdict: what `control` turned off is no silence, neither now nor before; nor is known what is lost. */
+/** From files to the verdict: a rank is not idle while `control` has turned its events off, and a time with lost records is no pause. */
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ interface Job {
   readonly lives: number;
   /** Of its ring. */
   readonly slots?: number;
-  /** The number of the first of them. */
+  /** The number of the first change. */
   readonly firstChange?: number;
   /** Records of this call are lost. */
   readonly lost?: number;
@@ -97,35 +97,38 @@ describe('a live job without any newer records', () => {
     changes: [{ at: 11, events, sampleEvery }],
   });
 
-  it('is not said to be well', async () => {
+  it('is not called healthy', async () => {
     expect((await judged(idle)).kind).toBe('unclear');
   });
 
   it.each([
     ['all was turned off', changed(0)],
-    ['its calls were', changed(EventType.Coll, 100_000)],
-    ['its sends and receives were', changed(ALL & ~EventType.P2pApi)],
-    ['fewer are sampled, and calls are not told', { ...changed(ALL, 100_000), options: { abi: 4 } }],
-  ])('is, where %s', async (_, job) => {
+    ['its calls were turned off', changed(EventType.Coll, 100_000)],
+    ['its sends and receives were turned off', changed(ALL & ~EventType.P2pApi)],
+    [
+      'fewer collectives are sampled, and calls are not reported',
+      { ...changed(ALL, 100_000), options: { abi: 4 } },
+    ],
+  ])('is healthy, where %s', async (_, job) => {
     expect((await judged(job)).kind).toBe('healthy');
   });
 
   it.each([
     ['other things were turned off', changed(ALL & ~EventType.ProxyStep)],
-    ['fewer are sampled, and calls are told', changed(ALL, 100_000)],
+    ['fewer collectives are sampled, and calls are reported', changed(ALL, 100_000)],
     [
-      'they were turned on again',
+      'all events were turned on again',
       { ...idle, changes: [...changed(0).changes!, { at: 12, events: ALL }], lives: 400 },
     ],
-  ])('is not, where %s', async (_, job) => {
+  ])('is not healthy, where %s', async (_, job) => {
     expect((await judged(job)).kind).toBe('unclear');
   });
 });
 
-describe('its earlier pauses', () => {
+describe('an earlier pause', () => {
   const later = { calls: [...steady(1, 6), ...steady(606, 611)], lives: 1000 };
 
-  it('is no time for which calls were turned off', async () => {
+  it('is no time in which calls were turned off', async () => {
     const off = { at: 6, events: 0 };
     const on = { at: 605, events: ALL };
     expect((await judged(later)).kind).toBe('healthy');
@@ -138,12 +141,12 @@ describe('its earlier pauses', () => {
     expect((await judged({ ...later, changes: [steps] })).kind).toBe('healthy');
   });
 
-  it('is none for which changes by control are lost', async () => {
+  it('is not counted where changes by control are lost', async () => {
     const unknown = { ...later, changes: [{ at: 605, events: ALL }], firstChange: 1 };
     expect((await judged(unknown)).kind).toBe('unclear');
   });
 
-  it('is none in which records are lost', async () => {
+  it('is not counted where records are lost', async () => {
     const whole = { ...later, calls: [...steady(1, 6), 300, ...steady(606, 611)] };
     expect((await judged(whole)).kind).toBe('healthy');
     expect((await judged({ ...whole, lost: 10 })).kind).toBe('unclear');

@@ -1,4 +1,4 @@
-/** A rank whose recorder was told in mid-run not to record calls is not accused of not having made them. */
+/** A rank is not accused of missing calls if its recorder was asked in mid-run not to record them. */
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -44,11 +44,11 @@ async function whoIsMissing(name: string, changes: readonly number[], options: F
   };
 }
 
-it('nobody changed anything: it did not come', async () => {
+it('without a change, the rank never entered', async () => {
   expect(await whoIsMissing('unchanged', [])).toEqual({ neverEntered: [3], notRecorded: [], partial: [] });
 });
 
-it('its steps were not recorded for a while: its calls are all there', async () => {
+it('if its steps were not recorded for a while, the rank never entered: its calls are all recorded', async () => {
   const steps = [ALL & ~EventType.ProxyStep, ALL];
   expect(await whoIsMissing('steps', steps)).toEqual({
     neverEntered: [3],
@@ -57,7 +57,7 @@ it('its steps were not recorded for a while: its calls are all there', async () 
   });
 });
 
-it('its calls were not recorded for a while: not known', async () => {
+it('if its calls were not recorded for a while, it is not known whether the rank entered', async () => {
   expect(await whoIsMissing('calls', [ALL & ~EventType.Coll, ALL])).toEqual({
     neverEntered: [],
     notRecorded: [{ event: 'Coll', files: [3] }],
@@ -65,7 +65,7 @@ it('its calls were not recorded for a while: not known', async () => {
   });
 });
 
-it('its file has only the newest change, as older files do: the earlier state is not known', async () => {
+it('if its file has only the newest change, as older files have, the earlier state is not known', async () => {
   const changed = { tick: 500, events: ALL, sampleEvery: 1 };
   const { neverEntered, partial } = await whoIsMissing('old', [], { changed });
   expect({ neverEntered, partial }).toEqual({ neverEntered: [], partial: [3] });

@@ -1,4 +1,4 @@
-/** From files to the verdict: one state, or one channel, that alone shows what happened. */
+/** From files to the verdict: cases in which only one state, or one channel, shows what happened. */
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ async function judged(ranks: number, abi: number, lives: number, make: (made: Ma
 }
 
 describe('up to interface v3, where no step says that its GPU began', () => {
-  /** All call at the same time; the send of rank 1 is filled so much later. */
+  /** All call at the same time. The GPU fills the send of rank 1 later, by `by` ns. */
   const sendsFilled = (by: number) =>
     judged(3, 3, Infinity, ({ rank, comm, host, ops }) => {
       for (let seqNumber = 0; seqNumber < 14; seqNumber++) {
@@ -57,7 +57,7 @@ describe('up to interface v3, where no step says that its GPU began', () => {
       }
     });
 
-  it('the send that waits for room does: the rank whose GPU filled it late is named', async () => {
+  it('the send that waits for room shows it: the rank whose GPU filled it late is named', async () => {
     expect(await sendsFilled(200 * MS)).toMatchObject({
       kind: 'slow',
       slow: { file: 1, on: 'GPU', basis: 'step', late: 13, of: 13 },
@@ -80,12 +80,12 @@ describe('a Send that NCCL announced with two channels', () => {
       }
     });
 
-  it('is over on one: no hang, however long the files go on', async () => {
+  it('and used one: it is finished there, and no hang, however long the files go on', async () => {
     expect((await onOne(50)).kind).not.toBe('hung');
     expect((await onOne(Infinity)).kind).toBe('healthy');
   });
 
-  it('and stuck on one of two: the operation on that channel is the one to look at', async () => {
+  it('and that is stuck on one of two: the report points at the operation on that channel', async () => {
     const stuck = 1;
     const verdict = await judged(2, 6, 50, ({ rank, comm, host, ops }) => {
       const func = rank === 0 ? 'Send' : 'Recv';

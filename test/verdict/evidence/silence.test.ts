@@ -1,4 +1,4 @@
-/** Who fell silent before the run ended: from files to the trace. Ticks are ns. */
+/** From files to the trace: which rank fell silent before the run ended. Ticks are ns. */
 
 import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -49,11 +49,11 @@ it('a rank is silent if its last sign is older than a heartbeat can be late', as
   expect(await silent('killed', [3, 4.6])).toEqual([[1_000_000, 3, -1]]);
 });
 
-it('it begins with the newest record if that is newer than the heartbeat', async () => {
+it('its silence begins with the newest record if that is newer than the heartbeat', async () => {
   expect(await silent('beat-before', [0.2, 4.6])).toEqual([[1_000_000, expect.closeTo(1, 5), -1]]);
 });
 
-it('nobody, if all have signs of life to the end, or left in order', async () => {
+it('no rank is silent if all have signs of life to the end, or ended in order', async () => {
   expect(await silent('late', [3, 4.4])).toEqual([]);
   expect(await silent('closed', [3, 4.6], { life: 'closed' })).toEqual([]);
 });

@@ -104,20 +104,20 @@ describe('a long checkpoint of rank 0, as others wait for it', () => {
     ]);
   });
 
-  it('is one when it lasts, and later where the job paused as long before', async () => {
+  it('is an alarm when it lasts, and a later one where the job paused as long before', async () => {
     expect((await judged('hang', job(41, false))).verdict.kind).toBe('hung');
     expect((await judged('paused', job(100, true))).verdict.kind).toBe('waiting');
     expect((await judged('paused-long', job(170, true))).verdict.kind).toBe('hung');
   });
 
-  it('is one after the time that was asked for, which the next command says, too', async () => {
+  it('is an alarm after the time of --hung-after, which the next command repeats', async () => {
     const { verdict, lines } = await judged('asked', job(25, false), { hungAfter: 5 });
     expect(verdict.kind).toBe('hung');
     expect(lines.at(-1)).toContain('--hung-after 5');
   });
 });
 
-it('the first collective as it starts up is no alarm', async () => {
+it('the start-up of the first collective is no alarm', async () => {
   const ranks = [rank(0), rank(1)];
   ranks.forEach((one, i) => allReduce(one, (1 + 3 * i) * S, 0, null));
   beats(ranks, 20);
@@ -130,7 +130,7 @@ it('the first collective as it starts up is no alarm', async () => {
 describe('a record of an end is lost', () => {
   const closed = (number: number): Rank => rank(number, { mode: 'stream', life: 'closed' });
 
-  it('and a later collective ended: so did that one', async () => {
+  it('and a later collective ended: so did this one', async () => {
     const ranks = [closed(0), closed(1)];
     for (const one of ranks) {
       const { stop } = allReduce(one, S, 0, 1.1 * S);
@@ -144,7 +144,7 @@ describe('a record of an end is lost', () => {
     expect(pending.works).toEqual([]);
   });
 
-  it('likewise where its communicator was then destroyed in order', async () => {
+  it('the same, if its communicator was then destroyed in order', async () => {
     const ranks = [closed(0), closed(1)];
     for (const one of ranks) {
       const { stop } = allReduce(one, S, 0, 1.1 * S);
@@ -192,10 +192,10 @@ describe('a record of an end is lost', () => {
 });
 
 /** Two processes of two GPUs each: rank 1 alone does not come, or rank 1 of `tp` where that is a part of the world. */
-describe('only the GPU that did not come is named for a process with several', () => {
+describe('in a process with several GPUs, the GPU that did not come', () => {
   const process = (number: number, name: string): Rank[] => {
     const one = rank(number, { worldSize: 2 });
-    // In the place of the communicator that each process has by itself.
+    // Instead of the communicator that rank() makes for the process.
     return [0, 1].map((gpu) => ({
       ...one,
       number: gpu,
@@ -204,7 +204,7 @@ describe('only the GPU that did not come is named for a process with several', (
   };
   const job = (): Rank[][] => [process(0, 'dp'), process(1, 'dp')];
 
-  it('is named', async () => {
+  it('is named alone', async () => {
     const processes = job();
     for (const one of processes.flat()) allReduce(one, S, 0, 1.1 * S);
     for (const one of processes.flat().filter((_, i) => i !== 1)) allReduce(one, 2 * S, 1, null);
@@ -223,7 +223,7 @@ describe('only the GPU that did not come is named for a process with several', (
     expect(lines).toContain('  not finished:   3 ranks (0,2-3)');
   });
 
-  it('and nobody if all came', async () => {
+  it('is none if all came', async () => {
     const processes = job();
     for (const one of processes.flat()) allReduce(one, S, 0, null);
     const firsts = processes.map(([first]) => first!);
