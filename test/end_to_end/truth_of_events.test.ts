@@ -250,7 +250,7 @@ describe('PXN', () => {
 });
 
 describe('user-buffer registration', () => {
-  it('§3.5: a receive that starts until its kernel has begun is one step, which counts the starts', async () => {
+  it('a receive that starts until its kernel has begun is one step, which counts the starts', async () => {
     // Rank 1 is late: on rank 0 the receive waits behind a kernel that waits for rank 1.
     const args = '--registered --spin --slow-rank 1 --slow-us 3000 --channels 1 --iterations 4';
     const seen = await runAndMerge(2, `${args} --ops allreduce:64K,group{send+recv:1M}`);
@@ -261,7 +261,7 @@ describe('user-buffer registration', () => {
     for (const { args } of repeated) expect(args.step).toBe(0);
   });
 
-  it('§3.7: one step for each hop of an AllGather, as long as the block', async () => {
+  it('one step for each hop of an AllGather, as long as the block', async () => {
     const seen = await runAndMerge(4, '--registered --channels 1 --iterations 2 --ops allgather:8M');
     expectTraceIsTrue(seen);
     for (const { args } of named(seen.view.slices, 'proxy send', 'proxy recv'))
@@ -272,7 +272,7 @@ describe('user-buffer registration', () => {
 describe('CUDA graphs', () => {
   const args = '--iterations 2 --channels 1 --ops graph{allreduce:64K+group{send+recv:16K}}*3,allgather:64K';
 
-  // With KernelCh NCCL numbers each replay (§3.2), without it all of them have the number of the first.
+  // With KernelCh NCCL numbers each replay, without it all of them have the number of the first.
   it.each([
     ['numbered by NCCL', 'all', [0, 1, 2, 3, 4, 5], [0, 0, 0, 0, 0, 0]],
     ['told apart here', 'Coll,P2p,CollApi,P2pApi,GroupApi,ProxyOp', [0, 0, 0, 0, 0, 0], [0, 1, 2, 3, 4, 5]],

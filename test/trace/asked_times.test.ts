@@ -45,7 +45,7 @@ describe('times', () => {
   });
 
   it.each(['yesterday', '25:00', '2026-13-01T00:00:00Z', '2026-03-01', '', '03:02:11 CET'])(
-    '%s is none',
+    '%s is no time',
     (text) => {
       expect(parseTime(text)).toBeNull();
     },
@@ -60,7 +60,7 @@ describe('times', () => {
     expect(parseAround(text)).toEqual({ at: { kind: 'since-start', ns: 90e9 }, halfNs });
   });
 
-  it.each(['x', '90s,', '90s,0', '90s,1s,1s'])('around %s is none', (text) => {
+  it.each(['x', '90s,', '90s,0', '90s,1s,1s'])('around %s is no time', (text) => {
     expect(parseAround(text)).toBeNull();
   });
 });

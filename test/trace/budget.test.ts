@@ -37,10 +37,10 @@ async function drawn(options: Partial<MergeOptions> & { inputs: readonly string[
   return { output, report: await merge({ output, jobs: 1, hungAfter: 1, ...options }) };
 }
 
-/** What the estimate speaks of: slices that are no instants. */
+/** What the estimate counts: slices that are no instants. */
 const slicesIn = ({ trace }: MergeReport): number => trace.slices - trace.instants;
 
-/** How far it may be off, either way. */
+/** The estimate may be wrong by this factor, either way. */
 function expectWithin(estimated: number, found: number, factor: number): void {
   expect(estimated / found).toBeGreaterThan(1 / factor);
   expect(estimated / found).toBeLessThan(factor);
@@ -76,7 +76,7 @@ describe('the estimate', () => {
   });
 });
 
-/** `calls` collectives of so many channels, 1 ms apart, of which nothing but the beginning is told: in both directions, isSend 0. */
+/** `calls` collectives of so many channels, 1 ms apart. NCCL reports only the start of their operations: one per direction, both with isSend 0. */
 function endless(name: string, calls: number, channels: number) {
   const input = path.join(folder, name);
   const { file, comm } = recording({ rank: 0, worldSize: 1, life: 'closed' });
@@ -112,7 +112,7 @@ describe('operations whose end NCCL never reports', () => {
     expectWithin(part.selection.estimate.slices, slicesIn(part), 1.1);
   });
 
-  it('beside receives of sends/receives that move, and of one that hangs', async () => {
+  it('are counted right beside point-to-point receives that move, and one that hangs', async () => {
     const { input, file, comm, host, ops } = endless('beside.bin', 40, 1);
     for (let i = 0; i < 30; i++) {
       const at = 1e6 * (i + 1) + 500;
@@ -128,7 +128,7 @@ describe('operations whose end NCCL never reports', () => {
     expect(report.selection.estimate.tracks).toBe(report.trace.tracks);
   });
 
-  it('that waited first and moved then lie in lanes', async () => {
+  it('are drawn in lanes if they move after a long wait', async () => {
     const input = path.join(folder, 'late.bin');
     const { file, comm } = recording({ life: 'closed' });
     const ops = file.ring('ops', 1 << 9, { tid: 22 });
@@ -145,7 +145,7 @@ describe('operations whose end NCCL never reports', () => {
 });
 
 describe('counts of time', () => {
-  it('are exact for all, and for every half, quarter… of it', () => {
+  it('are exact for the whole time, and for each half and quarter', () => {
     const counter = new TimeCounter();
     for (let at = 1000; at < 1000 + (1 << 14); at++) counter.add(at);
     const counts = counter.finish();
@@ -158,7 +158,7 @@ describe('counts of time', () => {
     expect(countWithin(counts, 2000, 1000)).toBe(0);
   });
 
-  it('of nothing, of one, and of times that step back', () => {
+  it('are right for no event, for one, and for times that go back', () => {
     expect(countWithin(new TimeCounter().finish(), -Infinity, Infinity)).toBe(0);
     const counter = new TimeCounter();
     counter.add(50);
@@ -169,7 +169,7 @@ describe('counts of time', () => {
   });
 });
 
-/** Who is alive is a matter of when the files were read. */
+/** Which ranks are alive depends on when the files were read. */
 const timeless = (verdict: Verdict): unknown =>
   JSON.parse(
     JSON.stringify(verdict, (key, value: unknown) =>

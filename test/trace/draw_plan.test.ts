@@ -1,4 +1,4 @@
-/** What is drawn where not all fits, of a stretch that lies far before the end. */
+/** What is drawn if not everything fits: details, the last stretch of time, and the suspects first. */
 
 import { expect, it } from 'vitest';
 import { traceNsFromClockMap as at, type Ticks } from '../../src/base/time.js';
@@ -31,7 +31,7 @@ function hour() {
   return { size, isSilent: false, tickAt: (time: number) => time, end: SECONDS * 1e9 };
 }
 
-it('details stay within the selection, though everything moved on long after it', () => {
+it('details stay within the selected window, though the run goes on long after it', () => {
   const window = { from: at(600e9), to: at(2400e9) };
   const { plans, isReduced } = decide({
     files: [hour()],
@@ -75,7 +75,7 @@ function decided(files: number, suspects: readonly number[], budget: Budget) {
   });
 }
 
-it('the budget is spent: of all ranks the last stretch is as long as it can be', () => {
+it('the budget is used up: the last stretch of all ranks is as long as possible', () => {
   const whole = decided(4, [], { slices: 1e9, tracks: 1e9, bytes: 1e12 }).size;
   const coll = 4 * SECONDS;
   const budget = { ...whole, slices: coll + (whole.slices - coll) / 3 };
@@ -93,7 +93,7 @@ it('if not even a second of all ranks fits, steps of some ranks are drawn, the s
   expect(inSteps.length).toBeLessThan(4);
 });
 
-it('tracks are a cost: more of them leave less time for slices, and none for nothing', () => {
+it('tracks cost time: with too many of them the same slices no longer fit', () => {
   const seconds = 15;
   const few = { slices: 1e6, tracks: 1_000, bytes: 0 };
   expect(fits(few, { ...UTMOST, seconds })).toBe(true);

@@ -1,6 +1,6 @@
 /**
- * The first screen, as scripts/first_screen.mjs reads it from the packets and the startup commands in them: what a person sees before the
- * first click, and that all of it has room.
+ * The first screen, as scripts/first_screen.mjs reads it from the packets and the startup commands: what a person sees before the first
+ * click, and that all of it fits.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -17,7 +17,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const { folder, remove } = temporaryFolder();
 afterAll(remove);
 
-/** Of the names' column, for a pinned row; and rows that the UI shows without scrolling. */
+/** Width of the names' column for a pinned row, and how many pinned rows the UI shows without scrolling. */
 const ROW_CHARACTERS = 36;
 const ROWS = 6;
 
@@ -76,7 +76,7 @@ it('hang: says so on top, names the silent and the missing rank, and leads to th
   ]);
 });
 
-it('straggler: one slice for each of the longest waits, the rank that was late right below', () => {
+it('straggler: a slice for each of the longest waits, and the late rank right below', () => {
   const { head, pins, slices, groups } = parts('straggler');
   expect(head).toMatch(/^selected SLOW: rank 2 late by [\d.]+ ms to AllReduce seq \d+ on world on verdict$/m);
   expect(pins).toEqual(['verdict', expect.stringMatching(/^world \(4 ranks\)/), 'rank 2 · collectives']);
@@ -96,7 +96,7 @@ it('mismatch: the other call of the rank that never came, beside the calls of th
   ]);
 });
 
-it('healthy: one row that says so, all of the run in view, ranks in their order', () => {
+it('healthy: one row that says so, the whole run in view, the ranks in order', () => {
   const { head, pins, slices, groups } = parts('healthy');
   expect(head).toMatch(/^view 0\.0 to 103\.5 ms$/m);
   expect(pins).toEqual(['verdict']);

@@ -1,4 +1,4 @@
-/** Which rank of the job a communicator's rank is: only what the files tell. */
+/** Which rank of the job a communicator's rank is, as far as the files say it. */
 
 import { expect, it } from 'vitest';
 import { inJob, jobRanks } from '../../src/trace/job_ranks.js';

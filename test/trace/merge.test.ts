@@ -1,4 +1,4 @@
-/** `merge` from files to bytes: what the trace holds, that it says what the summary says, and bad input. */
+/** `merge` from files to bytes: what the trace holds, that it agrees with the summary, and bad input. */
 
 import { spawnSync } from 'node:child_process';
 import {

@@ -1,4 +1,4 @@
-/** From what a person asked for to what is selected, and the sentences for what cannot be. */
+/** From the options of a person to the selected files and times, and the errors for an impossible selection. */
 
 import { commKey } from '../../src/model/identity.js';
 import { describe, expect, it } from 'vitest';
@@ -84,7 +84,7 @@ describe('communicators', () => {
     ['dpp', '--comm dpp: there is no such communicator; there are dp, tp, '],
     ['0x12', 'there are 0x0000000000000010, 0x0000000000000011, '],
     ['0x0', 'there is no such communicator'],
-  ])('%s is unknown: the nearest first', (word, message) => {
+  ])('%s is unknown: the error lists the nearest names first', (word, message) => {
     expect(() => selectScope(RUN, { comms: [word] })).toThrow(message);
   });
 

@@ -1,6 +1,6 @@
 /**
- * A selection held to the whole: what is drawn of a part is what the trace of everything has there, cut at the window's
- * edges and marked; nothing else changes; and what is drawn and what is left out add up.
+ * A selection compared with the whole trace. A part is drawn as the whole trace shows it, cut and marked at the window's edges.
+ * Nothing else changes, and the counts of drawn and left-out slices add up.
  */
 
 import { readFileSync } from 'node:fs';
@@ -80,13 +80,13 @@ const between = ({ from, to }: Limits): SelectionRequest => ({
   to: { kind: 'since-start', ns: to },
 });
 
-/** Without what is said of the run as a whole: that is fitted to the window. */
+/** Without slices about the run as a whole: they are fitted to the window. */
 const recorded = (view: TraceView): ViewSlice[] =>
   view.slices.filter(
     ({ name, track }) => track.name !== 'verdict' && name !== 'no file' && name !== 'look here',
   );
 
-/** Slices that are counted as such: what the recording says of itself is not. */
+/** Slices that count for a selection: those about the recording itself do not. */
 const counted = (view: TraceView): ViewSlice[] =>
   view.slices.filter(
     ({ isInstant, track }) =>
@@ -225,7 +225,7 @@ it('commands keep the options for clocks and verdict', async () => {
   );
 });
 
-/** The clock of the GPU and the verdict rest on what was read: without what they decide. null: not of a rank, or not shown. */
+/** Without what the GPU clock and the verdict decide, which depend on what was read. null: not of a rank, or not shown. */
 function ofHost({ track }: ViewSlice, line: string | null): string | null {
   if (track.process === undefined || /kernel|collectives/.test(track.name)) return null;
   return line?.replaceAll(/ · (LATE|SLOW)/g, '') ?? null;

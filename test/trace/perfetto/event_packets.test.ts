@@ -55,7 +55,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.integer({ min: 0, max: 2 ** 46 }) },
 );
 
-/** What is done to one track; `choice` selects among what the kind of track allows. */
+/** What is done to one track. `choice` selects among the commands that its kind allows. */
 interface Command {
   readonly track: number;
   readonly choice: number;

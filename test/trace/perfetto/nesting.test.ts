@@ -215,7 +215,7 @@ describe('allowed, and read as meant', () => {
     expect(view.slices.filter(({ dur }) => dur === 8n).length).toBe(511);
   });
 
-  it('late tracks go their own ways', () => {
+  it('events that come late on one track go to other sequences', () => {
     const written = block((sink) => {
       const [inTime, a, b] = [lane(sink, 'in time'), lane(sink, 'a', 'late'), lane(sink, 'b', 'late')];
       sink.instant(inTime, ns(100), 'now');
@@ -228,7 +228,7 @@ describe('allowed, and read as meant', () => {
     expect(view.slices.map(({ ts }) => Number(ts - view.start))).toEqual([20, 50, 100, 101]);
   });
 
-  it('and so do late reports on any other track', () => {
+  it('so do late events on any other track', () => {
     const written = block((sink) => {
       const [a, b] = [lane(sink, 'a'), lane(sink, 'b')];
       const wait = sink.begin(a, ns(10), 'wait');

@@ -1,4 +1,4 @@
-/** The fast path of steps gives the bytes that the way of all slices gives, whatever the numbers, times and strings. */
+/** The fast path for steps writes the same bytes as the path of all slices, whatever the numbers, times and strings. */
 
 import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
@@ -76,7 +76,7 @@ const step = fc.record<Step>({
   polls: fc.nat(2),
 });
 
-/** Steps one after the other; those of track 2 are told late, so they go to another sequence. */
+/** Steps one after the other. Those of track 2 come late, so they go to another sequence. */
 function write(steps: readonly Step[], make: Make, internLimit: number): { bytes: Buffer; counts: unknown } {
   const pieces: Uint8Array[] = [];
   const writer = new BlockWriter({
@@ -99,7 +99,7 @@ function write(steps: readonly Step[], make: Make, internLimit: number): { bytes
     sink.end(at(), polls > 0 ? [['peerPolls', polls]] : []);
   }
   writer.close();
-  // A brief phase is no instant to people.
+  // A person sees a brief phase as a slice, not as an instant.
   return { bytes: Buffer.concat(pieces), counts: { ...writer.counts(), instants: 0 } };
 }
 

@@ -1,6 +1,6 @@
 /**
- * The reader that other tests trust. What it should say was seen with trace_processor v58 or follows from its source;
- * above all it has to be wrong about a wrong trace in just the way the importer is.
+ * The reader that other tests rely on. Expected results were seen with trace_processor v58, or follow from its source.
+ * Above all, the reader must misread a wrong trace in the same way as the importer does.
  */
 
 import { gzipSync } from 'node:zlib';
@@ -277,7 +277,7 @@ describe('the counts of the importer', () => {
     expect(problemsOf(view(packets))).toContain(what);
   });
 
-  it('and nothing where all is well', () => {
+  it('are 0 for a correct trace', () => {
     expect(problemsOf(view([begin(0, 'A'), end(1)]))).toEqual([]);
   });
 });

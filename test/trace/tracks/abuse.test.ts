@@ -1,4 +1,4 @@
-/** §3.4 and §3.5: what NCCL calls though it should not, as a user sees it. Nothing of it hangs, and nothing is dropped. */
+/** Calls of NCCL that should not come, as a user sees them in the trace. None of them makes work hang, and none is dropped. */
 
 import { describe, expect, it } from 'vitest';
 import { hex64 } from '../../../src/base/hex.js';
@@ -16,7 +16,7 @@ function receiving() {
 
 const ODD = /fit nothing/;
 
-describe('§3.5 user-buffer registration', () => {
+describe('user-buffer registration', () => {
   it('repeated starts of a receive are one step that counts them', () => {
     const { file, comm, op, ops, steps } = receiving();
     const step = steps.startProxyStep(300, { comm, parent: op, step: 0 });
@@ -63,7 +63,7 @@ describe('§3.5 user-buffer registration', () => {
   });
 });
 
-it('§3.5 a send that waits for its peer for ever shows until when the proxy thread asked', () => {
+it('a send that waits for its peer for ever shows until when the proxy thread polled', () => {
   const { file, comm, ops, steps } = recording();
   const op = ops.startProxyOp(200, { comm, peer: 2, isSend: true });
   const step = steps.startProxyStep(300, { comm, parent: op, step: 0 });
@@ -73,7 +73,7 @@ it('§3.5 a send that waits for its peer for ever shows until when the proxy thr
   expect(sink.openSlices().at(-1)).toContain('peer wait');
 });
 
-describe('§3.5 unbalanced calls', () => {
+describe('unbalanced calls', () => {
   it('NCCL 2.24 to 2.26: steps without a stop end with their operation', () => {
     const { file, comm, op, ops, steps } = receiving();
     for (const step of [0, 1]) steps.state(310, steps.startProxyStep(300, { comm, parent: op, step }), 10);
@@ -85,7 +85,7 @@ describe('§3.5 unbalanced calls', () => {
     expect(scan.odd.stepsWithoutStop).toBe(2);
   });
 
-  it('IB: a queue pair is stopped again with its request, and that is nothing odd', () => {
+  it('InfiniBand: a second stop of a queue pair with its request is normal', () => {
     const { file, comm, steps, ops } = receiving();
     const qp = steps.startNetPlugin(300, { comm, length: 10n });
     ops.stop(310, qp).stop(320, qp);
@@ -94,7 +94,7 @@ describe('§3.5 unbalanced calls', () => {
     expect(scan.odd).toMatchObject({ netStopsAgain: 1, afterStop: 0 });
   });
 
-  it('double stops, states after the stop, states again: first come, the rest counted and shown', () => {
+  it('double stops, states after the stop, repeated states: the first counts, the others are counted and shown as strays', () => {
     const { file, comm, op, ops, steps, host } = receiving();
     const step = steps.startProxyStep(300, { comm, parent: op, step: 0 });
     steps
@@ -122,7 +122,7 @@ describe('§3.5 unbalanced calls', () => {
     ]);
   });
 
-  it('a flood of them is cut short in the picture, never in the count', () => {
+  it('a flood of strays is cut short in the picture, never in the count', () => {
     const { file, comm } = recording();
     const ops = file.ring('ops', 1 << 12);
     const op = ops.startProxyOp(100, { comm });
@@ -133,7 +133,7 @@ describe('§3.5 unbalanced calls', () => {
   });
 });
 
-describe('§3.5 an operation or a kernel started once more', () => {
+describe('an operation or a kernel that starts again', () => {
   it.each(['first', 'second'] as const)('counts once, and ends its work when the %s stops', (stopped) => {
     const { file, comm, ops, work, op } = receiving();
     const again = ops.startProxyOp(300, { comm, parent: work, peer: 0, nSteps: 4 });
@@ -151,8 +151,8 @@ describe('§3.5 an operation or a kernel started once more', () => {
   });
 });
 
-describe('§3.4 stale handles', () => {
-  it('an operation in the name of work that had its own is not believed', () => {
+describe('stale handles', () => {
+  it('an operation that names work which had its own operation gets no parent', () => {
     const { file, comm, host, ops, work, op } = receiving();
     ops.stop(900, op);
     coll(host, comm, 50_000, 50_020, 6);
@@ -165,7 +165,7 @@ describe('§3.4 stale handles', () => {
     expect(scan.odd.staleParents).toBe(1);
   });
 
-  it('a call that NCCL did not clear is not the call of another function or communicator', () => {
+  it('a call handle that NCCL did not clear is not taken for the call of another function or communicator', () => {
     const { file, comm, host } = recording();
     const tp = file.communicator({ name: 'tp', commId: 9n, rank: 0, nRanks: 2 });
     const stale = host.startCollApi(100, { comm, func: 'AllGather', graphCaptured: true });
@@ -180,7 +180,7 @@ describe('§3.4 stale handles', () => {
     expect(scan.odd.staleParents).toBe(2);
   });
 
-  it('a step below a stopped operation, a kernel below a step: shown, attached to nothing wrong', () => {
+  it('a step below a stopped operation, a kernel below a step: shown, and attached to no wrong parent', () => {
     const { file, comm, op, ops, steps, work } = receiving();
     ops.stop(300, op);
     const step = steps.startProxyStep(400, { comm, parent: op, step: 0 });

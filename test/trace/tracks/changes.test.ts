@@ -1,10 +1,10 @@
-/** Counters get their changes in order of time, however the rings that hold them are read. */
+/** Counters change in the order of time, in whatever order their rings are read. */
 
 import { expect, it } from 'vitest';
 import { traceNsFromClockMap } from '../../../src/base/time.js';
 import { Changes } from '../../../src/trace/tracks/changes.js';
 
-it('of two rings, one read after the other; the columns grow', () => {
+it('the changes of two rings are sorted, and none is lost when the columns grow', () => {
   const changes = new Changes();
   const counted: number[][] = [];
   const counter = { add: (amount: number, at: number) => void counted.push([amount, at]) };
@@ -14,7 +14,7 @@ it('of two rings, one read after the other; the columns grow', () => {
   expect(counted).toEqual(Array.from({ length: 600 }, (_, i) => [1 + (i % 2), Math.floor(i / 2)]));
 });
 
-it('a change that comes after the later ones were counted counts at their time', () => {
+it('a change that comes too late is counted at the time of the newest one', () => {
   const changes = new Changes();
   const counted: number[][] = [];
   const counter = { add: (amount: number, at: number) => void counted.push([amount, at]) };

@@ -1,4 +1,4 @@
-/** What is written of a picture of which only a window is drawn. */
+/** What is written when only a window of the trace is drawn. */
 
 import { describe, expect, it } from 'vitest';
 import { traceNsFromClockMap } from '../../../src/base/time.js';
@@ -39,7 +39,7 @@ describe('a slice', () => {
     expect(sink.drawn).toEqual({ coll: lines.length === 0 ? 0 : 1, op: 0, step: 0 });
   });
 
-  it('keeps those around it, outermost first', () => {
+  it('keeps the slices around it, outermost first', () => {
     const { text, sink, track } = clip();
     const outer = sink.begin(track, at(10), 'outer', { args: [['n', 1]] });
     const gone = sink.begin(track, at(20), 'gone');
@@ -57,7 +57,7 @@ describe('a slice', () => {
     ]);
   });
 
-  it('within one that goes on behind the window, both cut', () => {
+  it('is cut like the slice around it, which goes on after the window', () => {
     const { text, sink, track } = clip();
     const outer = sink.begin(track, at(10), 'outer');
     const late = sink.begin(track, at(250), 'late');

@@ -1,4 +1,4 @@
-/** What the cluster group says where clocks and overlaps make it hard: line by line, of made-up collectives. */
+/** The cluster group with made-up collectives: uncertain clocks, overlapping collectives, wall clocks that were set. */
 
 import { expect, it } from 'vitest';
 import { localNs, traceNsFromClockMap } from '../../../src/base/time.js';
@@ -84,7 +84,7 @@ it.each([
   expect(sink.lines[0]).toContain('(size not known)');
 });
 
-it('adds the bus bandwidths of collectives that overlap, and ends at nothing', () => {
+it('adds the bus bandwidths of collectives that overlap, and ends at 0', () => {
   const lines = draw([collective(0, 100, 100, 1100), collective(1, 600, 600, 2600)], 0).of(/busbw/);
   expect(lines.map((line) => line.replace(/ \[.*\]/, ''))).toEqual([
     '100 = 1',
@@ -109,7 +109,7 @@ it('knows the bound of each piece of a clock, and cuts the pieces at the ends of
   expect(mapPieces(map, 400).map(({ from, to }) => [from, to])).toEqual([[0, 400]]);
 });
 
-it('says nothing of one quiet clock, and all of one that was set', () => {
+it('draws no clock that was steady, and each step of one that was set', () => {
   const piece = { ...{ from: ns(0), to: ns(900), source: 'own-counter' as const }, hardBound: 0, bound99: 0 };
   const clock = {
     title: 'node0',

@@ -1,4 +1,4 @@
-/** §3.7, §3.3: work whose end, or whose very beginning, NCCL does not tell. Neither finished nor hung, and a real hang stays one. */
+/** Work whose end, or whose start, NCCL does not report. It is neither finished nor hung, and a real hang is still one. */
 
 import { describe, expect, it } from 'vitest';
 import { draw } from '../../support/picture.js';
@@ -18,7 +18,7 @@ function collNet(works = 2) {
   return { ...made, parents };
 }
 
-describe('§3.7 CollNet', () => {
+describe('CollNet', () => {
   it('its operations are instants without an end or a direction', () => {
     const { sink, scan } = draw(collNet().file);
     const lines = sink.of(/ch00/);
@@ -29,7 +29,7 @@ describe('§3.7 CollNet', () => {
     expect(scan.endlessOps).toBe(4);
   });
 
-  it('one operation of each direction is none begun again; a third one is', () => {
+  it('one operation of each direction is no second start; a third one is', () => {
     const { file, comm, ops, parents } = collNet();
     const before = draw(file);
     expect(before.scan.odd.startsAgain).toBe(0);
@@ -43,7 +43,7 @@ describe('§3.7 CollNet', () => {
     expect(scan.endlessOps).toBe(5);
   });
 
-  it('its collectives are not reported as unfinished for that alone', () => {
+  it('its collectives are not reported as unfinished only because their operations have no end', () => {
     const { sink, scan } = draw(collNet().file);
     expect(sink.openSlices()).toEqual([]);
     expect(argOf(sink.of(/collectives/)[0], 'completion')).toBe(
@@ -52,7 +52,7 @@ describe('§3.7 CollNet', () => {
     expect(outcomesOf(scan.workEnds)).toEqual(['endless', 'endless']);
   });
 
-  it('with kernels is complete when they are, and hangs when one does', () => {
+  it('with kernels is complete when its kernels are, and hangs when one of them hangs', () => {
     const { file, comm, ops, parents } = collNet();
     ops.stop(1900, ops.startKernelCh(1500, { comm, parent: parents[0]! }));
     ops.startKernelCh(2500, { comm, parent: parents[1]! });
@@ -64,7 +64,7 @@ describe('§3.7 CollNet', () => {
     ]);
   });
 
-  it('a receive that waits behind a living one of its connection is a hang all the same', () => {
+  it('a receive that waits on a connection where another receive ended is still a hang', () => {
     const { file, comm, host, ops } = recording();
     const [first, second] = [1, 2].map((seq) => coll(host, comm, seq * 1000, seq * 1000 + 20, seq)) as [
       bigint,
@@ -82,7 +82,7 @@ describe('§3.7 CollNet', () => {
     expect(scan.endlessOps).toBe(0);
   });
 
-  it('receives of sends/receives between the same ranks are alive beside it, and one of them may hang', () => {
+  it('receives of point-to-point calls between the same ranks end beside it, and one of them may hang', () => {
     const { file, comm, host, ops } = collNet();
     const recv = (at: number, ordinal: number): bigint => {
       const parent = host.startP2p(at, { comm, func: 'Recv', peer: 0, ordinal });
@@ -101,7 +101,7 @@ describe('§3.7 CollNet', () => {
     ]);
   });
 
-  it('a connection that comes to life after a long silence was never of that sort', () => {
+  it('a connection that moves after a long silence is not endless', () => {
     const { file, comm } = recording();
     const ops = file.ring('ops', 1 << 13);
     let last = 0n;
@@ -113,7 +113,7 @@ describe('§3.7 CollNet', () => {
   });
 });
 
-describe('§3.7 NCCL reports only the call', () => {
+describe('NCCL reports only the call', () => {
   it.each([
     ['Broadcast from NCCL 2.29 on', 'Broadcast'],
     ['symmetric memory before v7', 'AllGather'],
@@ -127,7 +127,7 @@ describe('§3.7 NCCL reports only the call', () => {
     expect([...scan.bareCalls.values()]).toEqual([func]);
   });
 
-  it('says nothing about it if it cannot know: work was reported, not launched yet, overwritten, sampled out', () => {
+  it('makes no claim if it cannot know: work was reported, not launched yet, overwritten, or sampled out', () => {
     const told = recording();
     const api = told.host.startCollApi(100, { comm: told.comm });
     coll(told.host, told.comm, 120, 130, 1, { parent: api });

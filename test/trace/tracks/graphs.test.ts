@@ -1,4 +1,4 @@
-/** §3.7 CUDA graphs, aggregated groups and split plans, as a user sees them. */
+/** CUDA graphs, aggregated groups and split plans, as a user sees them. */
 
 import { describe, expect, it } from 'vitest';
 import { draw } from '../../support/picture.js';
@@ -20,7 +20,7 @@ function capture(replaysToTell: number) {
   return { ...made, callback, api, replay, replays };
 }
 
-describe('§3.7 CUDA graph', () => {
+describe('CUDA graph', () => {
   it('capture: calls are marked as captured, they took no time on the GPU', () => {
     const { file } = capture(0);
     const { sink } = draw(file);
@@ -57,7 +57,7 @@ describe('§3.7 CUDA graph', () => {
     ]);
   });
 
-  it('replay: finds its call though another event has come round to its place in the table', () => {
+  it('replay: finds its call though another event has the same place in the table', () => {
     const { file, comm, callback } = capture(0);
     const busy = file.ring('host', 1 << 17, { threadName: 'busy', tid: 14 });
     const api = busy.startCollApi(200, { comm, graphCaptured: true });
@@ -113,7 +113,7 @@ describe('§3.7 CUDA graph', () => {
     ]);
   });
 
-  it('replay: with a lost number it joins nothing and says so', () => {
+  it('replay: with a lost number it is joined with nothing, and says so', () => {
     const { file, comm, host } = recording();
     coll(host, comm, 100, 120, 5, { flags: 1 });
     const { sink } = draw(file);
@@ -132,7 +132,7 @@ describe('§3.7 CUDA graph', () => {
   });
 });
 
-describe('§3.7 aggregated group', () => {
+describe('aggregated group', () => {
   it('k calls, one launch, k collectives that overlap in lanes', () => {
     const { file, comm, host, ops } = recording();
     const group = host.startGroupApi(100, { comm, groupDepth: 2 });
@@ -206,7 +206,7 @@ describe('§3.7 aggregated group', () => {
     ]);
   });
 
-  it('§3.2 nested groups: an inner end closes the group early and the next call opens another', () => {
+  it('nested groups: an inner end closes the group early and the next call opens another', () => {
     const { file, comm, host } = recording();
     const inner = host.startGroupApi(100, { comm, groupDepth: 3 });
     host.stop(115, host.startCollApi(110, { comm, parent: inner })).stop(120, inner);

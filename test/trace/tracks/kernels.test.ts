@@ -1,4 +1,4 @@
-/** §4.4 kernel timestamps that belong to other work, and kernels that end without having begun; §12 phases of kernels. */
+/** kernel timestamps that belong to other work, and kernels that end without having begun; phases of kernels. */
 
 import { describe, expect, it } from 'vitest';
 import { draw } from '../../support/picture.js';
@@ -66,7 +66,7 @@ function drawn(stamps: Made['stamps']) {
 
 const NOTICED = [100_001_200, 100_009_500];
 
-describe('§4.4 a kernel timestamp', () => {
+describe('a kernel timestamp', () => {
   it('that can be true is drawn, on the clock that most kernels agree on', () => {
     const { suspect, interval, suspectKernels } = drawn([100_001_000, 100_008_000]);
     expect([suspect, suspectKernels]).toEqual([undefined, 0]);
@@ -92,7 +92,7 @@ describe('§4.4 a kernel timestamp', () => {
     });
   });
 
-  it('is suspect if it is of work before its collective, and proves nothing about the end', () => {
+  it('is suspect if it belongs to work before its collective, and does not set the end', () => {
     expect(drawn([80_001_000, 80_008_000])).toEqual({
       suspect: 'starts before its call',
       interval: NOTICED,
@@ -102,7 +102,7 @@ describe('§4.4 a kernel timestamp', () => {
     });
   });
 
-  it('that was not given is as noticed with interface v3, and nothing suspect', () => {
+  it('that interface v3 does not give is replaced by the time of notice, and nothing is suspect', () => {
     const { file, comm, host, ops } = recording({ abi: 3 });
     const parent = coll(host, comm, 100, 120);
     const handle = ops.startKernelCh(200, { comm, parent });
@@ -116,7 +116,7 @@ describe('§4.4 a kernel timestamp', () => {
   });
 });
 
-describe('§4.4 completion before start', () => {
+describe('completion before start', () => {
   it('is counted and shown where it was noticed; the kernel before it keeps its end', () => {
     const { file, ops, comm, works } = healthy();
     const before = kernel({
@@ -137,7 +137,7 @@ describe('§4.4 completion before start', () => {
   });
 });
 
-it('§4.2 kernels fused in one batch share their instants and lie in lanes', () => {
+it('kernels fused in one batch share their instants and lie in lanes', () => {
   const { file, ops, comm, host } = recording();
   for (const seq of [1, 2]) {
     const parent = coll(host, comm, 100 + seq, 120 + seq, seq);
@@ -151,7 +151,7 @@ it('§4.2 kernels fused in one batch share their instants and lie in lanes', () 
   ]);
 });
 
-it('§4.4 a second kernel of one channel in the name of work that had its own is of other work', () => {
+it('a second kernel of one channel that names work which had its own kernel belongs to other work', () => {
   const { file, ops, comm, works } = healthy();
   kernel({
     ops,
@@ -166,7 +166,7 @@ it('§4.4 a second kernel of one channel in the name of work that had its own is
   expect(scan.odd.staleParents).toBe(1);
 });
 
-describe('§12 phases of a kernel (v7)', () => {
+describe('phases of a kernel (v7)', () => {
   it("are drawn by the GPU's timer below its channel", () => {
     const { file, ops, comm, works } = healthy(7);
     const block = kernel({

@@ -1,4 +1,4 @@
-/** §3.7, §3.5, §1.5: communicators that begin, split, do not block, abort, and are gone before their events are. */
+/** Communicators that begin, split, do not block, abort, or are finalized before their last events. */
 
 import { describe, expect, it } from 'vitest';
 import { draw, type Picture } from '../../support/picture.js';
@@ -18,8 +18,8 @@ function aborted() {
   return { ...made, work, op, step };
 }
 
-describe('§3.5 abort', () => {
-  it('work in flight ends where its communicator was finalized, and does not hang until the end', () => {
+describe('abort', () => {
+  it('work in flight ends when its communicator is finalized, and is not drawn to the end of the trace', () => {
     const { sink, scan } = draw(aborted().file);
     expect(sink.openSlices()).toEqual([]);
     const ends = sink.lines.filter((line) => line.startsWith('5000 '));
@@ -42,7 +42,7 @@ describe('§3.5 abort', () => {
     expect(outcomesOf(scan.workEnds)).toEqual(['aborted']);
   });
 
-  it('finalize with work in flight that ends later after all is drawn as it ended', () => {
+  it('work that ends after its communicator was finalized is drawn to its end', () => {
     const { file, ops, steps, op, step } = aborted();
     steps.state(6000, step, 9, 64).stop(6100, step);
     ops.stop(6200, op);
@@ -50,7 +50,7 @@ describe('§3.5 abort', () => {
     expect(outline(sink.of(/ch00 send to 2$/)).at(-1)).toBe('6200 [ch00 send to 2] end proxy send');
   });
 
-  it('an operation appended after the finalize, of a communicator not heard of before, is none in flight', () => {
+  it('an operation that starts after the finalize of a communicator without other events is not counted as in flight', () => {
     const { file, comm, ops } = recording({ finalizeTick: 150 });
     const other = ops.startProxyOp(100, {
       comm: file.communicator({ name: 'other' }),
@@ -72,8 +72,8 @@ describe('§3.5 abort', () => {
   });
 });
 
-describe('§3.7 communicators', () => {
-  it('each shows when it began and ended, also one that NCCL reports nothing of (nRanks 1)', () => {
+describe('communicators', () => {
+  it('each shows when it began and ended, even if NCCL reports no work on it (nRanks 1)', () => {
     const { file } = recording();
     file.communicator({ name: 'self', commId: 1n, rank: 0, nRanks: 1, initTick: 70, finalizeTick: 90 });
     expect(draw(file).sink.of(/self/)).toEqual([
@@ -118,7 +118,7 @@ describe('§3.7 communicators', () => {
     expect(scan.odd.afterFinalize).toBe(2);
   });
 
-  it('that do not block: the group ends before the launch, which another thread does', () => {
+  it('that do not block: the group ends before another thread launches the kernel', () => {
     const { file, comm, host } = recording();
     const launcher = file.ring('host', 64, { threadName: 'python', tid: 99 });
     const group = host.startGroupApi(100, { comm });

@@ -1,10 +1,10 @@
-/** Steps of which a record is lost: nothing is drawn longer than it was seen to last. */
+/** Steps with a lost record: no phase is drawn for longer than the records show. */
 
 import { expect, it } from 'vitest';
 import { draw } from '../../support/picture.js';
 import { coll, outline, recording } from '../../support/recording.js';
 
-it('a send that is over with its operation has left its peer wait when it was last polled', () => {
+it('the peer wait of a send that ended with its operation ends at its last poll', () => {
   const { file, comm, host, ops, steps } = recording();
   const work = coll(host, comm, 100, 120);
   const op = ops.startProxyOp(200, { comm, parent: work, peer: 2, isSend: true });
@@ -20,7 +20,7 @@ it('a send that is over with its operation has left its peer wait when it was la
   ]);
 });
 
-it('a send that stops in its peer wait has left it when it was last polled', () => {
+it('the peer wait of a send that stops in it ends at its last poll', () => {
   const { file, comm, host, ops, steps } = recording();
   const work = coll(host, comm, 100, 120);
   const op = ops.startProxyOp(200, { comm, parent: work, peer: 2, isSend: true });

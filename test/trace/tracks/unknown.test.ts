@@ -68,7 +68,7 @@ describe('records that this version does not know', () => {
   });
 });
 
-describe('§5 NetPlugin', () => {
+describe('NetPlugin', () => {
   it('shows no length and opcode of a receive: InfiniBand leaves them unset', () => {
     const { file, comm, ops, steps } = recording();
     for (const [at, isSend] of [
