@@ -1,4 +1,4 @@
-/** Clocks and delays are drawn, so the truth is known: the alignment must find it within what it says of itself. */
+/** Clocks and delays are drawn at random, so the truth is known. The alignment must lie within the bounds that it states. */
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -92,7 +92,7 @@ describe('a simulated run', () => {
     );
   });
 
-  it('says the same of a against b as of b against a', () => {
+  it('states the same bounds for a against b as for b against a', () => {
     fc.assert(
       fc.property(seeds, (seed) => {
         const alignment = align(5, draw(seed, 5, false).edges);
@@ -135,7 +135,7 @@ describe('a simulated run', () => {
     );
   });
 
-  it('is found where delays of three links are one third longer, and said to be measured only where cycles show it', () => {
+  it('states that likeness was measured only where cycles of links show it', () => {
     expect(align(6, draw(1, 6, false).edges).alike.measured).toBeNull();
     const { measured } = align(6, draw(1, 6, true).edges).alike;
     expect(measured).toBeGreaterThan(0.05);
@@ -203,7 +203,7 @@ describe('contradictions', () => {
     for (const check of checkAll(run, alignment)) expect(check.insideHard).toBe(true);
   });
 
-  it('that are none: a link 40 us slower than its like is named and kept', () => {
+  it('are none where a link is 40 us slower than its like: the link is named and kept', () => {
     const slow = links(7, 8, true).map((link) =>
       link.from === 3 && link.to === 4 ? { ...link, delay: link.delay + 40_000 } : link,
     );
@@ -214,8 +214,8 @@ describe('contradictions', () => {
   });
 });
 
-describe('facts that cannot be known', () => {
-  it('keeps hosts apart that only sent, and hosts that received nothing', () => {
+describe('without enough evidence', () => {
+  it('hosts that only sent, and hosts that only received, are kept apart', () => {
     const run = simulate({
       seed: 3,
       hosts: 5,
@@ -230,7 +230,7 @@ describe('facts that cannot be known', () => {
     expect([oneSided.below, oneSided.above].filter(Number.isFinite)).toHaveLength(1);
   });
 
-  it('has knots as long as there is evidence, though it bounds one side only', () => {
+  it('knots reach as far as the evidence, though it bounds one side only', () => {
     const links = [{ from: 0, to: 1, delay: 10_000 }];
     const { knots, references } = align(
       2,
@@ -241,7 +241,7 @@ describe('facts that cannot be known', () => {
     expect(knotTime(knots, knots.count - 1)).toBeGreaterThan(59e9);
   });
 
-  it('is all of it without evidence', () => {
+  it('no host is aligned with another', () => {
     const none: EdgeEvidence[] = [];
     expect(align(2, none, ALIGNMENT_DEFAULTS).references).toEqual([0, 1]);
     expect(align(0, none).references).toEqual([]);
@@ -257,7 +257,7 @@ it('npm run bench:clocks', () => {
   expect(results.length).toBeGreaterThan(15);
 });
 
-it('a pair that is decades from the others (a tick that cannot be true) is the only one lost', () => {
+it('a pair that is decades from the others (a tick that cannot be true) spoils no other pair', () => {
   const collect = (from: number, to: number): EdgeEvidence => {
     const edge = new EdgeCollector({ from, to, kind: 'data', like: 'x' });
     for (let second = 0; second < 20; second++) edge.add(second * 1e9, 20_000);

@@ -1,4 +1,4 @@
-/** Hard bounds hold whatever was estimated, at every instant, and rest on nothing that is only believed. */
+/** Hard bounds hold at every instant, whatever the estimate, and never depend on evidence that may be wrong. */
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

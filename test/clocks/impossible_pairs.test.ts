@@ -1,4 +1,4 @@
-/** Contradictions that are seen at once: never where there are none, whatever was estimated. */
+/** Contradictions among pairs are found at once, and never where there are none, whatever the estimate. */
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -53,7 +53,7 @@ describe('pairs that cannot all be true', () => {
     );
   });
 
-  it('are found round the cycle they are part of, when they are, and nothing is reached', () => {
+  it('are found around their cycle, only at their time, and no projection removes them', () => {
     const random = seeded(5);
     const tampered = run(random, 3e6);
     const hulls = new PieceHulls(KNOTS, 0).of(tampered.edges);

@@ -1,4 +1,4 @@
-/** A host whose counter jumps is named, once and alone, whoever sends to whom. Its times before and after the jump are aligned. */
+/** A host whose counter jumps is named, once and alone, in every topology. Its times before and after the jump are aligned. */
 
 import { describe, expect, it } from 'vitest';
 import type { Alignment } from '../../src/clocks/alignment.js';

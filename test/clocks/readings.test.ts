@@ -1,4 +1,4 @@
-/** What pairs leave open, held against clocks that go as far as they may. Numbers are small: a clock's second is 1000. */
+/** How wrong a clock may be by the pairs alone, compared with clocks that drift as far as they may. Numbers are small: a clock's second is 1000. */
 
 import { describe, expect, it } from 'vitest';
 import { MAX_RATE, mostAhead, type GainRates } from '../../src/clocks/arc_limit.js';

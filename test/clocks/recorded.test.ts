@@ -1,4 +1,4 @@
-/** Real traffic of several ranks of this machine, each given a clock of its own: what the files then say, held to the truth. */
+/** Recorded traffic of several ranks of this machine, each given a clock of its own. The alignment is compared with the truth. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -174,7 +174,7 @@ describe('ranks that ask rank 0 for its time', () => {
     for (const { insideHard } of checks) expect(insideHard).toBe(true);
   });
 
-  it('are not compared if there is only one of them', () => {
+  it('are not aligned if there is only one of them', () => {
     const solved = solveFiles([asking.files[1]!], stepFolder());
     expect(solved.traffic).toBeNull();
   });
@@ -202,7 +202,7 @@ describe('ranks that only ever did collectives together', () => {
     }
   });
 
-  it('are not, by a Broadcast alone: nothing comes back', async () => {
+  it('are not put on one clock by a Broadcast alone: nothing comes back', async () => {
     const args = '--abi 5 --ranks 2 --channels 1 --iterations 5 --ops broadcast:32K,sleep:20ms';
     const settings = { NCCL_TRACE_EVENTS: 'Coll,ProxyOp', NCCL_TRACE_RING_MB: '1' };
     const recording = await record(join(folder, 'one-way'), args, settings);

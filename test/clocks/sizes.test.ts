@@ -1,4 +1,4 @@
-/** Messages that are larger one way than the other: nobody can tell what the difference costs, and the bounds say so. */
+/** Messages that are larger one way than the other: how much longer they take is not known, and the bounds include it. */
 
 import { describe, expect, it } from 'vitest';
 import { align } from '../../src/clocks/alignment.js';

@@ -1,4 +1,4 @@
-/** What makes recordings of one machine look like those of several hosts moves every tick that a rank file holds, and no more. */
+/** The skew that makes recordings of one machine look like several hosts moves every tick in a rank file, and nothing else. */
 
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** Where evidence is scarce the 99 % bound holds as well, also at the ends of pieces; where it is not the bound is narrow. */
+/** Where messages are few the 99 % bound still holds, also at the ends of pieces. Where they are many the bound is narrow. */
 
 import { expect, it } from 'vitest';
 import { align } from '../../src/clocks/alignment.js';

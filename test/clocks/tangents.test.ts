@@ -1,4 +1,4 @@
-/** What is known of a clock at some instants says of the others: never too little, and of a clock that bends all it may no more than is so. */
+/** Bounds of a clock at some instants narrow those at all others: never too much, and as far as a clock that bends as much as it may allows. */
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** Ranks' collectives are joined by what they are, never by their number or time. */
+/** The collectives of all ranks are joined by communicator, function, number and replay, never by position or time. */
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -149,7 +149,7 @@ describe('a collective of three ranks', () => {
 });
 
 describe('late by itself', () => {
-  // Two collectives; the second rank is late with the second one, and the third rank is behind the second one in a ring.
+  // Two collectives. The second rank calls the second one late, and the third rank comes after it in the ring.
   const ranks = (bareAt: number | null): ClusterMember[] =>
     [1000, 90_000, 1000].map((called, rank) => {
       const begun = rank === 0 ? 1000 : rank === 1 ? 90_000 : 90_500;
@@ -163,7 +163,7 @@ describe('late by itself', () => {
       };
     });
 
-  it('is who called last, where another rank came last on the GPU because it was held up before', () => {
+  it('is the rank that called last, where another rank was last on the GPU only because it was held up before', () => {
     const [, one] = joined(ranks(900));
     expect(lateSpans(one!, 0).map(({ late, from, to }) => [late.rank, from, to])).toEqual([
       [1, 1000, 90_000],
@@ -171,7 +171,7 @@ describe('late by itself', () => {
     ]);
   });
 
-  it('is no rank by its call alone if nothing held up the rank whose GPU came last', () => {
+  it('is the rank whose GPU was last, if nothing held it up', () => {
     const [, one] = joined(ranks(null));
     expect(lateSpans(one!, 0).map(({ late, from, to }) => [late.rank, from, to])).toEqual([
       [2, 90_000, 90_500],
@@ -191,7 +191,7 @@ describe('a rank that never entered', () => {
     expect(second).toMatchObject({ arrived: 1, open: [0], absent: [1] });
   });
 
-  it('is not said of a rank whose records begin later: a ring is a window', () => {
+  it('is not reported for a rank whose records begin later: a ring is a window', () => {
     const [first] = joined([
       member([
         { seq: 0, arrival: 0 },

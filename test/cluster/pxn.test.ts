@@ -1,5 +1,5 @@
 /**
- * §3.7 PXN: sends that another process of the host executes, as a user sees them in the merged trace. Rank 0 enqueues, rank 1
+ * PXN: sends that another process of the host executes, as a user sees them in the merged trace. Rank 0 enqueues, rank 1
  * executes rank 0's send to rank 2, rank 2 receives. Handles are what NCCL carries from process to process.
  */
 
@@ -107,7 +107,7 @@ const find = (view: TraceView, rank: number, name: string): ViewSlice =>
 const ticks = (view: TraceView, ts: bigint): number => Number(ts - view.start);
 const textOf = (report: MergeReport): string => mergeReportText(report);
 
-describe('§3.7 PXN', () => {
+describe('a send by PXN', () => {
   it('is on the executing rank, on tracks named after the rank it works for', async () => {
     const { view } = await show(pxnRun());
     const send = find(view, 1, 'proxy send');
@@ -142,7 +142,7 @@ describe('§3.7 PXN', () => {
     expect(ids[0]!.correlation).toBeDefined();
   });
 
-  it('is joined with its send/receive likewise', async () => {
+  it('is joined with its send or receive by the correlation id, too', async () => {
     const { view } = await show(pxnRun({ p2p: true }));
     const ids = [find(view, 0, 'Send'), find(view, 1, 'proxy send'), find(view, 2, 'Recv')];
     expect(new Set(ids.map(({ correlation }) => correlation)).size).toBe(1);
@@ -158,7 +158,7 @@ describe('§3.7 PXN', () => {
     expect(textOf(report)).toContain('executed for other ranks (PXN): 1 sends\n');
   });
 
-  it('ends and opens the collective of the cluster likewise', async () => {
+  it('ends the collective in the cluster group, and leaves it open while the send is not done', async () => {
     const cluster = ({ view }: { view: TraceView }): ViewSlice =>
       view.slices.find(({ name, args }) => name === 'AllReduce' && args.ranks !== undefined)!;
     const done = await show(pxnRun());
@@ -173,7 +173,7 @@ describe('§3.7 PXN', () => {
     expect(textOf(report)).toContain('not finished: AllReduce seq 7 on dp, on rank 0\n');
   });
 
-  it("is not compared with its communicator's finalize, which is in the originator's own ticks", async () => {
+  it("is not compared with the finalize of its communicator, which is in the originator's ticks", async () => {
     const [a, b, c] = pxnRun();
     // Rank 0 began to record long after rank 1: a small number of its ticks is late on rank 1's.
     a!.file.finalize(a!.comm, 1500);
@@ -184,7 +184,7 @@ describe('§3.7 PXN', () => {
     expect(ticks(view, send.ts + send.dur)).toBe(9000);
   });
 
-  it('whose originator left no file is shown, counted and named by its pid', async () => {
+  it('is drawn, counted and named by pid if its originator left no file', async () => {
     const { view, report } = await show(pxnRun().slice(1));
     const send = find(view, 1, 'proxy send');
     expect(send.track.path.at(-2)).toMatch(/^PXN for pid 1, whose file is not here \(context 0x81/);
@@ -194,7 +194,7 @@ describe('§3.7 PXN', () => {
     expect(report.ranks[0]!.pxn).toEqual({ ops: 1, unexplained: 1, pids: [1] });
   });
 
-  it('is not believed to be of a file that has the tag by chance: another boot, or two of them', async () => {
+  it('is not attributed to a file that has the tag by chance: another boot, or two files with it', async () => {
     const elsewhere = await show(pxnRun({ originator: { bootId: 'ff'.repeat(16) } }));
     expect(elsewhere.report.ranks[1]!.pxn.unexplained).toBe(1);
     const [a, b, c] = pxnRun();
@@ -203,7 +203,7 @@ describe('§3.7 PXN', () => {
     expect(report.ranks[1]!.pxn.unexplained).toBe(1);
   });
 
-  it("whose collective was overwritten in the originator's ring still has its communicator and arrow", async () => {
+  it("keeps its communicator and arrow if its collective was overwritten in the originator's ring", async () => {
     const [a, b, c] = pxnRun();
     for (let i = 0; i < 64; i++) a!.host.stop(3000 + i, a!.host.startGroupApi(3000 + i, { comm: a!.comm }));
     const { view } = await show([a!, b!, c!]);

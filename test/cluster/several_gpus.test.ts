@@ -31,7 +31,7 @@ interface Rank {
 
 const ROUNDS = 10;
 const startOf = (round: number): number => 10_000_000 * (round + 1);
-/** From the start of a round: when kernels run, and when that is noticed, the first time at the soonest. */
+/** From the start of a round: when kernels run, and when their end is noticed; soonest in the first round. */
 const BEGIN = 1000;
 const END = 8000;
 const SOONEST = 50;
@@ -77,7 +77,7 @@ describe('the timers of a process with several GPUs', () => {
     ['5 ms apart', 5_000_000],
     ['0.3 ms apart', 300_000],
     ['0.3 ms apart, the other way', -300_000],
-  ])('%s are each on the host by itself', async (_, ahead) => {
+  ])('%s are each aligned with the host separately', async (_, ahead) => {
     const { kernels, ticks, report, view } = await shown(world(0, ahead));
     expect(kernels).toHaveLength(2 * ROUNDS);
     expect(kernels.map(({ args }) => args.suspect)).toEqual(Array(2 * ROUNDS).fill(undefined));

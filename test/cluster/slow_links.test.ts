@@ -1,10 +1,10 @@
-/** Which link is called slow, and that chance, few sends and a slow peer do not call one so. */
+/** Which link is called slow. Chance, few sends or another kind of path are not enough. */
 
 import { describe, expect, it } from 'vitest';
 import type { LinkTimes } from '../../src/cluster/link_times.js';
 import { slowLinks } from '../../src/cluster/slow_links.js';
 
-/** `times` of the usual send time, each size; the usual ones differ by a tenth. */
+/** `times` the usual send time, for each size. The usual times differ by a tenth. */
 function link(
   rank: number,
   times: number,

@@ -51,7 +51,7 @@ it('says nothing about skew and bandwidth when a rank is missing', async () => {
   expect(first?.args).not.toHaveProperty('algbwGBs');
 });
 
-it('replays of a graph are joined past 22 bits, and round 32: and who never came to the last one is named', async () => {
+it('replays of a graph are joined by numbers above 22 bits and across 32 bits, and the rank that never came to the last one is named', async () => {
   const ordinals = [4_194_302, 4_194_303, 4_194_304, 2 ** 32 - 1, 0];
   const last = ordinals.length - 1;
   for (let rank = 0; rank < 4; rank++) {

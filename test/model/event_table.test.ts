@@ -1,4 +1,4 @@
-/** What later records may refer to is kept; what is long over is not, however few positions begin an event. */
+/** Events that later records may refer to are kept. Events that ended long ago are not, however few positions begin one. */
 
 import { expect, it } from 'vitest';
 import { EventTable, type Event } from '../../src/model/event_table.js';
@@ -27,7 +27,7 @@ it('keeps the calls of the last 65,536 positions, and older ones that are open',
   expect(position(last) - position(firstKept - 1)).toBeGreaterThanOrEqual(KEPT);
 });
 
-it('forgets operations that were open for longer than its places reach, but not as soon as they stop', () => {
+it('forgets an operation that stayed open for longer than its places reach, but only some time after it stopped', () => {
   const table = new EventTable([{ ring: RING, class: 'ops', capacity: 1 << 20, chunks: null }]);
   const OPEN = 5000;
   const COUNT = 100_000;

@@ -1,4 +1,4 @@
-/** Transfers of all sorts have ids of their own, also with more steps than an id has bits for. */
+/** Different transfers have different ids, also with more steps than an id has bits for. */
 
 import { expect, it } from 'vitest';
 import { connectionHash, operationId, transferId, transferName } from '../../src/model/identity.js';

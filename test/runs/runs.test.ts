@@ -1,4 +1,4 @@
-/** Which files are of one run: restarts of a job, names that say nothing, processes with several GPUs. */
+/** Which files belong to one run: restarts of a job, files without a run name, processes with several GPUs. */
 
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -148,7 +148,7 @@ describe('a job that was restarted, as recorded', () => {
     ]);
     expect(listed[1]!.files.map((file) => path.basename(file))).toEqual(before);
 
-    // A rank whose newest file is gone is missing: its older one is another start.
+    // A rank without a file of the newest start is missing. Its older file belongs to another start.
     rmSync(listed[0]!.files[1]!);
     const output = path.join(folder, 'x.pftrace');
     const report = await merge({ inputs: [path.join(recording, '77')], output, jobs: 1 });
@@ -200,7 +200,7 @@ describe('one process with several GPUs', () => {
     file.write(path.join(folder, `rank0000${process}.bin`));
   }
 
-  it('stands for all its ranks: in the trace, among the missing ranks, in the verdict', async () => {
+  it('is drawn and counted as all of its ranks: in the trace, among the missing ranks, in the verdict', async () => {
     node(0);
     node(1);
     const output = path.join(folder, 'x.pftrace');

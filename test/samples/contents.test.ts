@@ -42,7 +42,7 @@ describe.each(samples)('%s', (name) => {
     expect(view.tracks.filter(({ description }) => description === '').map((track) => track.path)).toEqual([]);
   });
 
-  it('counts the operations in flight as their slices lie', () => {
+  it('counts the operations in flight as their slices show them', () => {
     for (const [first, ...samples] of byTrack(view.counters, / · operations in flight$/)) {
       const works = view.slices.filter((slice) => isWork(slice) && slice.track.process === first!.track.process);
       const ends = works.filter(({ dur }) => dur >= 0n).map(({ ts, dur }) => ts + dur);
@@ -66,7 +66,7 @@ describe.each(samples)('%s', (name) => {
     }
   });
 
-  it('splits the bytes by peer: of few peers they add up to the total', () => {
+  it('splits the bytes by peer: up to three peers add up to the total', () => {
     for (const direction of ['tx', 'rx']) {
       for (const total of byTrack(view.counters, new RegExp(` · ${direction} bytes$`))) {
         const { process } = total[0]!.track;

@@ -152,7 +152,7 @@ describe('each sample shows its point', () => {
     ['abi-v3', 3, { kernels: true, calls: false, sizes: false }],
     ['abi-v4', 4, { kernels: true, calls: false, sizes: true }],
     ['healthy', 6, { kernels: true, calls: true, sizes: true }],
-  ])('%s: what interface v%i tells, and no more', async (name, _, tells) => {
+  ])('%s: what interface v%i reports, and no more', async (name, _, tells) => {
     const { slices } = await sliced(name);
     const has = (wanted: RegExp): boolean => slices.some((slice) => wanted.test(slice.name ?? ''));
     expect(slices.filter(({ args }) => args.algo === 'RING').length).toBeGreaterThan(0);
@@ -161,7 +161,7 @@ describe('each sample shows its point', () => {
     expect(slices.some((slice) => slice.name === 'send wait' && 'bytes' in slice.args)).toBe(tells.sizes);
   });
 
-  it('abi-v7: user tags, and of symmetric memory the call and the phases of its kernel', async () => {
+  it('abi-v7: user tags, and for symmetric memory the call and the phases of its kernel', async () => {
     const { slices } = await sliced('abi-v7');
     const calls = slices.filter(({ name }) => name === 'ncclAllReduce' || name === 'ncclAllGather');
     expect(calls.length).toBeGreaterThan(0);
@@ -169,7 +169,7 @@ describe('each sample shows its point', () => {
     expect(slices.some(({ name }) => name === 'compute')).toBe(true);
   });
 
-  it('copy-engine: put into the stream, and no claim when it ran', async () => {
+  it('copy-engine: when the work was put into the stream, and no claim when it ran', async () => {
     const { slices } = await sliced('copy-engine');
     const colls = slices.filter(({ name, args }) => name === 'AllGather' && 'syncStrategy' in args);
     expect(colls).toHaveLength(4);
@@ -186,7 +186,7 @@ describe('each sample shows its point', () => {
     expect(together.map(({ args }) => [args.replay ?? 0, args.ranks])).toEqual([0, 1, 2, 3].map((n) => [n, 2]));
   });
 
-  it('pxn: rank 2 executes the sends of rank 0, which says so', async () => {
+  it('pxn: rank 2 executes the sends of rank 0, and the slices of rank 0 say so', async () => {
     const { slices, flows } = await sliced('pxn');
     const executed = slices.filter(({ track }) => track.path.some((part) => part.startsWith('PXN for rank 0000')));
     expect(executed.filter(({ name }) => name === 'proxy send')).toHaveLength(2);

@@ -1,4 +1,4 @@
-/** Ticks before the start of their file: damage, or a writer's error. They are counted, and lie at the start. */
+/** Ticks before the start of their file: damage, or a writer's error. They are counted, and drawn at the start. */
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Arrows where the two ends of a connection are of different work: two ranks of one counter, one connection, made up. */
+/** Arrows where the two ends of a connection belong to different work: two made-up ranks of one counter, one connection. */
 
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,11 +21,11 @@ afterEach(() => {
 interface Call {
   readonly func: string;
   readonly seqNumber: number;
-  /** Its operation hangs in the air. */
+  /** The work of its operation is lost. */
   readonly isLost?: true;
   /** ns: so much later on this rank. */
   readonly later?: number;
-  /** Of a send: it was last polled so long after its first step began, and no more is known of it. */
+  /** Of a send: its last poll comes so long after its first step began, and nothing later is recorded. */
   readonly pollsUntil?: number;
 }
 
@@ -88,14 +88,14 @@ const reduce = (seqNumber: number, more: Partial<Call> = {}): Call => ({
 });
 const alike = [reduce(0), reduce(1), reduce(2)];
 
-it('are drawn if both ends agree', async () => {
+it('arrows are drawn if both ends agree', async () => {
   const report = await merged(alike, alike);
   expect(report.trace.flows).toBe(3 * STEPS);
   expect(report.outOfStep).toEqual([]);
   expect(mergeReportText(report)).not.toContain('arrows: none');
 });
 
-it('end at the first operation whose ends differ, also before ones that look alike again', async () => {
+it('arrows end at the first operation whose ends differ, even if later ones are alike again', async () => {
   const other = { func: 'ReduceScatter', seqNumber: 0 };
   const report = await merged([...alike, reduce(3)], [reduce(0), other, reduce(2), reduce(3)]);
   expect(report.trace.flows).toBe(STEPS);
@@ -110,19 +110,19 @@ it('end at the first operation whose ends differ, also before ones that look ali
   );
 });
 
-it('are kept if one end does not know the work of its operation', async () => {
+it('arrows are kept if one end does not know the work of its operation', async () => {
   const report = await merged(alike, [reduce(0), reduce(1, { isLost: true }), reduce(2)]);
   expect(report.trace.flows).toBe(3 * STEPS);
   expect(report.outOfStep).toEqual([]);
 });
 
-it('end where one would point backwards on one counter', async () => {
+it('arrows end where one would point backwards on one counter', async () => {
   const report = await merged([reduce(0), reduce(1, { later: 900 }), reduce(2)], alike);
   expect(report.trace.flows).toBe(STEPS);
   expect(report.outOfStep).toMatchObject([{ ordinal: 1, operations: 2 }]);
 });
 
-it('are checked for sends that never ended: backwards where they still waited when the data had arrived', async () => {
+it('arrows of sends that never ended are checked: one points backwards if its send still waited when the data had arrived', async () => {
   const hung = (pollsUntil: number): Promise<MergeReport> =>
     merged([reduce(0), reduce(1), reduce(2, { pollsUntil })], alike);
   const early = await hung(300);

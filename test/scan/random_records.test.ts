@@ -166,7 +166,7 @@ const EXAMPLES: [Step[]][] = [
   ],
 ];
 
-it('records that make no sense make no wrong trace', async () => {
+it('random records give a valid trace whose counts equal the summary', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'random-records-'));
   try {
     const input = path.join(folder, 'rank00000.bin');

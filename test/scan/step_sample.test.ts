@@ -17,7 +17,7 @@ import { seeded } from '../support/simulated_links.js';
 const { folder, remove } = temporaryFolder();
 afterAll(remove);
 
-/** So many that the smallest share is kept. */
+/** So many ranks that a scan keeps the smallest share. */
 const RANKS = 1024;
 
 const numbers = Array.from({ length: 40_000 }, (_, i) => [i >> 3, i % 8] as const);
@@ -45,7 +45,7 @@ describe('the share of transfers that a scan keeps', () => {
   });
 });
 
-describe('two hosts with more transfers than are kept', () => {
+describe('two hosts with more transfers than a scan keeps', () => {
   // Ranks 7 and 8 are on different hosts, and only they have files. A rank has 12 ends of transfers per collective.
   const files = writeManyFiles(folder, RANKS, 4200, { only: [7, 8] });
   const scans = files.map((file, i) => {
@@ -53,7 +53,7 @@ describe('two hosts with more transfers than are kept', () => {
     return { path, connections: scanFile(file, { path, every: true }).steps };
   });
 
-  it('keep at most so many, and both ends the same', () => {
+  it('keep at most that many, and both ends the same ones', () => {
     for (const { connections } of scans) {
       const rows = connections.reduce((sum, one) => sum + one.rows, 0);
       expect(rows).toBeLessThanOrEqual(2 * mostRows(RANKS));

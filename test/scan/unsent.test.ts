@@ -47,7 +47,7 @@ async function judged(others: number) {
   return (await diagnose([run])).verdict;
 }
 
-it('names the other side, whatever another rank of its process sent', async () => {
+it('the verdict names the other side, whatever another rank of its process sent', async () => {
   for (const others of [0, 2])
     expect(await judged(others)).toMatchObject({
       kind: 'hung',
