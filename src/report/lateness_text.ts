@@ -1,12 +1,14 @@
 /** The late rank as text: how often, what it cost, whether its host or its GPU, since when; also for a healthy run. */
 
 import { durationText } from '../base/duration.js';
+import { FEWEST } from '../verdict/slowness.js';
 import type { Slowness, SlowSends } from '../verdict/types.js';
 import { sizeText, timesText } from './text.js';
 import {
   callText,
   clockTime,
   commName,
+  continued,
   hostOf,
   labelled,
   rankList,
@@ -62,9 +64,13 @@ const countText = (count: number, what: string): string => `${count} ${what}${co
 function slowLinkLines(slow: Slowness, link: SlowSends, report: VerdictReport): string[] {
   const { cost, span, nRanks, file, worst } = slow;
   const [from, to] = [link.file, link.peerFile].map((end) => rankName(report, end));
-  const what = link.isOnlyOne ? `its link to rank ${link.file === file ? to : from}` : 'its links';
+  const whose = link.isOnlyOne
+    ? link.file === file
+      ? `its sends to rank ${to}`
+      : `sends to it from rank ${from}`
+    : 'its sends, or those to it,';
   return [
-    `SLOW  ${whichRank(slow, report)} (${hostOf(report, file)}): ${what}, ${timesText(link.medianNs / link.usualNs)} the others' time`,
+    `SLOW  ${whichRank(slow, report)} (${hostOf(report, file)}): ${whose} take ${timesText(link.medianNs / link.usualNs)} the others' time`,
     labelled('on', `${commName(slow)} (${sizeText(nRanks)})`),
     labelled(
       'sends',
@@ -75,6 +81,8 @@ function slowLinkLines(slow: Slowness, link: SlowSends, report: VerdictReport): 
       `at least ${durationText(cost)} of ${durationText(span)} (${link.sends} sends, 8 at once)`,
     ),
     labelled('worst', `${durationText(worst.by)} for ${callText(worst, '')}, record ${worst.record}`),
+    // Only how long the sends took is known here; the report compares more.
+    labelled('may be', 'the link, a NIC, or a proxy thread that gets no processor'),
   ];
 }
 
@@ -109,19 +117,41 @@ function whenText({ from, to, course, span, late, of }: Slowness, report: Verdic
   }
 }
 
-/** Up to this share of the time no rank is mentioned. */
-const LEAST_SHARE = 0.005;
-
-/** For a run without a slow rank: who cost most, and why this is not slow. */
-export function latestLines(report: VerdictReport): string[] {
-  const { latest } = report.verdict;
-  if (!latest?.why || latest.cost < LEAST_SHARE * latest.span) return [];
-  const { late, of, cost, span, why } = latest;
-  const not = why === 'chance' ? 'may be chance' : 'too little';
+/** For a run without a slow rank: who cost most, and how far that is from slow; or why nothing can be said. */
+export function latestLines({ verdict, ...report }: VerdictReport): string[] {
+  const { latest, compared, lateness, unresolved } = verdict;
+  if (latest) return latenessOf(latest, { verdict, ...report });
+  // Said with the limits of the clocks.
+  if (!lateness || unresolved) return [];
   return [
     labelled(
       'late',
-      `${whichRank(latest, report)} last in ${late} of ${of}, ${durationText(cost)} of ${durationText(span)}: ${not}`,
+      compared === 0
+        ? 'not known who: no collective can be compared'
+        : `no rank; ${countText(compared, 'collective')} compared`,
     ),
+    ...(compared === 0 ? [continued('(all ranks and ends known, no root, not the first one)')] : []),
   ];
 }
+
+function latenessOf(latest: Slowness, report: VerdictReport): string[] {
+  const { late, of, cost, span } = latest;
+  const who = `${whichRank(latest, report)} last in ${late} of ${of}`;
+  const [short, degree] = whyNotSlow(latest);
+  return [
+    labelled('late', `${who}, ${durationText(cost)} of ${durationText(span)}: ${short}`),
+    continued(degree),
+  ];
+}
+
+/** And how far below which limit. */
+function whyNotSlow({ why, of, habit, slowFrom, chance, chanceBelow }: Slowness): [string, string] {
+  if (why === 'few') return ['too few', `${of} compared, SLOW needs ${FEWEST}`];
+  if (why === 'cost')
+    return ['too little', `without its longest wait ${percent(habit)}; SLOW from ${percent(slowFrom)}`];
+  const often = chance > 0.5 ? 'most runs' : `1 of ${runs(chance)} runs`;
+  return ['may be chance', `equal ranks show as much in ${often}; SLOW: 1 of ${runs(chanceBelow)}`];
+}
+
+const runs = (chance: number): number => Math.floor(1 / chance + 1e-9);
+const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;

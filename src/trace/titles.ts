@@ -32,7 +32,7 @@ const BY_IMPORTANCE: readonly SuspectLabel[] = [
   'OTHER CALL',
   'BEHIND',
   'LATE',
-  'SLOW LINK',
+  'SLOW SENDS',
   'LEFT',
   'STUCK',
 ];

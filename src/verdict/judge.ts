@@ -53,6 +53,7 @@ export function judge(facts: Facts): Verdict {
     lateness: comms.every(({ files }) => comparable(files)),
     unresolved: lateness.unresolved,
     latest: lateness.latest,
+    compared: lateness.compared,
   };
 }
 

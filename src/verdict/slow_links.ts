@@ -64,6 +64,10 @@ function describe(
     from: collectives[0]!.firstArrival,
     to: longest.end ?? longest.lastArrival,
     why: null,
+    habit: costNs / span,
+    slowFrom: SHARE,
+    chance: 0,
+    chanceBelow: 1,
     worst: {
       commId: hex64(commId),
       comm: name,

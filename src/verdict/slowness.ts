@@ -14,7 +14,7 @@ import { slowestLink } from './slow_links.js';
 import type { Slowness } from './types.js';
 
 /** Fewer collectives prove no habit. */
-const FEWEST = 4;
+export const FEWEST = 4;
 /**
  * A rank is slow if all others waited for it alone longer than for any other by this share of the time; with few collectives the share is
  * larger. Its longest wait does not count: once is no habit.
@@ -51,21 +51,28 @@ export interface Judged {
   readonly latest: Slowness | null;
   /** Much of the run was lost to it, in too few waits to distinguish a habit from chance. */
   readonly doubtful: Slowness | null;
+  /** Collectives that were compared. */
+  readonly compared: number;
 }
 
 export function slowest(evidence: Case): Judged {
-  const judged = evidence.comms.filter(({ files }) => evidence.comparable(files));
-  const candidates = judged.flatMap((comm) => latenessIn(comm, evidence, Math.log(judged.length)) ?? []);
+  const judged = evidence.comms
+    .filter(({ files }) => evidence.comparable(files))
+    .map((comm) => ({ comm, whole: wholeOf(comm, evidence) }));
+  const tests = Math.log(judged.filter(({ whole }) => whole.length >= FEWEST).length);
+  const candidates = judged.flatMap(({ comm, whole }) => latenessIn(comm, whole, evidence, tests) ?? []);
+  const compared = judged.reduce((sum, { whole }) => sum + whole.length, 0);
   const slow = costliest([
     ...candidates.map(({ certain }) => (certain?.isSlow ? certain.lateness : null)),
     slowestLink(evidence),
   ]);
-  if (slow) return { slow, unresolved: null, latest: null, doubtful: null };
+  if (slow) return { slow, unresolved: null, latest: null, doubtful: null, compared };
   return {
     slow: null,
     unresolved: costliest(candidates.map(({ nominal }) => (nominal?.isSlow ? nominal.lateness : null))),
     latest: costliest(candidates.map(({ certain }) => certain?.lateness ?? null)),
     doubtful: costliest(candidates.map(({ certain }) => (certain?.isDoubtful ? certain.lateness : null))),
+    compared,
   };
 }
 
@@ -78,16 +85,21 @@ interface Found {
   readonly isDoubtful: boolean;
 }
 
+/** Before the first collective each rank starts up and connects in its own time. */
+function wholeOf(comm: ClusterComm, evidence: Case): Collective[] {
+  const size = sizeOf(comm, evidence);
+  return comm.collectives.filter((one) => isWhole(one, size)).slice(1);
+}
+
 /** `tests`: logarithm of how many communicators are judged, because one of many is more likely to differ by chance. */
 function latenessIn(
   comm: ClusterComm,
+  whole: readonly Collective[],
   evidence: Case,
   tests: number,
 ): { certain: Found | null; nominal: Found | null } | null {
-  // Before the first collective each rank starts up and connects in its own time.
+  if (whole.length === 0) return null;
   const size = sizeOf(comm, evidence);
-  const whole = comm.collectives.filter((one) => isWhole(one, size)).slice(1);
-  if (whole.length < FEWEST) return null;
   const bounds = boundsOf(comm, evidence.clockBound);
   return {
     certain: latenessOf(whole, comm, size, tests, evidence, (one) => bounds(one)),
@@ -143,9 +155,13 @@ function latenessOf(
   const span = whole.at(-1)!.end! - Math.min(whole[0]!.firstArrival, waits[0]!.from);
   const longest = longestOf(spells, MOST_OF_IT * cost);
   const worst = waits.reduce((a, b) => (b.to - b.from > a.to - a.from ? b : a));
-  const isCostly = cost - (worst.to - worst.from) - ofOthers >= shareOf(whole.length) * span;
+  const habit = Math.max(0, cost - (worst.to - worst.from) - ofOthers) / span;
+  const slowFrom = shareOf(whole.length);
+  const isCostly = habit >= slowFrom;
   const share = (cost - ofOthers) / span;
-  const isByChance = chance > leastLikely(share);
+  const rare = leastLikely(share);
+  const isByChance = chance > rare;
+  const isFew = whole.length < FEWEST;
   const { one, late } = worst;
   const { commId, name, nRanks, collectives } = comm;
   const call = { func: one.func, seq: one.seq, ordinal: one.ordinal };
@@ -153,9 +169,11 @@ function latenessOf(
     together(waits.map(({ from, to, late }) => ({ from, to: Math.min(to, late.called) }))),
   );
   return {
-    isSlow: isCostly && !isByChance,
+    isSlow: isCostly && !isByChance && !isFew,
     isDoubtful:
-      cost >= WORTH_DOUBT && (share >= HALF || (share >= QUARTER && chance <= MAY_BE_CHANCE && isCostly)),
+      !isFew &&
+      cost >= WORTH_DOUBT &&
+      (share >= HALF || (share >= QUARTER && chance <= MAY_BE_CHANCE && isCostly)),
     lateness: {
       comm: name,
       commId: hex64(commId),
@@ -174,7 +192,11 @@ function latenessOf(
       course: courseOf(waits, longest, whole),
       from: minOf(longest.map(({ from }) => from)) as TraceNs,
       to: maxOf(longest.map(({ to }) => to)) as TraceNs,
-      why: isByChance ? 'chance' : isCostly ? null : 'cost',
+      why: isFew ? 'few' : isByChance ? 'chance' : isCostly ? null : 'cost',
+      habit,
+      slowFrom,
+      chance: Math.min(1, Math.exp(chance)),
+      chanceBelow: Math.exp(rare),
       worst: {
         commId: hex64(commId),
         comm: name,

@@ -52,6 +52,8 @@ export type Verdict = VerdictKind & {
   readonly unresolved: Slowness | null;
   /** The rank that cost most if none is slow; null: no rank was surely late. */
   readonly latest: Slowness | null;
+  /** Collectives in which lateness was compared: not the first of a communicator, none with a root, all ranks and ends known. */
+  readonly compared: number;
 };
 
 export type VerdictKind =
@@ -334,7 +336,7 @@ export interface Slowness {
   readonly file: number;
   /** Its rank in the communicator: a process with several GPUs has several. */
   readonly inComm: number;
-  /** Reason: it called late, its GPU began late after a call in time, or one of its links is slow. */
+  /** Reason: it called late, its GPU began late after a call in time, or its sends, or those to it, take long (`link`). */
   readonly on: 'host' | 'GPU' | 'link';
   /** The evidence of its arrival. */
   readonly basis: ArrivalBasis;
@@ -356,8 +358,14 @@ export interface Slowness {
   /** The first and last of these waits. */
   readonly from: TraceNs;
   readonly to: TraceNs;
-  /** null: it is slow. Else the reason why not: chance explains it among equal ranks, or it cost too little. */
-  readonly why: 'chance' | 'cost' | null;
+  /** null: it is slow. Else the reason why not: too few collectives, chance explains it among equal ranks, or it cost too little. */
+  readonly why: 'few' | 'chance' | 'cost' | null;
+  /** Share of the time lost to it without its longest wait, beyond that of another rank; and from which share it is slow. */
+  readonly habit: number;
+  readonly slowFrom: number;
+  /** In which share of runs equal ranks show at most such a difference; and below which share it is slow. */
+  readonly chance: number;
+  readonly chanceBelow: number;
   /** Its latest arrival, and by how much, ns. */
   readonly worst: CallName & Evidence & { readonly by: number };
   /** ns: largest error of the clocks (99 %) over its collectives; 0: one clock. */

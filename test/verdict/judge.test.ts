@@ -423,6 +423,7 @@ it('a run that ended is healthy', () => {
     lateness: true,
     unresolved: null,
     latest: null,
+    compared: 1,
   });
 });
 

@@ -79,7 +79,7 @@ describe('recorded', () => {
       slow: { file: 1, link: { file: 1, peerFile: 2 } },
     });
     expect(verdictText(diagnosis, null)[0]).toMatch(
-      /^SLOW {2}rank 1 \(.*\): its link to rank 2, \d+ times the others' time$/,
+      /^SLOW {2}rank 1 \(.*\): its sends to rank 2 take \d+ times the others' time$/,
     );
   });
 });

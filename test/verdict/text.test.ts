@@ -347,6 +347,7 @@ it('says for which time and ranks there is no evidence', () => {
     lateness: false,
     unresolved: null,
     latest: null,
+    compared: 0,
   } as const;
   expect(body(report({ kind: 'healthy', silent: [], ...reported }, 4, { missingRanks: [2, 3] }))).toEqual([
     'HEALTHY  nothing unfinished was seen, as far as is recorded',
@@ -388,6 +389,7 @@ describe('a run that was recorded in part', () => {
     expect(part(rank)).toEqual([
       'HEALTHY  nothing unfinished was seen, as far as is recorded',
       '  seen:           2 collectives on 1 communicator, by 2 ranks',
+      '  late:           no rank; 1 collective compared',
       ...lines,
     ]);
   });

@@ -142,6 +142,7 @@ it('fits, whatever the evidence, and lets no control character through to the te
         lateness,
         unresolved: null,
         latest: null,
+        compared: 0,
       };
       const otherRuns = lateness ? [] : [{ name: host, started: '', files: 600 }];
       const reported = report(verdict, 512, { missingRanks, otherRuns });

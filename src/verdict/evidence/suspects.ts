@@ -21,7 +21,7 @@ export type SuspectLabel =
   | 'BEHIND'
   | 'OTHER CALL'
   | 'LATE'
-  | 'SLOW LINK'
+  | 'SLOW SENDS'
   | 'LEFT'
   | 'STUCK'
   | 'NO FILE';
@@ -57,7 +57,7 @@ function silentIn(verdict: Verdict): readonly Silent[] {
 
 /** Files may come twice. */
 function* accused(verdict: Verdict): Generator<readonly [file: number | null, label: SuspectLabel]> {
-  if (verdict.kind === 'slow') yield [verdict.slow.file, verdict.slow.link ? 'SLOW LINK' : 'LATE'];
+  if (verdict.kind === 'slow') yield [verdict.slow.file, verdict.slow.link ? 'SLOW SENDS' : 'LATE'];
   if (verdict.kind === 'mismatch') {
     // Ranks that called it as most did are witnesses.
     const [, ...others] = verdict.mismatch.ways;
