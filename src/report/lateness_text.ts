@@ -145,8 +145,19 @@ function latenessOf(latest: Slowness, report: VerdictReport): string[] {
 }
 
 /** And how far below which limit. */
-function whyNotSlow({ why, of, habit, slowFrom, chance, chanceBelow }: Slowness): [string, string] {
+function whyNotSlow({
+  why,
+  of,
+  cost,
+  heldUp,
+  habit,
+  slowFrom,
+  chance,
+  chanceBelow,
+}: Slowness): [string, string] {
   if (why === 'few') return ['too few', `${of} compared, SLOW needs ${FEWEST}`];
+  if (why === 'cost' && heldUp < cost)
+    return ['too little', `the others kept their pace: held up for ${durationText(heldUp)}`];
   if (why === 'cost')
     return ['too little', `without its longest wait ${percent(habit)}; SLOW from ${percent(slowFrom)}`];
   const often = chance > 0.5 ? 'most runs' : `1 of ${runs(chance)} runs`;

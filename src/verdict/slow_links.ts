@@ -64,6 +64,7 @@ function describe(
     from: collectives[0]!.firstArrival,
     to: longest.end ?? longest.lastArrival,
     why: null,
+    heldUp: costNs,
     habit: costNs / span,
     slowFrom: SHARE,
     chance: 0,

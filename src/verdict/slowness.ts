@@ -10,6 +10,7 @@ import { lateSpans, listOf, together, type LateSpan, type Spell } from '../clust
 import type { ClusterComm, Collective } from '../cluster/types.js';
 import type { Case } from './case.js';
 import { logChance } from './chance.js';
+import { heldUp } from './pace.js';
 import { slowestLink } from './slow_links.js';
 import type { Slowness } from './types.js';
 
@@ -155,7 +156,8 @@ function latenessOf(
   const span = whole.at(-1)!.end! - Math.min(whole[0]!.firstArrival, waits[0]!.from);
   const longest = longestOf(spells, MOST_OF_IT * cost);
   const worst = waits.reduce((a, b) => (b.to - b.from > a.to - a.from ? b : a));
-  const habit = Math.max(0, cost - (worst.to - worst.from) - ofOthers) / span;
+  const held = heldUp(whole, spells, cost);
+  const habit = Math.max(0, held - (worst.to - worst.from) - ofOthers) / span;
   const slowFrom = shareOf(whole.length);
   const isCostly = habit >= slowFrom;
   const share = (cost - ofOthers) / span;
@@ -193,6 +195,7 @@ function latenessOf(
       from: minOf(longest.map(({ from }) => from)) as TraceNs,
       to: maxOf(longest.map(({ to }) => to)) as TraceNs,
       why: isFew ? 'few' : isByChance ? 'chance' : isCostly ? null : 'cost',
+      heldUp: held,
       habit,
       slowFrom,
       chance: Math.min(1, Math.exp(chance)),

@@ -360,7 +360,9 @@ export interface Slowness {
   readonly to: TraceNs;
   /** null: it is slow. Else the reason why not: too few collectives, chance explains it among equal ranks, or it cost too little. */
   readonly why: 'few' | 'chance' | 'cost' | null;
-  /** Share of the time lost to it without its longest wait, beyond that of another rank; and from which share it is slow. */
+  /** ns of `cost` that held up the others: less if their hosts kept their pace, whatever they waited (pace.ts). */
+  readonly heldUp: number;
+  /** Share of the time held up by it without its longest wait, beyond that of another rank; and from which share it is slow. */
   readonly habit: number;
   readonly slowFrom: number;
   /** In which share of runs equal ranks show at most such a difference; and below which share it is slow. */
