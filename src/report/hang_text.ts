@@ -11,6 +11,7 @@ import {
   few,
   labelled,
   name,
+  peerName,
   ROOM,
   rankList,
   rankName,
@@ -147,7 +148,7 @@ function strayLines(label: string, group: readonly Stray[], hang: Hang, report: 
   const lines = [labelled(label, isOne ? `${who}, ${lifeText(first, hang, report)}` : who)];
   if (stuckIn) {
     lines.push(continued(`stuck in ${callText(stuckIn)} since ${clockTime(report, stuckIn.at)}`));
-    if (stuckIn.front) lines.push(continued(frontText(stuckIn.front, report)));
+    if (stuckIn.front) lines.push(continued(frontText(stuckIn.front, stuckIn, report)));
   } else if (isIn) lines.push(continued(`inside nccl${name(isIn.func)} since ${clockTime(report, isIn.at)}`));
   else if (newest)
     lines.push(continued(`last there: ${callText(newest, '')}, ${clockTime(report, newest.at)}`));
@@ -213,13 +214,14 @@ function waiting(
   return lines;
 }
 
-function whereToLook({ front, kernels, waiting: entered }: Hang, report: VerdictReport): string[] {
+function whereToLook(hang: Hang, report: VerdictReport): string[] {
+  const { front, kernels, waiting: entered } = hang;
   if (front) {
     const { waiters, of } = front;
     const label =
       waiters === of && of > 1 ? 'all wait for' : of > 1 && waiters * 2 > of ? 'most wait for' : 'look at';
     const past = front.isSend ? 'the peer has received it' : 'the peer has sent it';
-    return [labelled(label, frontText(front, report)), ...(front.peerIsPast ? [continued(past)] : [])];
+    return [labelled(label, frontText(front, hang, report)), ...(front.peerIsPast ? [continued(past)] : [])];
   }
   if (kernels.length > 0) return kernelLines(kernels, report);
   if (entered.length === 0) return [];
@@ -330,9 +332,9 @@ function alsoHung({ alsoHung: others }: Hang): string[] {
   return lines;
 }
 
-function frontText(front: Front, report: VerdictReport): string {
-  const { file, channel, isSend, peerFile, peerInComm, done, nSteps, wait, executor } = front;
-  const peer = peerFile === null ? `${peerInComm} of comm (no file)` : rankName(report, peerFile);
+function frontText(front: Front, call: Parameters<typeof peerName>[1], report: VerdictReport): string {
+  const { file, channel, isSend, done, nSteps, wait, executor } = front;
+  const peer = peerName(front, call, report);
   const by = executor === null ? '' : ` by rank ${rankName(report, executor)} (PXN)`;
   const where = `rank ${rankName(report, file)} ch ${channel} ${isSend ? 'send to' : 'recv from'} ${peer}${by}`;
   const step = wait

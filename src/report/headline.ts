@@ -10,7 +10,7 @@ import { suspectsOf, stallOf } from '../verdict/evidence/suspects.js';
 import { flightArguments } from './flight_text.js';
 import { cut, foldRanks } from './text.js';
 import { verdictText, printedVerdict } from './verdict_text.js';
-import { allRanks, clockTime, rankName, type VerdictReport } from './verdict_phrases.js';
+import { allRanks, clockTime, peerName, rankName, type VerdictReport } from './verdict_phrases.js';
 
 /** Characters that a slice of the screen's width shows. */
 export const HEADLINE_CHARACTERS = 100;
@@ -63,9 +63,10 @@ function who({ silent, missing, nRanks }: Hang, report: VerdictReport): string {
   return '';
 }
 
-function whereToLook({ front }: Hang, report: VerdictReport): string {
+function whereToLook(hang: Hang, report: VerdictReport): string {
+  const { front } = hang;
   if (!front) return '';
-  const { file, channel, isSend, peerFile, peerInComm } = front;
-  const peer = peerFile === null ? `${peerInComm} of comm (no file)` : rankName(report, peerFile);
+  const { file, channel, isSend } = front;
+  const peer = peerName(front, hang, report);
   return `Look at rank ${rankName(report, file)} ch ${channel} ${isSend ? 'send to' : 'recv from'} ${peer}`;
 }

@@ -11,6 +11,7 @@ import {
   continued,
   hostOf,
   labelled,
+  name,
   rankList,
   rankName,
   seenText,
@@ -42,7 +43,7 @@ export function perhapsSlowLines(late: Slowness, report: VerdictReport): string[
 }
 
 function latenessLines(slow: Slowness, report: VerdictReport): string[] {
-  const { cost, span, ofOthers, worst, nRanks, leftOut, waits } = slow;
+  const { cost, span, ofOthers, worst, nRanks, waits } = slow;
   const rest = ofOthers > 0 ? `, another ${durationText(ofOthers)}` : '';
   return [
     labelled('on', `${commName(slow)} (${sizeText(nRanks)})`),
@@ -53,10 +54,17 @@ function latenessLines(slow: Slowness, report: VerdictReport): string[] {
       'worst',
       `${durationText(worst.by)} at ${clockTime(report, worst.at)}, ${callText(worst, '')}, record ${worst.record}`,
     ),
-    ...(leftOut > 0
-      ? [labelled('left out', `${countText(leftOut, 'collective')}: first, with a root, or not seen whole`)]
-      : []),
+    ...leftOutLines(slow),
   ];
+}
+
+function leftOutLines({ leftOut: { first, rooted, notWhole } }: Slowness): string[] {
+  const parts = [
+    ...(first === null ? [] : [`${name(first)} (the first)`]),
+    ...(rooted > 0 ? [`${rooted} with a root`] : []),
+    ...(notWhole > 0 ? [`${notWhole} not seen whole`] : []),
+  ];
+  return parts.length === 0 ? [] : [labelled('left out', parts.join(', '))];
 }
 
 const countText = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;

@@ -51,6 +51,16 @@ export const allRanks = ({
 
 export const rankName = ({ ranks }: VerdictReport, file: number): string => foldRanks(allRanks(ranks[file]!));
 
+/** The other end of an operation: a rank of the job, or of its communicator if that has other numbers. */
+export function peerName(
+  { peerFile, peerInComm }: { readonly peerFile: number | null; readonly peerInComm: number },
+  call: Pick<CallName, 'comm' | 'commId'> & { readonly nRanks?: number },
+  report: VerdictReport,
+): string {
+  if (peerFile !== null) return rankName(report, peerFile);
+  return `${peerInComm}${call.nRanks === report.worldSize ? '' : ` of ${commName(call)}`} (no file)`;
+}
+
 /** "37 (node004 gpu5)" */
 export const rankWithHost = (report: VerdictReport, file: number): string =>
   `${rankName(report, file)} (${hostOf(report, file)})`;

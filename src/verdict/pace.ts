@@ -4,11 +4,14 @@
  * work comes later by as much (slope 1), or not at all (0).
  */
 
-import type { Spell } from '../cluster/late.js';
 import type { Collective } from '../cluster/types.js';
 
-/** Less than this share of the longer wait, by so many standard errors, is no hold-up. Fewer groups in a third show nothing. */
-const HELD_UP = 0.5;
+/** By length of the wait: where the bands of short and long waits begin. The longest tenth is left out: a machine that stopped for a moment. */
+const SHORT = 0;
+const LONG = 0.6;
+const BAND = 0.3;
+/** Less than half of the longer wait, by so many standard errors, is no hold-up. Fewer groups in a band show nothing. */
+const HALF = 0.5;
 const ERRORS = 3;
 const FEWEST = 6;
 
@@ -19,40 +22,44 @@ interface Group {
   waited: number;
 }
 
-/** ns of the waits (`spells`) that held up the others: all, or the last lag if they kept their pace. */
-export function heldUp(whole: readonly Collective[], spells: readonly Spell[], cost: number): number {
-  const groups = groupsOf(whole, spells);
-  return keptPace(groups) ? groups.at(-1)!.waited : cost;
+/** ns of `cost` that held up the others: all, or the last lag if they kept their pace. */
+export function heldUp(whole: readonly Collective[], cost: number): number {
+  const groups = groupsOf(whole);
+  return keptPace(groups) ? Math.min(cost, groups.at(-1)!.waited) : cost;
 }
 
-function groupsOf(whole: readonly Collective[], spells: readonly Spell[]): Group[] {
+function groupsOf(whole: readonly Collective[]): Group[] {
   const groups: Group[] = [];
   for (const { firstCalled, firstArrival, lastArrival, end } of whole) {
     const half = (lastArrival + Math.max(lastArrival, end!)) / 2;
+    // From the first arrival, as the time until the next group: a late second rank must change both alike.
+    const waited = lastArrival - firstArrival;
     const last = groups.at(-1);
-    if (last && firstCalled <= last.until) last.until = Math.max(last.until, half);
-    else groups.push({ from: firstArrival, until: half, waited: 0 });
-  }
-  let at = 0;
-  for (const { from, to } of spells) {
-    while (at + 1 < groups.length && groups[at + 1]!.from <= from) at++;
-    groups[at]!.waited += to - from;
+    if (last && firstCalled <= last.until) {
+      last.until = Math.max(last.until, half);
+      last.waited += waited;
+    } else groups.push({ from: firstArrival, until: half, waited });
   }
   return groups;
 }
 
-/** After the longest waits the next group comes no later than after the shortest. Medians: a machine that stops for a moment moves neither. */
+/** After long waits the next group comes no later than after short ones. */
 function keptPace(groups: readonly Group[]): boolean {
-  const third = Math.floor((groups.length - 1) / 3);
-  if (third < FEWEST) return false;
+  const count = groups.length - 1;
+  if (BAND * count < FEWEST) return false;
   const steps = groups
     .slice(0, -1)
     .map(({ from, waited }, i) => ({ waited, step: groups[i + 1]!.from - from }))
     .sort((a, b) => a.waited - b.waited);
-  const [short, long] = [steps.slice(0, third), steps.slice(-third)];
+  const band = (from: number): readonly Step[] =>
+    steps.slice(Math.floor(from * count), Math.floor((from + BAND) * count));
+  const [short, long] = [band(SHORT), band(LONG)];
   const differOf = (key: 'waited' | 'step'): number => median(long, key) - median(short, key);
   const error = Math.hypot(errorOf(short), errorOf(long));
-  return differOf('step') + ERRORS * error < HELD_UP * differOf('waited');
+  const longer = differOf('waited');
+  // Waits that are all alike show nothing.
+  if (longer < HALF * median(long, 'waited')) return false;
+  return differOf('step') + ERRORS * error < HALF * longer;
 }
 
 type Step = Readonly<Record<'waited' | 'step', number>>;

@@ -55,7 +55,7 @@ function describe(
     basis: 'step',
     late: sends,
     of: sends,
-    leftOut: 0,
+    leftOut: { first: null, rooted: 0, notWhole: 0 },
     waits: sends,
     cost: costNs,
     span,

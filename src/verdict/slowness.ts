@@ -108,6 +108,17 @@ function latenessIn(
   };
 }
 
+function leftOutOf(
+  collectives: readonly Collective[],
+  whole: readonly Collective[],
+  size: number,
+): Slowness['leftOut'] {
+  const first = collectives.find((one) => isWhole(one, size));
+  const rest = collectives.length - whole.length - (first ? 1 : 0);
+  const rooted = collectives.filter((one) => !isForAll(one)).length;
+  return { first: first ? `${first.func} seq ${first.seq}` : null, rooted, notWhole: rest - rooted };
+}
+
 /** NCCL does not report it up to interface v3: then the number of files, if none is missing. Infinity: not known. */
 function sizeOf({ nRanks, files, commId }: ClusterComm, { ranks, isWholeJob }: Case): number {
   if (nRanks > 0) return nRanks;
@@ -156,7 +167,7 @@ function latenessOf(
   const span = whole.at(-1)!.end! - Math.min(whole[0]!.firstArrival, waits[0]!.from);
   const longest = longestOf(spells, MOST_OF_IT * cost);
   const worst = waits.reduce((a, b) => (b.to - b.from > a.to - a.from ? b : a));
-  const held = heldUp(whole, spells, cost);
+  const held = heldUp(whole, cost);
   const habit = Math.max(0, held - (worst.to - worst.from) - ofOthers) / span;
   const slowFrom = shareOf(whole.length);
   const isCostly = habit >= slowFrom;
@@ -186,7 +197,7 @@ function latenessOf(
       basis: late.basis,
       late: new Set(waits.map((wait) => wait.one)).size,
       of: whole.length,
-      leftOut: collectives.length - whole.length,
+      leftOut: leftOutOf(collectives, whole, size),
       waits: longest.length,
       cost,
       ofOthers,

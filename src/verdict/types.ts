@@ -343,8 +343,8 @@ export interface Slowness {
   /** How often it was last, by more than the clocks' error, among `of` collectives of all ranks. */
   readonly late: number;
   readonly of: number;
-  /** Not checked: the first collective, those with a root, and those not known to begin and end on all ranks. */
-  readonly leftOut: number;
+  /** Not checked: the first collective, and how many of the others have a root, or are not known to begin and end on all ranks. */
+  readonly leftOut: { readonly first: string | null; readonly rooted: number; readonly notWhole: number };
   /** ns: time that all others waited for this rank alone, which the run would gain without its lateness. */
   readonly cost: number;
   /** Its longest waits, as few as make up nine tenths of the cost. */
