@@ -1,8 +1,9 @@
-// Which cause of slowness the report names: `npm run bench:causes [-- --runs 5] [--healthy 20] [--seed N] [--only WHAT]`.
+// Which cause of slowness the report names: `npm run bench:causes [-- --runs 5] [--healthy 20] [--seed N] [--only WHAT] [--keep DIR]`.
 // The loopback records jobs that are slow on purpose, each at a rank drawn by chance, and healthy ones. Prints a table per class:
 // how often the cause was named with its rank; named, but another is not excluded; only another that is not excluded; wrong with certainty; not found.
+// --keep: the recordings of wrong and missed runs stay there.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -25,6 +26,7 @@ const { values } = parseArgs({
     healthy: { type: 'string', default: '20' },
     seed: { type: 'string', default: '1' },
     only: { type: 'string' },
+    keep: { type: 'string' },
   },
 });
 
@@ -74,14 +76,20 @@ let state = Number(values.seed);
 /** Park and Miller: the same ranks for the same seed. */
 const draw = (below: number): number => (state = (state * 48271) % 2147483647) % below;
 
-const folder = mkdtempSync(join(tmpdir(), 'nccl-trace-causes-'));
+if (values.keep !== undefined) mkdirSync(values.keep, { recursive: true });
+const folder = mkdtempSync(join(values.keep ?? tmpdir(), 'nccl-trace-causes-'));
 let recordings = 0;
 
-async function causesIn(args: string): Promise<readonly Found[]> {
-  const { folder: recording } = await record(join(folder, String(recordings++)), args);
+async function causesIn(
+  args: string,
+  isGood: (causes: readonly Found[]) => boolean,
+): Promise<readonly Found[]> {
+  const place = join(folder, String(recordings++));
+  const { folder: recording } = await record(place, args);
   const { report } = await examine([recording], { jobs: 1 });
-  rmSync(join(folder, String(recordings - 1)), { recursive: true });
-  return report.causes;
+  const { causes } = report;
+  if (values.keep === undefined || isGood(causes)) rmSync(place, { recursive: true });
+  return causes;
 }
 
 /** Any wrong claim counts before a right one. */
@@ -95,6 +103,7 @@ function outcomeOf(causes: readonly Found[], right: readonly Found['cause'][], r
   return causes.length > 0 ? 'cannot tell' : 'not found';
 }
 
+const isMiss = (outcome: Outcome): boolean => outcome === 'wrong' || outcome === 'not found';
 const OUTCOMES: readonly Outcome[] = ['named', 'with a doubt', 'cannot tell', 'wrong', 'not found'];
 const line = (name: string, cells: readonly (string | number)[]): string =>
   name.padEnd(24) + cells.map((cell) => String(cell || '·').padStart(12)).join('');
@@ -107,12 +116,13 @@ try {
     const outcomes: Outcome[] = [];
     for (let run = 0; run < Number(values.runs); run++) {
       const rank = draw(RANKS);
-      const causes = await causesIn(job(rank));
-      const outcome = outcomeOf(causes, right, rank);
+      const judge = (causes: readonly Found[]): Outcome => outcomeOf(causes, right, rank);
+      const causes = await causesIn(job(rank), (found) => !isMiss(judge(found)));
+      const outcome = judge(causes);
       outcomes.push(outcome);
-      if (outcome === 'wrong' || outcome === 'not found')
+      if (isMiss(outcome))
         process.stderr.write(
-          `${name}, rank ${rank}: ${causes.map(({ says }) => says).join(' | ') || 'no cause'}\n`,
+          `${name}, rank ${rank}, recording ${recordings - 1}: ${causes.map(({ says }) => says).join(' | ') || 'no cause'}\n`,
         );
     }
     const counts = OUTCOMES.map((outcome) => outcomes.filter((one) => one === outcome).length);
@@ -122,11 +132,11 @@ try {
   const healthy = values.only === undefined || 'healthy'.includes(values.only) ? Number(values.healthy) : 0;
   for (let run = 0; run < healthy; run++) {
     process.stderr.write(`healthy ${run + 1}/${healthy}\n`);
-    const causes = await causesIn(HEALTHY[run % HEALTHY.length]!);
+    const causes = await causesIn(HEALTHY[run % HEALTHY.length]!, (found) => found.length === 0);
     if (causes.length > 0) alarms++;
     for (const { says } of causes) process.stderr.write(`healthy: ${says}\n`);
   }
   console.log(`healthy: ${healthy} runs, ${alarms} with a cause`);
 } finally {
-  rmSync(folder, { recursive: true, force: true });
+  if (values.keep === undefined) rmSync(folder, { recursive: true, force: true });
 }

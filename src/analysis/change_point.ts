@@ -1,10 +1,10 @@
 /**
- * The moment since when everything is slower: one change in a series of times, larger than the series' own scatter. Other courses (a drift, a
- * pause, two changes) give none: then the stretches before and after do not lie on two sides of a level between them.
+ * The moment since when everything is slower: one change in a series of times, larger than the series' own scatter. Other courses give none. After
+ * a pause or two changes, the stretches before and after do not lie on two sides of a level between them; a drift is a line rather than a step.
  */
 
-import { medianOf } from './statistics.js';
-import { stretchesOf, studentQuantile, studentsT } from './noise.js';
+import { squaresOf, stretchesOf, studentQuantile, studentsT } from './noise.js';
+import { fitLine, medianOf } from './statistics.js';
 
 export interface ChangePoint {
   /** The first value after the change. */
@@ -19,8 +19,10 @@ const LEAST_VALUES = 2;
 const LEAST_SIDE = 5;
 const CHANCE = 0.001;
 const LEAST_FACTOR = 1.5;
-/** This many stretches may lie on the wrong side. */
+/** This many stretches may lie on the wrong side, but not the first or the last. */
 const WRONG_SIDE = 0.08;
+/** A line must leave so many times the squares that the step leaves: machines drift, and then there is no moment to name. */
+const LEAST_STEP = 2;
 
 /** `logs`: logarithms of times, in order. */
 export function changePoint(logs: readonly number[]): ChangePoint | null {
@@ -37,10 +39,18 @@ export function changePoint(logs: readonly number[]): ChangePoint | null {
   const border = stretches.slice(0, best.split).reduce((sum, { length }) => sum + length, 0);
   const [low, high] = [medianOf(logs.slice(0, border)), medianOf(logs.slice(border))];
   const middle = (low + high) / 2;
-  const wrong = medians.filter((median, i) => median > middle !== i >= best.split).length;
+  const isWrong = medians.map((median, i) => median > middle !== i >= best.split);
+  const wrong = isWrong[0] || isWrong[count - 1] ? Infinity : isWrong.filter(Boolean).length;
   const factor = Math.exp(high - low);
-  if (factor < LEAST_FACTOR || wrong > WRONG_SIDE * count) return null;
+  if (factor < LEAST_FACTOR || wrong > WRONG_SIDE * count || !isStep(medians, best.split)) return null;
   return { index: exactly(logs, border, Math.ceil(logs.length / count), low, high), factor };
+}
+
+/** Rather than a line. */
+function isStep(values: readonly number[], split: number): boolean {
+  const step = squaresOf(values.slice(0, split)) + squaresOf(values.slice(split));
+  const line = fitLine(values.map((y, x) => ({ x, count: 1, sum: y, sumOfSquares: y * y })))!;
+  return (1 - line.r2) * squaresOf(values) >= LEAST_STEP * step;
 }
 
 /** Within `reach` of the border: where most values lie nearer to their own side's level. */

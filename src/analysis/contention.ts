@@ -1,7 +1,7 @@
 /**
- * Communicators in each other's way: collectives of a kind take longer if one of another communicator is under way when the last rank arrives, or
- * begins within the kind's least time. Times count from the last arrival, so that a late rank is no contention; and what comes later than that time does
- * not count, because a long collective meets others more often. Compared on a log scale by Student's t. Whether they share a wire or a GPU is not known.
+ * Communicators in each other's way: collectives of a kind take longer if one of another communicator begins at the same time: each within the
+ * other kind's least time. Only beginnings count, because a loaded machine makes both long, and long ones meet more often. One that meets an older one
+ * counts on neither side. Times count from the last arrival, so that a late rank is no contention. Whether they share a wire or a GPU is not known.
  */
 
 import { minOf } from '../base/extremes.js';
@@ -26,12 +26,12 @@ export function contention({ collectives, durationNs }: CauseEvidence): Contenti
   if (new Set(busy.map(({ row }) => row.commId)).size < 2) return [];
   const times = new Map(busy.map((one) => [one.row, one]));
   const kinds = [...byKind(busy.map(({ row }) => row)).values()];
-  const others = underWay(busy, kinds, times);
+  const others = begunTogether(busy, kinds, times);
   return kinds.flatMap(([, ...rows]) => contentionOf(rows, times, others, durationNs));
 }
 
-/** By collective: those of other communicators that were under way from its last arrival on, within the least time of its kind. */
-function underWay(
+/** By collective: those of other communicators that began with it. One that met only older ones is left out. */
+function begunTogether(
   busy: readonly Busy[],
   kinds: readonly (readonly CollectiveRow[])[],
   times: ReadonlyMap<CollectiveRow, Busy>,
@@ -45,12 +45,14 @@ function underWay(
   const sorted = [...busy].sort((a, b) => a.from - b.from);
   let open: Busy[] = [];
   return new Map(
-    sorted.map((one, i) => {
+    sorted.flatMap((one, i) => {
       open = [...open.filter(({ to }) => to > one.from), one];
       let next = i + 1;
       while (next < sorted.length && sorted[next]!.from < one.from + least.get(one.row)!) next++;
       const met = [...open, ...sorted.slice(i + 1, next)].filter(({ row }) => row.commId !== one.row.commId);
-      return [one.row, met.map(({ row }) => row)] as const;
+      const together = met.filter(({ from, row }) => from + least.get(row)! > one.from);
+      if (met.length > 0 && together.length === 0) return [];
+      return [[one.row, together.map(({ row }) => row)] as const];
     }),
   );
 }
@@ -62,8 +64,8 @@ function contentionOf(
   durationNs: number,
 ): Contention[] {
   const took = (row: CollectiveRow): number => times.get(row)!.to - times.get(row)!.from;
-  const isAlone = (row: CollectiveRow): boolean => others.get(row)!.length === 0;
-  const together = rows.filter((row) => !isAlone(row));
+  const isAlone = (row: CollectiveRow): boolean => others.get(row)?.length === 0;
+  const together = rows.filter((row) => others.has(row) && !isAlone(row));
   const alone = rows.filter(isAlone);
   if (together.length < FEWEST || alone.length < FEWEST) return [];
   const slower = slowerThan(alone.map(took), together.map(took), durationNs);

@@ -48,11 +48,16 @@ export function stretchesOf(values: readonly number[], most = STRETCHES): number
   return Array.from({ length: stretches }, (_, i) => values.slice(border(i), border(i + 1)));
 }
 
-function deviation(values: readonly number[]): number {
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
-  return Math.sqrt(squares / (values.length - 1));
+const meanOf = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/** Sum of squares about the mean. */
+export function squaresOf(values: readonly number[]): number {
+  const mean = meanOf(values);
+  return values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
 }
+
+const deviation = (values: readonly number[]): number => Math.sqrt(squaresOf(values) / (values.length - 1));
 
 /** Several levels as one. Their noise counts as common: it does not average out. */
 export function levelsTogether(levels: readonly { readonly level: Level; readonly weight: number }[]): Level {
@@ -107,12 +112,11 @@ function studentTails(t: number, freedom: number): number {
 
 /** Of two lists of values with one variance: how far the second's mean lies above the first's. */
 export function studentsT(before: readonly number[], after: readonly number[]): number {
-  const mean = (of: readonly number[]): number => of.reduce((sum, value) => sum + value, 0) / of.length;
-  const [a, b] = [mean(before), mean(after)];
-  const squares = (of: readonly number[], level: number): number =>
-    of.reduce((sum, value) => sum + (value - level) ** 2, 0);
-  const variance = (squares(before, a) + squares(after, b)) / (before.length + after.length - 2);
-  return (b - a) / Math.sqrt(Math.max(variance, 1e-12) * (1 / before.length + 1 / after.length));
+  const variance = (squaresOf(before) + squaresOf(after)) / (before.length + after.length - 2);
+  return (
+    (meanOf(after) - meanOf(before)) /
+    Math.sqrt(Math.max(variance, 1e-12) * (1 / before.length + 1 / after.length))
+  );
 }
 
 /** Times of one run that are longer than others beyond chance, and worth a line. null: they are not. */

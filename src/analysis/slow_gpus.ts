@@ -20,7 +20,7 @@ const FEWEST_RANKS = 3;
 const FEWEST_TRANSFERS = 64;
 /** Collectives with a known last rank, and in how many of them it is the one. */
 const FEWEST_LATE = 6;
-const MOSTLY = 0.75;
+const MOSTLY = 0.5;
 /** Its wait against the usual one, and its cost against the run. */
 const LEAST_RATIO = 4;
 const LEAST_SHARE = 0.05;
