@@ -1,4 +1,4 @@
-// Beacons over real sockets: what two recorders tell each other, and what nobody else can make them say.
+// Beacons over real sockets: two recorders exchange their times, and forged packets change nothing.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -16,7 +16,7 @@ const RUN = 'beacons-of-a-test';
 const HOLD = path.join(path.dirname(PLUGIN), 'hold');
 const PATIENCE = { timeout: 30_000, interval: 50 };
 
-/** A recording process that lives until it is told to end. */
+/** A recording process that runs until the test ends it. */
 class Recorder {
   private said = '';
 
@@ -164,7 +164,7 @@ test.each([
   });
 });
 
-test('rank 0 answers its own form and nothing else, and never with more than it got', async () => {
+test('rank 0 answers correct questions only, and never with more bytes than it got', async () => {
   await onStage(async ({ port, record, socket }) => {
     await record(0);
     const client = await socket();
@@ -203,7 +203,7 @@ test('a peer with a name that is never found costs nothing', async () => {
   });
 });
 
-test('a flood is read in part only, and rank 0 answers again after it', async () => {
+test('rank 0 reads only a part of a flood, and answers again after it', async () => {
   await onStage(async ({ port, record, socket }) => {
     const recorder = await record(0);
     const client = await socket();

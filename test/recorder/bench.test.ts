@@ -1,4 +1,4 @@
-// The benchmarks still run, and count every callback they claim to measure. Their figures are not judged here.
+// The benchmarks still run, and count every callback that they measure. Their figures are not judged here.
 
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -26,7 +26,7 @@ test('npm run bench:record', () => {
   for (const version of [1, 2, 3, 4, 5, 6, 7]) {
     expect(cases.filter((each) => each.version === version).length).toBeGreaterThan(12);
   }
-  // Of a loop that was interrupted more may be subtracted than was measured.
+  // If the loop was interrupted, more may be subtracted than was measured.
   for (const { ns, loop } of cases) expect(ns + loop).toBeGreaterThan(0);
   expect(stalls.map(({ calls }) => calls)).toEqual([20_000, 20_000, 20_000, 20_000]);
   for (const { series } of stalls) for (const { median } of series) expect(median).toBeGreaterThan(0);
@@ -42,7 +42,7 @@ test('npm run bench:record', () => {
 
 interface Counts {
   readonly mode: string;
-  /** -1: the kernel does not say. */
+  /** -1: the kernel does not report it. */
   readonly written_mb: number;
   readonly calls: number;
   readonly records: number;
@@ -55,7 +55,7 @@ test('npm run bench:stream', () => {
   expect(steady.map(({ mode }) => mode)).toEqual(['stream', 'flight']);
   for (const { calls, slots, missing, written_mb: written } of steady) {
     expect(slots + missing).toBe(calls + OPERATIONS);
-    // Half a second may hold no copy.
+    // Within half a second there may be no copy.
     expect(written >= 0 || written === -1).toBe(true);
   }
   expect(loopback.records).toBeGreaterThan(100);

@@ -54,24 +54,16 @@ const NEEDS: Readonly<Record<string, EmulatorLimit>> = {
 
 const casesOf = (program: string, names: readonly string[]): Case[] => names.map((name) => [program, name]);
 
+// These count on their share of the machine.
 test.for([
   ...casesOf('faults', [
     'parent-finalized',
     'single-core',
-    'many-threads',
     'many-communicators',
-    'too-many-communicators',
-    'stuck-peer',
     'memory-limit',
     'huge-stacks',
   ]),
-  ...casesOf('mounts', [
-    'folder-deleted',
-    'hanging-mount',
-    'disk-full-then-not',
-    'without-fallocate',
-    'file-systems',
-  ]),
+  ...casesOf('mounts', ['disk-full-then-not', 'without-fallocate', 'file-systems']),
 ])('%s: %s', { timeout: 1_200_000 }, (one, context) => passes(one, context));
 
 // Rings in a tmpfs, where no page is written back.
@@ -88,20 +80,6 @@ test.for(['flight', 'stream'])(
     }, IN_MEMORY),
 );
 
-// They wait most of the time.
-describe.concurrent('a disk that changes in mid-run', () => {
-  test.for(
-    casesOf('mid_run', [
-      'full-at-the-start',
-      'full-at-the-end',
-      'full-for-a-while',
-      'hangs-until-the-end',
-      'hangs-for-a-while',
-      'a-neighbours-disk-hangs',
-    ]),
-  )('%s: %s', { timeout: 1_200_000 }, (one, context) => passes(one, context));
-});
-
 // Figures, not judged: the copies are made every 2 s, a survivor looks every second.
 test.runIf(long)(
   'how soon rings are saved',
@@ -109,8 +87,20 @@ test.runIf(long)(
   1_200_000,
 );
 
-describe.concurrent('rings in a file of their own', () => {
+// These wait most of the time.
+describe.concurrent('several at once', () => {
   test.for([
+    ...casesOf('mounts', ['hanging-mount', 'folder-deleted']),
+    ...casesOf('mid_run', [
+      'a-neighbours-disk-hangs',
+      'hangs-for-a-while',
+      'hangs-until-the-end',
+      'full-for-a-while',
+      'full-at-the-start',
+      'full-at-the-end',
+    ]),
+    ...casesOf('faults', ['too-many-communicators', 'many-threads', 'stuck-peer']),
+    ...casesOf('saved_rings', ['all-die', 'one-dies', 'saver-dies', 'distrust', 'no-place']),
     ...casesOf('ring_files', [
       'in-order',
       'fork',
@@ -120,7 +110,6 @@ describe.concurrent('rings in a file of their own', () => {
       'just-enough-shm',
       'full-shm',
     ]),
-    ...casesOf('saved_rings', ['one-dies', 'all-die', 'saver-dies', 'distrust', 'no-place']),
     ...casesOf('other_containers', [
       'other-pids',
       'other-mounts',

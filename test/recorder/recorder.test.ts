@@ -51,21 +51,6 @@ test.for([1, 2, 3, 4, 5, 6, 7])('every event type of ABI version %i', (version, 
 
 test('repeats become counts', (context) => passes(context, ['folding']));
 
-// A sanitizer has a thread of its own that never ends, and so has the emulator.
-test.runIf(SANITIZER === '' && !EMULATED).for([
-  ['flight', 'none'],
-  ['flight', IN_MEMORY],
-  ['stream', 'none'],
-] as const)(
-  'main leaves by pthread_exit, in %s mode, rings in %s: the process ends',
-  { timeout: 600_000 },
-  ([mode, rings], context) =>
-    passes(context, ['abuse', 'main-thread-leaves'], {
-      NCCL_TRACE_MODE: mode,
-      NCCL_TRACE_RING_DIR: rings,
-    }),
-);
-
 describe('ordinals', () => {
   test('of connections, peers and replays', (context) => passes(context, ['ordinals', 'all']));
   test('go on while sampled out', (context) => passes(context, ['ordinals', 'sampled']));
@@ -94,11 +79,38 @@ describe('abuse', () => {
   ])('%s', (name, context) => passes(context, ['abuse', name]));
 });
 
-test(
-  'everything at once, for a while (npm run soak: for ten minutes)',
-  (context) => passes(context, ['soak', '1']),
-  3_600_000,
-);
+const stream = { NCCL_TRACE_MODE: 'stream' };
+
+// These wait most of the time.
+describe.concurrent('several at once', () => {
+  // A sanitizer has a thread of its own that never ends, and so has the emulator.
+  test.runIf(SANITIZER === '' && !EMULATED).for([
+    ['flight', 'none'],
+    ['flight', IN_MEMORY],
+    ['stream', 'none'],
+  ] as const)(
+    'main leaves by pthread_exit, in %s mode, rings in %s: the process ends',
+    { timeout: 600_000 },
+    ([mode, rings], context) =>
+      passes(context, ['abuse', 'main-thread-leaves'], {
+        NCCL_TRACE_MODE: mode,
+        NCCL_TRACE_RING_DIR: rings,
+      }),
+  );
+
+  test.for(['dead-disk', 'busy-disk', 'slow-disk'])('bad place: %s', { timeout: 600_000 }, (name, context) =>
+    passes(context, ['bad_places', name]),
+  );
+  test('bad place, in stream mode: slow-disk', { timeout: 600_000 }, (context) =>
+    passes(context, ['bad_places', 'slow-disk'], stream),
+  );
+
+  test(
+    'everything at once, for a while (npm run soak: for ten minutes)',
+    (context) => passes(context, ['soak', '1']),
+    3_600_000,
+  );
+});
 
 // From more threads than there are rings, told to record otherwise meanwhile: the recorder looks once a second.
 describe.concurrent('callbacks of all kinds at once', () => {
@@ -128,9 +140,6 @@ describe('bad places', () => {
     'disk-full',
     'file-size-limit',
     'not-to-be-mapped',
-    'slow-disk',
-    'busy-disk',
-    'dead-disk',
     'nothing-is-overwritten',
     'small-budget',
   ])('%s', (name, context) => passes(context, ['bad_places', name]));
@@ -166,12 +175,11 @@ describe('stream mode', () => {
     'fork',
   ])('%s', (name, context) => passes(context, ['stream', name]));
 
-  const stream = { NCCL_TRACE_MODE: 'stream' };
   test.for(['misuse', 'concurrent-init', 'unload', 'fork', 'exit-without-finalize', 'threads-come-and-go'])(
     'abuse: %s',
     (name, context) => passes(context, ['abuse', name], stream),
   );
-  test.for(['no-permission', 'disk-full', 'slow-disk', 'small-budget'])('bad place: %s', (name, context) =>
+  test.for(['no-permission', 'disk-full', 'small-budget'])('bad place: %s', (name, context) =>
     passes(context, ['bad_places', name], stream),
   );
 });

@@ -1,4 +1,4 @@
-// What the environment asks for, what comes of it, and what NCCL's log says.
+// Settings in the environment: what is recorded where, and what NCCL's log says.
 
 import { mkdirSync, readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';

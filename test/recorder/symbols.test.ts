@@ -1,4 +1,4 @@
-// What the library shows to others, and what it asks of them: it is built on a new system and loaded on old ones.
+// What the library exports, and what it needs: it is built on a new system and loaded on old ones.
 
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
