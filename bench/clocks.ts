@@ -63,7 +63,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     print(`About ${Math.ceil(draws / 4)} minutes on a quiet core: ${draws} draws of a short case.\n`);
     runTable(draws, print);
   } else if (process.argv.includes('--command'))
-    clocksCommand(number('--hosts', 1024), fileURLToPath(new URL('../../..', import.meta.url)), print);
+    await clocksCommand(number('--hosts', 1024), fileURLToPath(new URL('../../..', import.meta.url)), print);
   else if (process.argv.includes('--wander')) wandering([2, 10, 60], number('--draws', 5), print);
   else simulated(process.argv.includes('--smoke'), print);
 }

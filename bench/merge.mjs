@@ -11,21 +11,18 @@
 // machine does can only add; of commands also the least time and the peak of memory. A record is one callback; repeats that were
 // folded into counts are not counted.
 
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { command } from './command.mjs';
-import { build } from 'esbuild';
+import { importTypeScript, record } from './tools.mjs';
 import { merge } from '../build/modules/merge.js';
 import { mergedRows, streamRankFile } from '../build/modules/rankfile/index.js';
 import { compressFrame } from '../build/modules/rankfile/zstd.js';
 import { scanFile } from '../build/modules/scan/scan.js';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string' },
@@ -76,19 +73,8 @@ function recordRun() {
   const args = values.smoke
     ? '--ranks 2 --channels 2 --iterations 2 --ops allreduce:256K'
     : '--ranks 4 --channels 4 --iterations 640 --ops allreduce:4M,allreduce:64K*4';
-  const run = path.join(folder, 'run');
-  execFileSync(path.join(root, 'build/nccl-trace-loopback'), [...args.split(' '), '--quiet'], {
-    env: {
-      PATH: process.env.PATH,
-      NCCL_PROFILER_PLUGIN: path.join(root, 'build/libnccl-profiler-trace.so'),
-      NCCL_TRACE_DIR: run,
-      NCCL_TRACE_RING_DIR: 'none',
-      NCCL_TRACE_EVENTS: 'all',
-      NCCL_TRACE_RING_MB: values.smoke ? '1' : '64',
-    },
-    stdio: 'inherit',
-  });
-  return readdirSync(run).map((name) => path.join(run, name));
+  const settings = { NCCL_TRACE_EVENTS: 'all', NCCL_TRACE_RING_MB: values.smoke ? '1' : '64' };
+  return record(path.join(folder, 'run'), args, settings);
 }
 
 async function measureMany(name, count, collectives, detail) {
@@ -107,17 +93,7 @@ async function measureMany(name, count, collectives, detail) {
 
 /** The builder of rank files is the tests', and in TypeScript. */
 async function writeMany(name, count, collectives) {
-  const outfile = path.join(folder, 'many_files.mjs');
-  await build({
-    entryPoints: [path.join(root, 'bench/merge/many_files.ts')],
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    packages: 'external',
-    outfile,
-    logLevel: 'error',
-  });
-  const { writeManyFiles } = await import(pathToFileURL(outfile).href);
+  const { writeManyFiles } = await importTypeScript('bench/merge/many_files.ts');
   const many = path.join(folder, name);
   mkdirSync(many);
   return writeManyFiles(many, count, collectives);

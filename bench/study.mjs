@@ -4,16 +4,13 @@
 // other scans of one run instead; each must lack a rank of the run, because a scan of all ranks on one host keeps fewer transfers. Printed
 // are processor time, waiting time and the peak of memory of the command, a process of its own, and the size of scans against rank files.
 
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { command } from './command.mjs';
-import { build } from 'esbuild';
+import { importTypeScript, record } from './tools.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
 const { values } = parseArgs({
   options: {
     ranks: { type: 'string', default: '32,128,512,1024' },
@@ -27,7 +24,7 @@ const folder = mkdtempSync(path.join(tmpdir(), 'nccl-trace-bench-'));
 process.stderr.write('about a minute to record and scan, then up to a minute per size\n');
 try {
   const scans = values.scans?.split(',') ?? scanRecorded();
-  const { multiplyScans } = await toolOf('multiply');
+  const { multiplyScans } = await importTypeScript('bench/study/multiply.ts');
   for (const ranks of values.ranks.split(',').map(Number)) {
     const own = path.join(folder, String(ranks));
     mkdirSync(own);
@@ -45,19 +42,8 @@ try {
 }
 
 function scanRecorded() {
-  const run = path.join(folder, 'run');
   const args = `--ranks ${RECORDED} --channels 4 --timeout 900 --iterations ${values.iterations} --ops allreduce:4M,allreduce:64K*4`;
-  execFileSync(path.join(root, 'build/nccl-trace-loopback'), [...args.split(' '), '--quiet'], {
-    env: {
-      PATH: process.env.PATH,
-      NCCL_PROFILER_PLUGIN: path.join(root, 'build/libnccl-profiler-trace.so'),
-      NCCL_TRACE_DIR: run,
-      NCCL_TRACE_RING_DIR: 'none',
-      NCCL_TRACE_RING_MB: '64',
-    },
-    stdio: 'inherit',
-  });
-  const files = readdirSync(run).map((name) => path.join(run, name));
+  const files = record(path.join(folder, 'run'), args, { NCCL_TRACE_RING_MB: '64' });
   const scans = [files.slice(0, RECORDED / 2), files.slice(RECORDED / 2)].map((shard, i) => {
     const output = path.join(folder, `${i}.scan`);
     const { cpu } = command(['scan', ...shard, '-qo', output]);
@@ -67,19 +53,4 @@ function scanRecorded() {
   const share = (100 * Number(megabytes(scans))) / Number(megabytes(files));
   console.log(`${files.length} files, ${megabytes(files)} MB; scans ${share.toFixed(2)} % of them`);
   return scans;
-}
-
-async function toolOf(name) {
-  // Beside node_modules, where its packages are found.
-  const outfile = path.join(root, `build/bench-${name}.mjs`);
-  await build({
-    entryPoints: [path.join(root, `bench/study/${name}.ts`)],
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    packages: 'external',
-    outfile,
-    logLevel: 'error',
-  });
-  return import(pathToFileURL(outfile).href);
 }

@@ -6,12 +6,10 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { command } from './command.mjs';
-import { build } from 'esbuild';
+import { importTypeScript } from './tools.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
 const { values } = parseArgs({
   options: {
     slots: { type: 'string', default: String(2 ** 26) },
@@ -20,11 +18,7 @@ const { values } = parseArgs({
 });
 const folder = mkdtempSync(path.join(tmpdir(), 'nccl-trace-bench-'));
 try {
-  const outfile = path.join(root, 'build/bench-window.mjs');
-  const entryPoints = [path.join(root, 'test/support/large_stream_file.ts')];
-  const bundling = { bundle: true, platform: 'node', format: 'esm', packages: 'external', logLevel: 'error' };
-  await build({ entryPoints, outfile, ...bundling });
-  const { writeLargeStreamFile } = await import(pathToFileURL(outfile).href);
+  const { writeLargeStreamFile } = await importTypeScript('test/support/large_stream_file.ts');
   const file = path.join(folder, 'rank00000.bin');
   const seconds = Number(values.seconds);
   const records = writeLargeStreamFile(file, Number(values.slots), 'zstd', seconds);

@@ -4,15 +4,7 @@
  */
 
 import { spawn, spawnSync } from 'node:child_process';
-import {
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -20,7 +12,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
 import { traceTexts } from '../../src/report/headline.js';
-import { PROGRAM } from '../support/program.js';
+import { copyRanks, RECORDED, writeCommand } from '../support/node_disks.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const manifest = path.join(root, 'examples/kubernetes/postmortem.yaml');
@@ -75,14 +67,8 @@ it.runIf(canInstall)(`the manifest is valid for the API of Kubernetes${why}`, as
 
 it.runIf(canInstall)(`its pods make the trace of merge${why}`, { timeout: 120_000 }, async () => {
   const [config, nodes, head] = documents() as [Manifest, Manifest, Manifest];
-  const sample = path.join(root, 'samples/hosts');
   const traces = path.join(folder, 'traces');
-  mkdirSync(path.join(folder, 'bin'));
-  writeFileSync(
-    path.join(folder, 'bin/nccl-trace'),
-    `#!/bin/sh\nexec "${process.execPath}" "${PROGRAM}" "$@"\n`,
-    { mode: 0o755 },
-  );
+  writeCommand(folder);
   const pod = ({ spec }: Manifest, node: string): Promise<number | null> => {
     const disk = path.join(folder, node);
     const script = spec.template.spec.containers[0]!.args[0]!;
@@ -91,15 +77,8 @@ it.runIf(canInstall)(`its pods make the trace of merge${why}`, { timeout: 120_00
     const child = spawn('bash', ['-ec', here], { env, stdio: 'ignore' });
     return new Promise((done) => child.on('close', done));
   };
-  for (const [node, ranks] of [
-    ['a', [0, 2]],
-    ['b', [1, 3]],
-  ] as const) {
-    const disk = path.join(folder, node, config.data.RUN!);
-    mkdirSync(disk, { recursive: true });
-    for (const rank of ranks)
-      copyFileSync(path.join(sample, `rank0000${rank}.bin`), path.join(disk, `rank0000${rank}.bin`));
-  }
+  copyRanks([0, 2], path.join(folder, 'a', config.data.RUN!));
+  copyRanks([1, 3], path.join(folder, 'b', config.data.RUN!));
   expect(await Promise.all([pod(nodes, 'a'), pod(head, ''), pod(nodes, 'b')])).toEqual([0, 0, 0]);
   const own = path.join(traces, config.data.RUN!);
   expect(readdirSync(own).sort()).toEqual([
@@ -112,6 +91,6 @@ it.runIf(canInstall)(`its pods make the trace of merge${why}`, { timeout: 120_00
     'run.study',
   ]);
   const output = path.join(folder, 'merged.pftrace');
-  await merge({ inputs: [sample], output, texts: traceTexts });
+  await merge({ inputs: [RECORDED], output, texts: traceTexts });
   expect(readFileSync(path.join(own, 'run.pftrace')).equals(readFileSync(output))).toBe(true);
 });

@@ -5,8 +5,6 @@
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
-  chmodSync,
-  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -22,6 +20,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
 import { traceTexts } from '../../src/report/headline.js';
 import type { MergeReport } from '../../src/report/report.js';
+import { copyRanks, RECORDED, THE_COMMAND, writeCommand } from '../support/node_disks.js';
 import { PROGRAM } from '../support/program.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -35,8 +34,6 @@ describe.skipIf(!canStart)(name, { timeout: 300_000 }, () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'nccl-trace-real-slurm-'));
   const slurm = path.join(folder, 'slurm');
   const script = path.join(root, 'scripts/slurm-here.sh');
-  const sample = path.join(root, 'samples/hosts');
-  const files = [0, 1, 2, 3].map((rank) => `rank0000${rank}.bin`);
   let env: NodeJS.ProcessEnv = {};
 
   beforeAll(() => {
@@ -54,30 +51,19 @@ describe.skipIf(!canStart)(name, { timeout: 300_000 }, () => {
       env: { ...process.env, EPILOG: epilog },
     });
     const conf = /SLURM_CONF=(.*)/.exec(output)![1]!;
-    mkdirSync(path.join(folder, 'bin'));
+    writeCommand(folder);
     // Slim images have none; where there is one, the epilog finds it first.
     const runuser = '#!/bin/bash\nshift 3\nexec "$@"\n';
     writeFileSync(path.join(folder, 'bin/runuser'), runuser, { mode: 0o755 });
     env = { ...process.env, SLURM_CONF: conf, TOOLS: folder, PATIENCE: '60' };
-    tool(`exec "${process.execPath}" "${PROGRAM}" "$@"`);
-    files.forEach((file, rank) => {
-      // Two ranks on each node's own disk.
-      const disk = path.join(folder, 'disks', rank < 2 ? 'n1' : 'n2');
-      mkdirSync(disk, { recursive: true });
-      copyFileSync(path.join(sample, file), path.join(disk, file));
-    });
+    // Two ranks on each node's own disk.
+    copyRanks([0, 1], path.join(folder, 'disks/n1'));
+    copyRanks([2, 3], path.join(folder, 'disks/n2'));
   });
   afterAll(() => {
     execFileSync(script, ['stop', slurm]);
     rmSync(folder, { recursive: true });
   });
-
-  /** What the nodes run as nccl-trace. */
-  function tool(lines: string): void {
-    const file = path.join(folder, 'bin/nccl-trace');
-    writeFileSync(file, `#!/bin/bash\n${lines}\n`);
-    chmodSync(file, 0o755);
-  }
 
   /** Returns the job's log. */
   function postmortem(out: string, disks = 'disks'): string {
@@ -112,7 +98,7 @@ describe.skipIf(!canStart)(name, { timeout: 300_000 }, () => {
       ...['run.json', 'run.pftrace', 'run.study'],
     ]);
     const output = path.join(folder, 'merged.pftrace');
-    await merge({ inputs: [sample], output, texts: traceTexts });
+    await merge({ inputs: [RECORDED], output, texts: traceTexts });
     expect(readFileSync(path.join(out, 'run.pftrace')).equals(readFileSync(output))).toBe(true);
   });
 
@@ -120,10 +106,11 @@ describe.skipIf(!canStart)(name, { timeout: 300_000 }, () => {
     const out = path.join(folder, 'killed');
     const mark = path.join(folder, 'was-killed');
     // The first scan of n2 ends by SIGKILL while it works.
-    tool(
+    writeCommand(
+      folder,
       `if [ "$1" = scan ] && [ "$SLURMD_NODENAME" = n2 ] && [ ! -e "${mark}" ]; then touch "${mark}"; ` +
         `"${process.execPath}" "${PROGRAM}" "$@" & sleep 0.15; kill -9 $!; wait $!; exit 137; fi\n` +
-        `exec "${process.execPath}" "${PROGRAM}" "$@"`,
+        THE_COMMAND,
     );
     const log = postmortem(out);
     expect(existsSync(mark)).toBe(true);
@@ -142,7 +129,7 @@ describe.skipIf(!canStart)(name, { timeout: 300_000 }, () => {
     const files = ['n1 0 1', 'n2 2 3'].map((line) => {
       const [node, ...ranks] = line.split(' ') as [string, string, string];
       const disk = `${path.join(folder, 'disks', node)}/$SLURM_JOB_ID`;
-      return `mkdir -p ${disk}; cp ${ranks.map((rank) => path.join(sample, `rank0000${rank}.bin`)).join(' ')} ${disk};`;
+      return `mkdir -p ${disk}; cp ${ranks.map((rank) => path.join(RECORDED, `rank0000${rank}.bin`)).join(' ')} ${disk};`;
     });
     const args = ['--parsable', '--nodes=2', `--output=${logs}/%j.log`, `--wrap=${files.join(' ')} exit 1`];
     const job = execFileSync('sbatch', args, { env, encoding: 'utf8' }).trim();
@@ -163,9 +150,7 @@ describe.skipIf(!canStart)(name, { timeout: 300_000 }, () => {
     'a node that never comes leaves its ranks named as missing',
     () => {
       const out = path.join(folder, 'without');
-      tool(
-        `if [ "$SLURMD_NODENAME" = n2 ]; then sleep 600; fi\nexec "${process.execPath}" "${PROGRAM}" "$@"`,
-      );
+      writeCommand(folder, `if [ "$SLURMD_NODENAME" = n2 ]; then sleep 600; fi\n${THE_COMMAND}`);
       env = { ...env, TRIES: '1', PATIENCE: '10' };
       postmortem(out);
       const { missingRanks, ranks } = summaryIn(out);
