@@ -1,4 +1,4 @@
-/** A running process is told to record less and then all again; nothing else can be made of it. */
+/** `control` makes a running process record less, and then all again. Nothing else can be changed with it. */
 
 import { randomBytes } from 'node:crypto';
 import {
@@ -21,7 +21,7 @@ import { PROJECT } from '../support/native.js';
 import { runProgram } from '../support/program.js';
 import { type Puppet, startPuppet } from '../support/puppet.js';
 
-/** Of a process that was killed: its file says that it records. */
+/** The file of a killed process, which still says that it records. */
 const SAMPLE = path.join(PROJECT, 'samples/hang/rank00003.bin');
 
 let folder: string;

@@ -1,4 +1,4 @@
-/** Disks that are full, or become so in the middle of a merge, and disks that take nothing: a sentence, exit code 4, nothing left. */
+/** Disks that are full, become full during a merge, or are read-only: one error, exit code 4, no file left. */
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -55,7 +55,7 @@ describe.skipIf(!canMount)('a trace does not fit', () => {
   });
 });
 
-it.skipIf(!canMount)('and does where there is room', () => {
+it.skipIf(!canMount)('a trace is written where there is room', () => {
   const { code, left } = mergeOnto('size=4m', 2);
   expect({ code, left }).toEqual({ code: 0, left: ['run.pftrace'] });
 });

@@ -58,7 +58,7 @@ describe.each(SIGNALS)('%s ends with %i and leaves nothing:', (signal, code) => 
 
   it('a merge to a reader that stopped', async () => {
     writeRun(at('run'), { ranks: 4, collectives: 40, steps: 12 });
-    const reader = spawn('bash', ['-c', 'exec 3< pipe; read -n 1 <&3; echo; sleep 60'], { cwd: folder });
+    const reader = spawn('bash', ['-c', 'exec 3< pipe; read -n 1 <&3; echo; exec sleep 60'], { cwd: folder });
     const child = start('merge run -q -o pipe');
     await once(reader.stdout, 'data');
     child.kill(signal);

@@ -1,4 +1,4 @@
-/** What a start of the command loads, by the imports of the built files: what is not needed yet is not there yet. */
+/** What a start of the command loads, by the imports of the built files: only what is needed at once. */
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -18,7 +18,7 @@ it('merge waits for no thread pool and no zstd', () => {
   const [merge] = chunksNamed('cli/main.js', /merge-\w+\.js$/);
   const { packages, bytes } = loadedBy(merge!);
   expect(packages).toEqual([]);
-  // It is the whole program, so these figures say that something was found at all.
+  // These figures show that the imports were found at all.
   expect(bytes).toBeGreaterThan(300_000);
 });
 

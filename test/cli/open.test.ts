@@ -65,7 +65,7 @@ describe('the server', () => {
     await server.close();
   });
 
-  it('gives the file to the UI, byte for byte, and knows when it is through', async () => {
+  it('gives the file to the UI, byte for byte, and knows when it is done', async () => {
     const { status, headers, body } = await ask(server.url, 'GET', { Origin: UI });
     expect(status).toBe(200);
     expect(body.equals(CONTENT)).toBe(true);
@@ -78,7 +78,7 @@ describe('the server', () => {
     await server.delivered;
   });
 
-  it('answers HEAD with the size, and the question a browser asks before it talks to this machine', async () => {
+  it('answers HEAD with the size, and the preflight request of a browser', async () => {
     expect(await ask(server.url, 'HEAD', { Origin: UI })).toMatchObject({
       status: 200,
       headers: { 'content-length': String(CONTENT.length) },

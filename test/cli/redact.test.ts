@@ -2,9 +2,9 @@
 
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { main } from '../../src/cli/main.js';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
+import { runHere, type TextResult } from '../support/command_line.js';
 import { madeUpRank, SMALL_RUN, temporaryFolder } from '../support/made_up_run.js';
 import { viewTrace } from '../support/trace_view.js';
 
@@ -49,20 +49,7 @@ function writeRanks(name: string, options: object, first: number): void {
   }
 }
 
-async function said(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  const caught = { out: '', err: '' };
-  for (const to of ['out', 'err'] as const)
-    vi.spyOn(process[`std${to}`], 'write').mockImplementation((text: unknown, done?: unknown) => {
-      caught[to] += String(text);
-      if (typeof done === 'function') (done as () => void)();
-      return true;
-    });
-  try {
-    return { code: await main(args), ...caught };
-  } finally {
-    vi.restoreAllMocks();
-  }
-}
+const said = (...args: string[]): Promise<TextResult> => runHere(process.cwd(), ...args);
 
 describe('no original name is', () => {
   it('in the trace, the report or the summary, though other runs and broken files lie beside', async () => {

@@ -1,4 +1,4 @@
-/** A snapshot has what had been said when it was made, of a process that does not move and cannot help. */
+/** A snapshot has all records up to the moment it was made, also of a stopped process that cannot help. */
 
 import {
   chmodSync,
@@ -62,7 +62,7 @@ describe.each(['flight', 'stream'])('of a process that is stopped, in %s mode,',
     expect(stderr).toContain(place === 'none' ? 'rings from its rank file' : 'rings from its ring file');
     const copy = openRankFile(path.join(out, 'rank00000.bin'));
     expect(copy.header).toMatchObject({ placement: 'in-file', life: 'recording', mode });
-    // When: so that an older copy is not taken for a rank that is gone.
+    // The snapshot states its time, so that it is not taken for the file of a rank that disappeared.
     expect(copy.header.snapshotRealtime).toBeGreaterThan(copy.header.startRealtime);
     expect(openRankFile(rankFile()).header.snapshotRealtime).toBeNull();
     // Five slots each, a start and a stop; a gap may cut those it begins and ends in.

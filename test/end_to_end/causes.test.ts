@@ -1,4 +1,4 @@
-/** The report of recorded jobs that are slow on purpose names the cause and its moment; of a healthy job it names none. */
+/** The report names the cause, and since when, for recorded jobs that are slow on purpose. For a healthy job it names none. */
 
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
@@ -33,7 +33,7 @@ const of = <Kind extends Cause['cause']>(
 const JOB = '--ranks 4 --channels 1 --ops allreduce:64K';
 
 it(
-  'a rank that calls late since the 20th iteration: since when, and that all is slower since then',
+  'a rank that calls late since the 20th iteration: its moment, and that collectives are slower since then',
   RECORD_AGAIN,
   async () => {
     const report = await reportOn(`${JOB} --iterations 40 --slow host:2:150ms@20`);
@@ -62,7 +62,7 @@ it(
   },
 );
 
-it('a GPU that always begins late: always', RECORD_AGAIN, async () => {
+it('a GPU that always begins late: named for the whole run', RECORD_AGAIN, async () => {
   const report = await reportOn(`${JOB} --iterations 20 --slow gpu:1:150ms`);
   expect(report.causes).toMatchObject([{ cause: 'late rank', rank: 1, on: 'GPU', when: 'always' }]);
 });

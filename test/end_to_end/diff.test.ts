@@ -1,6 +1,6 @@
 /**
- * `nccl-trace diff` on recorded pairs: two runs of the same healthy job have no difference beyond the noise, and of a slow link the collectives
- * over it and the link itself are named. NCCL_TRACE_LONG=1 records 20 pairs of several jobs.
+ * `nccl-trace diff` on recorded pairs. Two runs of the same healthy job differ only by noise. For a slow link, the link and the collectives
+ * over it are named. NCCL_TRACE_LONG=1 records 20 pairs of several jobs.
  */
 
 import { readFileSync } from 'node:fs';
@@ -77,14 +77,14 @@ describe('a link that got slow', () => {
     expect([onlyBefore, onlyAfter]).toEqual([[], []]);
   });
 
-  it('and the other way round no collective is worse for it', async () => {
+  it('in the other direction no collective is slower', async () => {
     const { out } = await diff(slow, healthy);
     expect(out.toString()).toMatch(/better: +AllReduce of 256 KiB/);
     expect(out.toString()).toMatch(/better: +link 1 -> 2/);
     expect(out.toString()).not.toMatch(/worse: +(AllReduce|link 1 -> 2)/);
   });
 
-  it('two runs of one input say the same each time', async () => {
+  it('the same two runs give the same output each time', async () => {
     const again = await diff(healthy, slow, '--json');
     expect(again.out.equals(told.out)).toBe(true);
   });

@@ -1,4 +1,4 @@
-/** NCCL_TRACE_SAMPLE: all ranks choose the same collectives, and each of them is there whole. */
+/** NCCL_TRACE_SAMPLE: all ranks record the same collectives, each with all its events. */
 
 import { mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -34,7 +34,7 @@ function chosen(file: string): string[] {
     const ops = below([handle], 'ProxyOp');
     return `${fields.get('func')} ${fields.get('seqNumber')}: ${ops.length}, ${below(ops, 'ProxyStep').length}`;
   });
-  // And nothing is left of the others.
+  // The other collectives have left no operation.
   const colls = named('Coll').map(({ handle }) => handle);
   expect(below(colls, 'ProxyOp')).toHaveLength(named('ProxyOp').length);
   return told.sort();

@@ -1,6 +1,6 @@
 /**
- * What the trace shows is what the loopback did: the same collectives, operations, steps and bytes on every rank, by two
- * accounts that share nothing but the callbacks between them.
+ * The trace shows what the loopback did: the same collectives, operations, steps and bytes on every rank. The trace and the
+ * loopback's own account share only the callbacks.
  */
 
 import { describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * The rarer things NCCL says, as a user sees them: the trace of a run of the loopback against the loopback's own account
- * of it. `truth.test.ts` does the same for the usual ones.
+ * Rare events of NCCL, as a user sees them: the trace of a loopback run against the loopback's own account. `truth.test.ts`
+ * does the same for the usual events.
  */
 
 import { describe, expect, it } from 'vitest';
@@ -129,8 +129,8 @@ describe('kernels with wrong marks', () => {
     expect(text).toContain(`suspect: 12 ${LINE}\n`);
   });
 
-  // What cannot be known: a lag of less than the slack of 1 ms, and one that most kernels have alike, since nothing but
-  // their stamps tells the GPU's clock. Here two works of eight blocks each are right, and the lag is 60, then 150 ms.
+  // Two lags cannot be found: one below the slack of 1 ms, and one that most kernels share, because only their stamps
+  // show the GPU's clock. Here two works of eight blocks each are right, and the lag is 60, then 150 ms.
   it('lag: a mark of earlier work is suspect, if that work was long enough ago', async () => {
     const call = 'allreduce:256K/ll,sync';
     const ops = [call, call, 'sleep:60ms', call, 'sleep:150ms', call].join();
@@ -145,7 +145,7 @@ describe('kernels with wrong marks', () => {
     expect(text).toContain(`suspect: 32 ${LINE}\n`);
   });
 
-  // Of more than 64 the first have the times of the last. That cannot be known: they were noticed later still.
+  // With more than 64 kernels the first have the times of the last. This cannot be found: they were noticed even later.
   it('late: times that are noticed late are true', async () => {
     const { reasons, text } = await run(6, 'late', 12);
     expect(reasons).toEqual(Array(2).fill(Array(12).fill(undefined)));
@@ -168,7 +168,7 @@ describe('kernels with wrong marks', () => {
   });
 });
 
-describe('transports that forget', () => {
+describe('transports that never stop their operations', () => {
   it.each(['collnet', 'memcpy'])(
     '%s: operations whose end NCCL never reports are shown as such, and the collectives are not called hung',
     async (kind) => {
@@ -234,7 +234,7 @@ describe('PXN', () => {
     }
   });
 
-  it('names the missing file of the originator, and guesses nothing', async () => {
+  it('names the missing file of the originator, and makes no claim about it', async () => {
     const { view, truths, report } = await runAndMerge(4, args, {}, { without: 0 });
     const { pid } = truths[0]!.find(({ kind }) => kind === 'process')! as unknown as { pid: number };
     expect(report.missingRanks).toEqual([0]);
@@ -306,16 +306,15 @@ describe('CUDA graphs', () => {
 });
 
 /**
- * Starts that nobody asked for have no stop, so what they made is not done: it is drawn as unfinished, and told apart by
- * that. But they count as operations of their connection; from then on ordinals differ from the truth's, which no recorder
- * can prevent.
+ * Wrong starts have no stop, so their events are drawn as unfinished, and this test recognises them by it. But they count as
+ * operations of their connection: from then on ordinals differ from those of the truth, which no recorder can prevent.
  */
 describe('abuse', () => {
   const withoutOrdinal = (op: string): string => op.replace(/ #\d+/, '');
   const isReal = (slice: ViewSlice): boolean =>
     isDone(slice) && slice.args.end === undefined && slice.args.stop === undefined;
 
-  /** v1 counts raw steps, all of which it tells of: the truth's are transfers. */
+  /** v1 reports raw steps, the truth counts transfers. */
   function expectTheRealAreThere(view: TraceView, truth: readonly TruthLine[], rank: number, abi: number) {
     expect(worksSeen(view, rank).filter((work) => work.endsWith('done true'))).toEqual(worksDone(truth));
     const opText = (op: string): string =>

@@ -1,4 +1,4 @@
-/** What the loopback does wrong on request, the verdict finds: recorded by the real plugin, read from its files alone. */
+/** The verdict finds the faults that the loopback makes on request, from the files of the real plugin alone. */
 
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { viewTrace } from '../support/trace_view.js';
 const { folder, remove } = temporaryFolder();
 afterAll(remove);
 
-/** ms: until no heartbeat is taken for that of a rank that lives. */
+/** ms: after this time no heartbeat counts as recent. */
 const UNTIL_STALE = 2600;
 
 async function verdictOn(
@@ -59,7 +59,7 @@ const behindIn = (verdict: Verdict): readonly Behind[] =>
   verdict.kind === 'unclear' ? (verdict.unclear.idle?.behind ?? []) : [];
 
 async function judged(recording: string) {
-  // Whether a rank still lives must not matter: it depends on when its file is read.
+  // Whether a rank is still alive must not matter: it depends on when its file is read.
   const diagnosis = await diagnose([recording], { hungAfter: 1 });
   const { verdict } = diagnosis;
   const hang = verdict.kind === 'hung' ? verdict.hang : undefined;
@@ -87,7 +87,7 @@ function timeless(text: string): string[] {
     .split('\n');
 }
 
-/** They mostly sleep: side by side. */
+/** At the same time, because they mostly sleep. */
 describe.concurrent('the verdict on', () => {
   it('a rank that skips a collective: never entered, and its neighbours wait for it', async ({ expect }) => {
     const { code, hang, waiting, text } = await verdictOn(
@@ -119,7 +119,9 @@ describe.concurrent('the verdict on', () => {
     ]);
   });
 
-  it('a rank that was killed: no heartbeat, and who waits for its data', async ({ expect }) => {
+  it('a rank that was killed: it has no heartbeat, and the ranks that wait for its data are named', async ({
+    expect,
+  }) => {
     const { code, hang, waiting, text } = await verdictOn(
       'kill',
       '--ranks 4 --ops allreduce:1M --channels 1 --iterations 3 --kill-rank 2 --kill-at 1:5 --hang-seconds 4',
@@ -132,7 +134,7 @@ describe.concurrent('the verdict on', () => {
     expect(text).toContain('\n  no heartbeat:   rank 2 (');
   });
 
-  it('a rank that was killed where no end is recorded: not healthy, and who is silent', async ({
+  it('a rank that was killed where no end is recorded: the run is not healthy, and the silent rank is named', async ({
     expect,
   }) => {
     const { code, verdict, text } = await verdictOn(
@@ -229,7 +231,7 @@ describe.concurrent('the verdict on', () => {
     expect([hang?.front?.file, hang?.front?.peerFile]).toContain(1);
   });
 
-  it('sends that do not arrive, which their sender is through with: the cause, and not the collective behind them', async ({
+  it('sends that do not arrive though their sender finished them: the cause, and not the collective behind them', async ({
     expect,
   }) => {
     const { hang } = await verdictOn(
@@ -319,7 +321,7 @@ describe.concurrent('the verdict on', () => {
     expect(text).toContain('\n  looked at:      1 of 2 collectives alone\n');
   });
 
-  it('a hang in a collective that was sampled out: not healthy, and names who called less', async ({
+  it('a hang in a collective that was sampled out: the run is not healthy, and the rank that called less is named', async ({
     expect,
   }) => {
     // As soon as that is known, however long it takes on a busy machine.
@@ -353,7 +355,7 @@ describe.concurrent('the verdict on', () => {
     });
   });
 
-  it('a run that went well: no alarm', async ({ expect }) => {
+  it('a healthy run: no alarm', async ({ expect }) => {
     const { code, verdict } = await verdictOn('healthy', '--ranks 4 --ops allreduce:1M --iterations 3');
     expect(code).toBe(0);
     // Who came last most often, where that is worth a line: on a busy machine somebody may.

@@ -1,7 +1,7 @@
 /**
- * Faults on purpose, and whom the verdict names: one small run of each class of `npm run bench:verdict` here, always the same; NCCL_TRACE_LONG=1
- * plays what the bench plays, drawn anew. A verdict may be too wide, or say that it does not know; an alarm on a healthy run, or a wrong name in more
- * than one run of a hundred, it may not.
+ * Faults on purpose, and the rank that the verdict names: one small run of each class of `npm run bench:verdict`, always the same one.
+ * NCCL_TRACE_LONG=1 plays all runs of the bench, with a new seed. A verdict may be too wide or not known. It may neither raise an alarm on a
+ * healthy run nor name a wrong rank in more than one run of a hundred.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -27,12 +27,12 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const told = (played: readonly Played[]): string =>
+const tableText = (played: readonly Played[]): string =>
   [...tableOf(played), ...missLines(played, (name) => `seed ${SEED}: ${name}`)].join('\n');
 const countOf = (played: readonly Played[], ...outcomes: string[]): number =>
   played.filter(({ outcome }) => outcomes.includes(outcome)).length;
 
-/** Of each class the first run that is small and looked at soon. */
+/** The first run of each class that is small and read soon after its end. */
 function chosen(sort: 'faulty' | 'healthy'): Case[] {
   if (LONG) return casesOf({ seed: SEED, runs: 10, only: sort });
   const byClass = new Map<string, Case>();
@@ -72,8 +72,10 @@ it(
     const played = await play(chosen('faulty'));
     expect(played.length).toBeGreaterThanOrEqual(LONG ? 500 : 25);
     const right = countOf(played, 'right', 'too wide') / played.length;
-    expect(right, told(played)).toBeGreaterThanOrEqual(LONG ? 0.95 : 0.85);
-    expect(countOf(played, 'wrong') / played.length, told(played)).toBeLessThanOrEqual(LONG ? 0.01 : 0.03);
+    expect(right, tableText(played)).toBeGreaterThanOrEqual(LONG ? 0.95 : 0.85);
+    expect(countOf(played, 'wrong') / played.length, tableText(played)).toBeLessThanOrEqual(
+      LONG ? 0.01 : 0.03,
+    );
   },
   LONG ? 7_200_000 : 120_000,
 );
@@ -87,7 +89,7 @@ it(
     const alarms = played.filter(
       ({ outcome, naming }) => outcome === 'alarm' && (LONG || naming.kind !== 'slow'),
     );
-    expect(alarms.length, told(played)).toBe(0);
+    expect(alarms.length, tableText(played)).toBe(0);
   },
   LONG ? 7_200_000 : 120_000,
 );

@@ -1,5 +1,5 @@
-// What a plugin must bear beside the work: transports that start operations and forget them, receives that are not
-// stopped, and calls nobody wants. The job goes on, and every call is in the truth.
+// Calls that a plugin must survive: transports that start operations and never stop them, receives without stops,
+// and wrong calls. The job goes on, and every call is in the truth.
 
 import { describe, expect, test } from 'vitest';
 import { Log, field, states } from './log.js';
@@ -7,7 +7,7 @@ import { Log, field, states } from './log.js';
 const isSend = ({ fields }: { fields: Record<string, string> }) => fields.isSend === '1';
 
 describe.each(['collnet', 'memcpy'])('transport %s', (transport) => {
-  test.each([1, 2, 3, 4, 6, 7])('v%i: operations start as receives, and that is all', async (abi) => {
+  test.each([1, 2, 3, 4, 6, 7])('v%i: operations start as receives, and nothing follows', async (abi) => {
     const log = await Log.of(
       `--ranks 2 --channels 2 --abi ${abi} --transport ${transport} --ops allreduce:256K --iterations 2`,
     );
@@ -70,7 +70,7 @@ describe('abuse', () => {
     expect(log.run.summary.counts).toMatchObject({ wrong: 0, verified: 2 * 4 * 3 });
     const { starts, states: said, stops } = log.totals;
     expect([total(starts), total(said), stops]).toEqual(['start', 'state', 'stop'].map((c) => count(log, c)));
-    // No version has it, and natively nothing keeps it away.
+    // No version has this type, and without an adapter nothing keeps it away.
     expect(starts.Unknown).toBeGreaterThan(0);
     expect(starts.Unknown).toBe(log.ofType('?').length);
     expect(said['99']).toBe(log.lines.filter(({ state }) => state === 99).length);

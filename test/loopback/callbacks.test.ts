@@ -1,5 +1,5 @@
-// What a plugin is told, line by line: the order NCCL 2.28 to 2.30 keeps (profiler.cc, net.cc, proxy.cc), as the echo
-// plugin logs it.
+// The callbacks that a plugin gets, line by line, as the echo plugin logs them: in the order of NCCL 2.28 to 2.30
+// (profiler.cc, net.cc, proxy.cc).
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Log, field, stateLine, states } from './log.js';
@@ -114,7 +114,7 @@ describe('the API thread', () => {
     ]);
   });
 
-  test('communicators: identity in init, owner of the proxy finalized last', async () => {
+  test('communicators: their identity in init; the owner of the proxy is finalized last', async () => {
     const log = await Log.of('--ranks 4 --groups 2 --groups-strided 2 --ops allreduce:4K', { rank: 3 });
     const inits = log.lines.filter(({ call }) => call === 'init').map(({ fields }) => fields);
     expect(inits.map(({ name, nRanks, rank, nNodes }) => `${name} ${rank}/${nRanks} ${nNodes}`)).toEqual([
@@ -128,7 +128,7 @@ describe('the API thread', () => {
     expect(log.lines.at(-1)).toMatchObject({ call: 'finalize', handle: 1 });
   });
 
-  test('no names, and no finalize when a process just leaves', async () => {
+  test('no names with --no-comm-names, and no finalize if a process exits without it', async () => {
     const log = await Log.of('--ranks 2 --no-comm-names --exit leave --ops allreduce:4K');
     expect(log.lines[0]!.fields.name).toBe('NULL');
     expect(log.lines.filter(({ call }) => call === 'finalize')).toEqual([]);

@@ -1,4 +1,4 @@
-// What goes wrong on request does go wrong, ends in time, and leaves nothing behind.
+// Each fault that an option asks for happens, ends in time, and leaves no process behind.
 
 import { spawn } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
@@ -109,7 +109,7 @@ test('--drop-rank: its sends do not arrive, its receives do', async () => {
   expect(arrived.stepsDone).toBeLessThanOrEqual(sent.stepsDone);
 });
 
-test('one of a kind: two faults that count steps are refused', async () => {
+test('two faults that count steps are refused', async () => {
   await expect(run(`--ranks 3 ${small} --kill-rank 1 --drop-rank 2`)).rejects.toThrow();
 });
 

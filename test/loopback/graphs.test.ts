@@ -42,7 +42,7 @@ describe('a captured AllReduce and two replays', () => {
     }
   });
 
-  test('work behind a replay is announced behind it', async () => {
+  test('work after a replay is announced after it', async () => {
     const log = await Log.of('--ranks 2 --ops graph{allreduce:2M}*3,allreduce:1M,group{send+recv:1M}');
     const tasks = [...log.ofType('Coll'), ...log.ofType('P2p')];
     expect(tasks.map(({ startAt }) => startAt)).toEqual(
@@ -69,7 +69,7 @@ describe('seqNumber', () => {
   });
 });
 
-test('the mask of the capture rules the replays', async () => {
+test('replays follow the mask of their capture', async () => {
   // Off after GroupApi, CollApi and KernelLaunch: before the first replay.
   const log = await Log.of(twoReplays, { echo: { ECHO_OFF: '3', ECHO_MASK: '0xfdf' } });
   expect(log.ofType('Coll')).toHaveLength(2);
@@ -86,7 +86,7 @@ test('a plan without operations of the proxy: announced when captured, and never
   ]);
 });
 
-test('a start that does not set the handle keeps the one of the earlier replay: its children, a second stop', async () => {
+test('a start that sets no handle keeps that of the earlier replay, with its children and a second stop', async () => {
   const log = await Log.of(twoReplays, { echo: { ECHO_KEEP: '0x2' } });
   const stops = calls(log, 'stop').filter(({ thread }) => thread === 'callback');
   const [coll] = log.ofType('Coll');

@@ -1,4 +1,4 @@
-// Kernels whose marks are wrong, or read at the wrong moment: what NCCL then tells of them.
+// Kernels with wrong marks, or marks that are read at the wrong moment: what NCCL then reports.
 
 import { describe, expect, test } from 'vitest';
 import { Log, field, stateLine, states } from './log.js';
@@ -35,7 +35,7 @@ describe.each([4, 6, 7])('v%i: marks', (abi) => {
     const log = await run(abi, 'lag:2', 6);
     const begins = beginsOf(log);
     expect(begins).toHaveLength(6);
-    // The second kernel leaves three marks, its own and two nobody knows of: all show its times.
+    // The second kernel leaves three marks, its own and two that NCCL does not expect: all show its times.
     expect([begins[2], begins[3]]).toEqual([begins[1], begins[1]]);
     expect([...begins].sort()).toEqual(begins);
     expect(new Set(begins).size).toBe(4);
@@ -52,7 +52,7 @@ describe.each([4, 6, 7])('v%i: marks', (abi) => {
     const log = await Log.of(
       `--ranks 2 --channels 1 --abi ${abi} --ops allreduce:4K/ll*70 --kernel-marks torn:7 --iterations 1`,
     );
-    // Until the ring comes round: 7 · 10 is in the place of 6.
+    // The ring has 64 places: mark 70 is in the place of mark 6.
     const begins = beginsOf(log);
     expect(begins[69]).toBe(begins[5]);
     expect(begins.filter((time) => time === 0n)).toHaveLength(9);

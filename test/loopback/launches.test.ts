@@ -49,7 +49,7 @@ describe('groups in groups', () => {
       ...['start Group < NULL', 'start Coll < CollApi', 'start Coll < CollApi', 'start Coll < CollApi'],
       ...['stop Coll', 'stop Coll', 'stop Coll', 'stop Group', 'stop GroupApi', 'finalize'],
     ]);
-    // One plan of three tasks: the largest first, but the launch is a child of the group that is open already no more.
+    // One plan of three tasks, the largest first. The launch is a child of the second group, because the first is closed.
     expect(field(log.ofType('KernelLaunch')[0]!, 'parent')).toBe(
       String(log.ofType('GroupApi')[1]!.start.handle),
     );

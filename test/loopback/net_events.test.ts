@@ -1,5 +1,5 @@
-// What the network tells: NetPlugin events of NCCL's own network plugins and of a stranger's, as the echo plugin logs
-// them. The data is read during the call; NCCL's is gone afterwards.
+// NetPlugin events of NCCL's own network plugins and of an unknown one, as the echo plugin logs them. The data is read
+// during the call, because NCCL frees it afterwards.
 
 import { describe, expect, test } from 'vitest';
 import { Log, field, stateLine, states } from './log.js';
@@ -37,10 +37,10 @@ describe('InfiniBand', () => {
         });
         expect(event.stops).toBe(2);
         expect(isWithin(event, step)).toBe(true);
-        // Of a receive nobody sets them.
+        // InfiniBand sets them for sends only.
         expect(event.start.fields).toMatchObject(isSend ? { opcode: '0', length: '262144' } : POISON);
       }
-      // When a queue pair is done, then all of them with the request.
+      // Each stops when its queue pair is done, and all stop again with the request.
       const [first, second] = events.map(({ start }) => start.handle);
       const stops = log.lines.filter(
         ({ call, handle }) => call === 'stop' && [first, second].includes(handle),
@@ -119,7 +119,7 @@ describe('sockets', () => {
   });
 });
 
-describe('a network plugin from elsewhere', () => {
+describe('an external network plugin', () => {
   test.each([4, 5, 6, 7])('v%i: its own id, updates on the way', async (abi) => {
     const log = await run(`--abi ${abi} --net-events external`);
     const events = log.ofType('NetPlugin');

@@ -1,5 +1,5 @@
-// Every operation beside the ring collectives and transfers of callbacks.test.ts: what NCCL tells of it, and that its
-// data is right.
+// All operations that callbacks.test.ts leaves out (no ring collectives, no plain transfers): what NCCL reports, and that
+// their data is right.
 
 import { describe, expect, test } from 'vitest';
 import { Log, field, states } from './log.js';
@@ -7,7 +7,7 @@ import type { LoggedEvent } from './loopback.js';
 import { Run } from './loopback.js';
 
 const fields = (log: Log, type: string) => log.ofType(type).map(({ start }) => start.fields);
-const told = (log: Log) => [...new Set([...log.events.values()].map(({ start }) => start.type))].sort();
+const typesIn = (log: Log) => [...new Set([...log.events.values()].map(({ start }) => start.type))].sort();
 const taskOf = (log: Log, event: LoggedEvent) => log.events.get(Number(field(event, 'parent')))!;
 
 describe('data is right after', () => {
@@ -81,7 +81,7 @@ describe('AlltoAll of 4 ranks', () => {
 
 test('a send to oneself: the call and the task, no operation, no step, no kernel', async () => {
   const log = await Log.of('--ranks 2 --ops group{send(0)+recv(0):64K}');
-  expect(told(log)).toEqual(['Group', 'GroupApi', 'KernelLaunch', 'P2p', 'P2pApi', 'ProxyCtrl']);
+  expect(typesIn(log)).toEqual(['Group', 'GroupApi', 'KernelLaunch', 'P2p', 'P2pApi', 'ProxyCtrl']);
   expect(fields(log, 'P2p')).toMatchObject([
     { func: 'Send', peer: '0' },
     { func: 'Recv', peer: '0' },
@@ -114,7 +114,7 @@ describe('Broadcast', () => {
       'stop GroupApi',
       'finalize',
     ]);
-    expect(told(log)).toEqual(['CollApi', 'GroupApi', 'ProxyCtrl']);
+    expect(typesIn(log)).toEqual(['CollApi', 'GroupApi', 'ProxyCtrl']);
     expect(fields(log, 'CollApi')).toMatchObject([{ func: 'Broadcast', count: '262144', root: '1' }]);
   });
 

@@ -1,5 +1,5 @@
-// PXN: a rank's sends, executed by the progress thread of another process. What it is told came from the origin, pid and
-// pointers alike.
+// PXN: the progress thread of another process executes a rank's sends. That process gets the pid and the pointers of the
+// originator.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { field, states } from './log.js';
@@ -29,7 +29,7 @@ describe.each([2, 3, 4, 6, 7])('v%i', (abi) => {
     expect(run.summary.counts).toMatchObject({ wrong: 0, verified: 4 * 3 * 2 });
   });
 
-  test('the origin sends nothing itself, and receives as ever', () => {
+  test('the originator sends nothing itself, and receives as usual', () => {
     const directions = ofType(events[0]!, 'ProxyOp').map((op) => field(op, 'isSend'));
     expect(new Set(directions)).toEqual(new Set(['0']));
     for (const rank of [1, 3]) {
@@ -37,7 +37,7 @@ describe.each([2, 3, 4, 6, 7])('v%i', (abi) => {
     }
   });
 
-  test('the executor gets operations with the pid, rank, parent and context of the origin', () => {
+  test('the executor gets operations with the pid, rank, parent and context of the originator', () => {
     const ops = foreign();
     expect(ops.length).toBe(2 * (2 + 1)); // an AllReduce on two channels, a Send on one
     for (const op of ops) {
@@ -87,7 +87,7 @@ test('sends to the executor stay at home', async () => {
   run.remove();
 });
 
-test('an executor that dies leaves the origin waiting; both say how far they got', async () => {
+test('an executor that dies leaves the originator waiting; the truth of both says how far they got', async () => {
   const run = await Run.of(
     '--ranks 4 --channels 1 --ops allreduce:256K --pxn 0:2 --kill-rank 2 --kill-at 1 --hang-seconds 0.3',
     { echo: {} },

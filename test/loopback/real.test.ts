@@ -1,4 +1,4 @@
-// The loopback beside NCCL 2.30.7's own host code: the same calls, the same callbacks, but for what is named here.
+// The loopback against NCCL 2.30.7's own host code: the same calls give the same callbacks, with the exceptions named here.
 //
 // test/loopback/nccl/*.txt are outlines of recordings under NCCL's host code (rank 0). NCCL_TRACE_REAL=DIR makes them anew from the
 // recordings' logs, DIR/<name>/tee/.
@@ -45,7 +45,7 @@ const WORKLOADS: Workload[] = [
       '--ranks 2 --ops allreduce:16K,sync,' +
       'graph{allreduce:256K+group{allgather:32K+allreduce:4K}+group{send+recv:120000}}*3,sync,allreduce:16K',
     comms: ['world'],
-    // Then NCCL launched the graph once more: a script can launch one at one place only.
+    // NCCL's job launched the graph once more after that. A script of the loopback can launch a graph at one place only.
     tasks: 17,
   },
   {
@@ -53,7 +53,7 @@ const WORKLOADS: Workload[] = [
     args:
       '--ranks 4 --seed 3 --groups-strided even=2 --ops allreduce:16K,allreduce@even:256K,allreduce:256K,sync,' +
       'group{allreduce:40000+allreduce@even:40000},sync,allreduce@even:120000',
-    // Without the non-blocking communicator it also had. In groups it is the hashes that order communicators.
+    // NCCL's job also had a non-blocking communicator. Inside groups, communicators are ordered by their hashes.
     comms: ['world', 'even'],
     mask: '0xf1f',
   },

@@ -12,7 +12,7 @@ async function partitionOf(args: string): Promise<Record<string, unknown>[]> {
   return (JSON.parse(stdout) as { partition: Record<string, unknown>[] }).partition;
 }
 
-describe('how it is cut', () => {
+describe('how data is cut into steps', () => {
   test.each([
     [1, 'allgather:8M', 4, 3, GIB],
     [1, 'allgather:10G', 4, 9, GIB],
@@ -26,7 +26,7 @@ describe('how it is cut', () => {
     expect(partition).toMatchObject({ proto: 'SIMPLE', stepsPerOp, chunkSize });
   });
 
-  test('other collectives are as ever', async () => {
+  test('other collectives are cut as without it', async () => {
     const partitions = async (args: string) =>
       partitionOf(`${args} --ranks 4 --ops allreduce:8M,reducescatter:8M,broadcast:8M`);
     expect(await partitions('--registered')).toEqual(await partitions('--channels 2'));

@@ -1,10 +1,10 @@
-// What --fault and --slow do, and connections at first use: seen from the profiler's side and in the ranks' own account.
+// --fault, --slow and connections at first use: as the profiler sees them, and in the truth of the ranks.
 
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { Run, eventsOf, shapeOf, type Callback } from './loopback.js';
+import { Run, eventsOf, runRaw, shapeOf, type Callback } from './loopback.js';
 
 const runs: Run[] = [];
 const folders: string[] = [];
@@ -32,20 +32,23 @@ describe('--fault', () => {
     ['kill', 'signal 9'],
     ['exit', 'exit 9'],
     ['abort', 'signal 6'],
-  ])('%s before, in and after a collective: %s, and so many are done', async (kind, ended) => {
-    for (const [when, done] of [
-      ['before', 2],
-      ['in', 2],
-      ['after', 3],
-    ] as const) {
-      const result = await run(`--ranks 2 ${small} --fault ${kind}:1@2:${when}`);
-      expect(result.exit.code).toBe(4);
-      expect(result.summary.perRank[1]).toMatchObject({ ended });
-      expect(result.tasks(1).filter(({ completed }) => completed)).toHaveLength(done);
-    }
-  });
+  ])(
+    '%s before, in and after a collective: %s, and the number of finished collectives',
+    async (kind, ended) => {
+      for (const [when, done] of [
+        ['before', 2],
+        ['in', 2],
+        ['after', 3],
+      ] as const) {
+        const result = await run(`--ranks 2 ${small} --fault ${kind}:1@2:${when}`);
+        expect(result.exit.code).toBe(4);
+        expect(result.summary.perRank[1]).toMatchObject({ ended });
+        expect(result.tasks(1).filter(({ completed }) => completed)).toHaveLength(done);
+      }
+    },
+  );
 
-  test('stop: the process is there and does nothing, until all are killed', async () => {
+  test('stop: the process is alive and does nothing, until all are killed', async () => {
     const { summary } = await run(`--ranks 2 ${small} --fault stop:1@2:before`);
     expect(summary).toMatchObject({ ending: 'hung' });
     expect(summary.perRank.map(({ ended, iterations }) => [ended, iterations])).toEqual([
@@ -103,7 +106,6 @@ describe('--fault', () => {
     ['--node-memory X', 'wants VARIABLE=FOLDER'],
     ['--connect-at-use --non-blocking', 'exclude each other'],
   ])('%s is no option: %s', async (args, message) => {
-    const { runRaw } = await import('./loopback.js');
     const { code, stderr } = await runRaw(`--ranks 2 ${args}`);
     expect(code).toBe(2);
     expect(stderr).toContain(message);
@@ -157,7 +159,7 @@ describe('--slow', () => {
 });
 
 describe('--connect-at-use', () => {
-  test('a rank that never comes leaves the others inside of the call', async () => {
+  test('a rank that never comes leaves the others inside their calls', async () => {
     const result = await run(
       `--ranks 3 ${small} --connect-at-use --skip-rank 2 --skip-at 0 --hang-signal ABORT`,
     );
@@ -173,7 +175,7 @@ describe('--connect-at-use', () => {
       ]);
   });
 
-  test('a send without a receive likewise; with all there, everything as ever', async () => {
+  test('a send without a receive stays inside its call, too; with both, the job finishes', async () => {
     const args =
       '--ranks 3 --iterations 2 --connect-at-use --ops group{send+recv:64K},allreduce:64K,alltoall:32K';
     const lone = await run(

@@ -245,7 +245,7 @@ describe('through an adapter', () => {
     const starts = ['start P2p < Group', 'start P2p < Group'];
     expect(log.shapes('api')).toEqual(['init', ...group(...starts, 'stop P2p', 'stop P2p'), 'finalize']);
     expect(log.lines[0]!.fields).toMatchObject({ name: 'world', nRanks: '2' });
-    // Not copied: what lay there before.
+    // The adapter does not copy it: this is what was in memory before.
     expect(fields(log, 'P2p').map(({ nChannels }) => nChannels)).toEqual([String(0xa5), String(0xa5)]);
     for (const op of log.ofType('ProxyOp')) expect(states(op)).toEqual([19]);
     expect(states(log.ofType('KernelCh')[0]!)).toEqual([22]);
@@ -274,7 +274,7 @@ describe('through an adapter', () => {
       { ...unreported, func: '6' },
       { ...unreported, func: '7' },
     ]);
-    // Counted in transfers: that is the core's doing.
+    // NCCL's core counts in transfers, whatever the adapter.
     expect(field(opsOf(log).send, 'nSteps')).toBe('4');
     expect(log.ofType('ProxyOp').flatMap(states)).toEqual([]);
     expect(log.ofType('KernelCh')).toEqual([]);
@@ -337,7 +337,7 @@ describe('until NCCL 2.25', () => {
   });
 });
 
-/** The states of one kind that tell how far an operation is. */
+/** The states of one kind that report the progress of an operation. */
 function detailsOf(op: LoggedEvent, state: number) {
   return op.states.filter((line) => line.state === state).map((line) => line.fields);
 }

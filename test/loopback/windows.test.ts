@@ -1,5 +1,5 @@
 // Collectives on memory that all ranks can reach: by copy engines, which have events of their own since NCCL 2.29, and
-// by symmetric-memory kernels, of which one hears next to nothing before 2.31.
+// by symmetric-memory kernels, of which NCCL reports almost nothing before 2.31.
 
 import { describe, expect, test } from 'vitest';
 import { Log, field, stateLine, states } from './log.js';
@@ -60,7 +60,7 @@ describe('copy engines', () => {
     ]);
   });
 
-  test.each([1, 2, 3, 4, 5])('through the adapter of v%i: nothing of it', async (table) => {
+  test.each([1, 2, 3, 4, 5])('through the adapter of v%i: no event of them', async (table) => {
     const log = await copies(`--abi 6 --plugin-abi ${table}`);
     const kinds = new Set([...log.events.values()].map(({ start }) => start.type));
     for (const kind of ['CeColl', 'CeSync', 'CeBatch', '?']) expect(kinds).not.toContain(kind);
@@ -120,7 +120,7 @@ describe('symmetric memory', () => {
     expect(log.ofType('ProxyOp')).toEqual([]);
   });
 
-  test('v7: phases bring kernels with them; without kernels the call and nothing else', async () => {
+  test('v7: asking for phases also brings kernels; without either, the call and nothing else', async () => {
     const phases = await symmetric('--abi 7', { ECHO_MASK: String(0x8000) });
     expect(phases.ofType('KernelCh')).toHaveLength(2);
     const none = await symmetric('--abi 7', { ECHO_MASK: String(0xffff & ~0x8040) });

@@ -22,7 +22,7 @@ const RUNS = process.env.NCCL_TRACE_LONG === '1' ? 3000 : 25;
 // The long form takes minutes.
 vi.setConfig({ testTimeout: 1_200_000 });
 
-/** What reading gives, or the sentence it fails with. */
+/** What reading gives, or the error message. */
 function read(bytes: Uint8Array, decoder: Decoder): RankFile | string {
   try {
     return parseRankFile(memorySource('rank.bin', bytes), decoder);
@@ -35,7 +35,7 @@ function agree(bytes: Uint8Array): void {
   expect(read(bytes, addon!)).toEqual(read(bytes, typescriptDecoder));
 }
 
-it('is not used when it was built from other sources', () => {
+it('an addon that was built from other sources is not used', () => {
   expect([{}, { interface: 1 }, { interface: 2 }, null].map(isOurs)).toEqual([false, false, true, false]);
 });
 
@@ -43,7 +43,7 @@ const samples = readdirSync(path.join(root, 'samples'), { recursive: true, encod
   .filter((name) => name.endsWith('.bin'))
   .map((name) => path.join(root, 'samples', name));
 
-it('is there where the plugin is: both come from one build', () => {
+it('the addon exists where the plugin exists: both come from one build', () => {
   expect(addon !== null).toBe(existsSync(path.join(root, 'build/libnccl-profiler-trace.so')));
 });
 

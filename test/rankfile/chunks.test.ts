@@ -1,4 +1,4 @@
-/** Chunks: what the reader makes of them, and that nothing depends on where their borders lie. */
+/** Chunks: what the reader takes from them, wherever their borders lie. */
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -102,7 +102,7 @@ describe('chunks', () => {
     expect(gapsOf(area)).toEqual(['overwritten 0-4']);
   });
 
-  it('that cannot be found leave a number out', () => {
+  it('that cannot be found leave a gap in the numbers', () => {
     const builder = new RankFileBuilder({ mode: 'stream' });
     const ring = builder.ring('steps', 8);
     for (let i = 0; i < 24; i++) {
@@ -116,7 +116,7 @@ describe('chunks', () => {
     expect(gapsOf(file)).toEqual(['torn 6-12']);
   });
 
-  it('are found behind a hole, and at the very end', () => {
+  it('are found after a hole, and at the very end', () => {
     const builder = twoChunks();
     const found = (bytes: Uint8Array): number => readBytes(bytes).chunks.count;
     const bytes = builder.build();
@@ -135,7 +135,7 @@ describe('chunks', () => {
     expect(found(none)).toBe(0);
   });
 
-  it('are not sought for ever: after 1 GiB of nothing it says so', () => {
+  it('are not searched for longer than 1 GiB of zeros, and the report says so', () => {
     const file = new RankFileBuilder({ mode: 'stream' }).build();
     let reads = 0;
     const { problems } = parseRankFile({

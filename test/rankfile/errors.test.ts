@@ -1,4 +1,4 @@
-/** The sentence a person gets for a file that cannot be used. Each says what, where, why it may be, what to do. */
+/** The error for a file that cannot be used: what is wrong, in which file, a likely cause, what to do. */
 
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -92,7 +92,7 @@ describe('errors of a file', () => {
     expect(ofBytes(bytes)).toContain(words);
   });
 
-  it('a newer writer alone is no reason', () => {
+  it('a newer writer alone is no error', () => {
     expect(ofBytes(new RankFileBuilder({ writerVersion: 9 }).build())).toBe('no error');
   });
 

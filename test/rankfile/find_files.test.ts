@@ -1,4 +1,4 @@
-/** What a person names, and which files are meant. */
+/** Which files a person means with the paths they name. */
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -80,7 +80,7 @@ describe('rank files are found', () => {
     );
   });
 
-  it('or says why not', () => {
+  it('or an error says why not', () => {
     const folder = folderOf('empty/x', 'packed/rank0.bin.gz');
     expect(() => found(folder, 'empty')).toThrow(
       /empty: no rank files \(rank\*\.bin\) here or one level below.*NCCL_DEBUG/,

@@ -1,6 +1,6 @@
 /**
- * Bytes that nobody wrote: every truncation, every flipped byte, random damage. Only a RankFileError or a usable file
- * may come of it, and a usable file holds nothing that was not written: no record, communicator, string or sample.
+ * Damaged bytes: every truncation, every flipped byte, random damage. The result is a RankFileError or a usable file, and a
+ * usable file holds nothing that was not written: no record, communicator, string or sample.
  */
 
 import fc from 'fast-check';

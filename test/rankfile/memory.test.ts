@@ -34,7 +34,7 @@ function peak(...words: readonly string[]): number {
 }
 
 describe('a long run', () => {
-  it('is inspected in little memory: decoded it would take some 200 MiB', () => {
+  it('is inspected in little memory: decoded at once it would take some 200 MiB', () => {
     const file = path.join(folder, 'short.bin');
     const slots = 2 ** 21;
     expect(writeLargeStreamFile(file, slots, 'zstd')).toBeGreaterThan(slots);

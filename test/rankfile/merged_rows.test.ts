@@ -1,4 +1,4 @@
-/** The merged order: by (tick, ring, position), rows of a ring never out of their order. */
+/** The merged order: by (tick, ring, position), and the rows of a ring keep their order. */
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ function merged(ticksByRing: readonly (readonly number[])[]): string[] {
 }
 
 describe('merged rows', () => {
-  it('of nothing, of empty rings, of one ring', () => {
+  it('are right for no ring, for empty rings and for one ring', () => {
     expect(merged([])).toEqual([]);
     expect(merged([[], []])).toEqual([]);
     expect(merged([[], [1, 2, 3]])).toEqual(['1:0-3']);

@@ -269,7 +269,7 @@ describe('records', () => {
     `);
   });
 
-  it('have further slots than their kind has: these are ignored', () => {
+  it('may have more slots than their kind has: these are ignored', () => {
     const file = new RankFileBuilder();
     const ring = file.ring('host', 16);
     ring.record(Kind.State, 5, 0n, 0x12345n, 99n, 0n, 0n, 1n, 2n, 3n);
@@ -280,7 +280,7 @@ describe('records', () => {
     ]);
   });
 
-  it('are of no use in a ring if they are of tables, and counted', () => {
+  it('of tables are ignored in a ring, and counted', () => {
     const file = new RankFileBuilder();
     const ring = file.ring('host', 16);
     ring.record(Kind.Lease, 1, 0n, 0n, 0n, 0n, 0n);

@@ -1,5 +1,5 @@
 /**
- * Which records of a ring count, and what is said about the rest. Above each test the ring: one cell per index, with
+ * Which records of a ring are read, and what is reported about the others. Above each test the ring: one cell per index, with
  * the position in that slot; `x` is torn, `.` empty.
  */
 
@@ -71,7 +71,7 @@ describe('a ring', () => {
     expect([...result.records.extraStart]).toEqual([0, 0, 0, 0, 0, 18]);
   });
 
-  it('is read though its head is thousands of records behind', () => {
+  it('is read even if its head is thousands of records behind', () => {
     for (const stale of [0, 1, 63, 64, 5000, 100_000]) {
       const { file, ring } = ringOf(64, 1_000_000);
       stops(ring, 1000);
@@ -122,7 +122,7 @@ describe('a ring', () => {
     expect(only(file).tornSlots).toBe(0);
   });
 
-  it('believes each part of a slot: any flipped bit makes it torn', () => {
+  it('checks each part of a slot: any flipped bit makes it torn', () => {
     for (let bit = 0; bit < 256; bit++) {
       const { file, ring } = ringOf(4);
       ring.state(7, ring.handleAt(0), 9, 1234);

@@ -29,7 +29,7 @@ const colls = (file: string): number =>
   );
 
 describe.runIf(existsSync('/dev/shm')).each(['flight', 'stream'])('in %s mode', (mode) => {
-  it('nothing is missing right after SIGKILL; a copy has what it had', async () => {
+  it('no record is missing right after SIGKILL; a copy has what had been copied to the file', async () => {
     const file = path.join(folder, 'run/rank00000.bin');
     const copy = path.join(folder, 'copy.bin');
     job = startPuppet({

@@ -38,14 +38,14 @@ afterEach(() => {
 const records = (file: string): number =>
   openRankFile(file).rings.reduce((sum, ring) => sum + ring.records.length, 0);
 
-/** As a rank file is whose rings were never copied: header and directory, and nothing but zeros. */
+/** A rank file whose rings were never copied into it: header, directory and zeros. */
 function emptied(bytes: Uint8Array): Uint8Array {
   const empty = new Uint8Array(bytes.length);
   empty.set(bytes.subarray(0, HEADER_BYTES + 64 * 64));
   return empty;
 }
 
-it('the rings come from beside', () => {
+it('the rings come from the saved file', () => {
   const bytes = readFileSync(SAMPLE);
   writeFileSync(rank, emptied(bytes));
   expect(records(rank)).toBe(0);
@@ -54,7 +54,7 @@ it('the rings come from beside', () => {
   expect(openRankFile(rank)).toMatchObject({ path: rank, bytes: bytes.length, problems: [] });
 });
 
-it('also where the rank file had not been begun, and where there is none', () => {
+it('the rings come from the saved file also if the rank file is not complete or missing', () => {
   writeFileSync(rank, new Uint8Array(HEADER_BYTES));
   copyFileSync(SAMPLE, rings);
   expect(records(rank)).toBe(records(SAMPLE));
@@ -63,7 +63,7 @@ it('also where the rank file had not been begun, and where there is none', () =>
   expect(records(rings)).toBe(records(SAMPLE));
 });
 
-it('are not used if they belong to another process or are incomplete, and the report says so', () => {
+it('saved rings of another process, or incomplete ones, are not used, and the report says so', () => {
   copyFileSync(SAMPLE, rank);
   copyFileSync(sample('hang'), rings);
   expect(records(rank)).toBe(records(SAMPLE));
@@ -99,7 +99,7 @@ it('chunks come from the rank file', () => {
   expect(joined.chunks).toEqual(whole.chunks);
 });
 
-/** As a file is that was copied before the sample, by one heartbeat. */
+/** A file that was copied one heartbeat before the sample. */
 function withoutLastHeartbeat(bytes: Uint8Array): Uint8Array {
   const older = Uint8Array.from(bytes);
   const view = new DataView(older.buffer);
@@ -119,7 +119,7 @@ function withoutLastHeartbeat(bytes: Uint8Array): Uint8Array {
   return older;
 }
 
-it('not when the file is newer: its process was not gone when they were saved', () => {
+it('saved rings are not used if the file is newer: its process was alive when they were saved', () => {
   copyFileSync(SAMPLE, rank);
   const whole = openRankFile(rank);
   writeFileSync(rings, withoutLastHeartbeat(readFileSync(SAMPLE)));
@@ -138,7 +138,7 @@ const withoutBorder = (): Uint8Array =>
     view.setBigUint64(FILE_HEADER.chunksOffset, 0n, true);
   });
 
-it('not when they are damaged, cut short, or may not be opened: the file alone, and why', () => {
+it('saved rings that are damaged, cut short or unreadable are not used, and the report says why', () => {
   copyFileSync(SAMPLE, rank);
   const whole = openRankFile(rank);
   const damaged = Uint8Array.from(readFileSync(SAMPLE));
@@ -161,7 +161,7 @@ it('not when they are damaged, cut short, or may not be opened: the file alone, 
   ]);
 });
 
-it('a shell that names both means one', () => {
+it('a rank file and its saved rings, both named by a shell, are one file', () => {
   copyFileSync(SAMPLE, rank);
   copyFileSync(SAMPLE, rings);
   expect(findRankFiles([rank, rings])).toEqual({ files: [rank], problems: [] });

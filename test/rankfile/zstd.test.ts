@@ -1,4 +1,4 @@
-/** Frames that nobody packed, or somebody packed to do harm: refused, never a crash, never room for what they claim. */
+/** Damaged and hostile frames are refused, without a crash, and without allocating the size that they claim. */
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** One number somewhere in plain data, changed to an extreme or random one: what a wrong program or an enemy could put behind right checks. */
+/** One number somewhere in plain data, changed to an extreme or random one: what a broken program or an enemy could write with right checks. */
 
 import type { Random } from './forged_values.js';
 

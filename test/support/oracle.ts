@@ -1,6 +1,6 @@
 /**
- * What could be known at best: least squares with a knot every 5 s, told beforehand what each clock's offset and rate are and how much rates
- * change, from the same evidence. An alignment that knows nothing beforehand is held against it.
+ * The best possible estimate: least squares with a knot every 5 s on the same evidence, which knows each clock's offset and rate and how much
+ * rates change. An alignment that knows none of these is compared with it.
  */
 
 import { ALIGNMENT_DEFAULTS } from '../../src/clocks/alignment.js';
@@ -28,7 +28,7 @@ const BELOW = 0.1;
 export interface Best {
   /** Errors of pairs of hosts, ns, as `checkAll` has them. */
   readonly errors: readonly number[];
-  /** What nobody can say more exactly who is told no more than how alike links are declared to be: 99 % of these errors, ns. */
+  /** The least error that is possible if only the likeness of links is known: 99 % of these errors, ns. */
   readonly halfWidths: readonly number[];
 }
 

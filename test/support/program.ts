@@ -20,6 +20,6 @@ export function runProgram(cwd: string, ...args: string[]): Promise<ProgramResul
   });
 }
 
-/** A busy machine may make any run long enough to be told about. */
+/** On a busy machine any run may take long enough to print its progress. */
 export const withoutProgress = (err: string): string =>
   err.replace(/^(headers|scan|clocks|verdict|convert|write)(: | \d+\/\d+ files).*\n/gm, '');

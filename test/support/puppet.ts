@@ -1,4 +1,4 @@
-/** A recorded process that does as it is told (native/test/puppet.cc). */
+/** A recorded process that the test controls line by line (native/test/puppet.cc). */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

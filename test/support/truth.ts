@@ -32,7 +32,7 @@ export interface TaskTruth extends TruthLine {
   iteration: number;
   comm: string;
   func: string;
-  /** Who moves the data: NCCL tells all of it only of a kernel with connections. */
+  /** What moves the data. NCCL reports all events only for a kernel with connections. */
   engine: 'kernel' | 'copy engine' | 'symmetric';
   /** Collectives only; null if unreported. */
   seq?: number | null;
@@ -76,7 +76,7 @@ export function tasksOf(lines: readonly TruthLine[]): TaskTruth[] {
   return lines.filter((line): line is TaskTruth => line.kind === 'coll' || line.kind === 'p2p');
 }
 
-/** What NCCL told the plugin of. */
+/** What NCCL reported to the plugin. */
 export function toldOf(lines: readonly TruthLine[]): { tasks: TaskTruth[]; ops: ProxyOpTruth[] } {
   const tasks = tasksOf(lines).filter(({ unreported }) => !unreported);
   const told = new Set(tasks.map(({ task }) => task));
