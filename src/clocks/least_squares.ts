@@ -180,7 +180,7 @@ function dot(a: Float64Array, b: Float64Array): number {
 const BAND = 2;
 
 /** The diagonal blocks of a normal matrix, each banded: factored (Cholesky), what they solve is near the whole solution. */
-class BandedBlocks {
+export class BandedBlocks {
   /** Per unknown: the diagonal and the BAND entries left of it. */
   private readonly lower: Float64Array;
   /** Per unknown: how many of its block lie before it, BAND at most. */

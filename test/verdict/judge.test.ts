@@ -396,6 +396,14 @@ describe('calls that differ', () => {
     });
   });
 
+  it('are not reported for ranks that are only behind, each by another number of calls', () => {
+    const until = (newest: number): MadeUpRank => ({
+      calls: [done(0, 1), ...[1, 2].slice(0, newest).map((seq) => open(seq, 9 + seq))],
+    });
+    const hang = hangOf(judge(evidence([until(2), until(1), until(0)])));
+    expect(hang).toMatchObject({ mismatch: null, different: [], neverEntered: [{ file: 2 }] });
+  });
+
   it('are the only problem if all work ended', () => {
     expect(judge(evidence([calls(1), calls(2)], { end: 6 }))).toMatchObject({
       kind: 'mismatch',
