@@ -6,7 +6,7 @@
 import { basename } from 'node:path';
 import type { OnProgress } from './base/progress.js';
 import { Interrupted, OutputError } from './base/errors.js';
-import { reason } from './output/reason.js';
+import { reason } from './base/reason.js';
 import type { Peaks } from './analysis/allowed_rate.js';
 import { runNumbers } from './analysis/run_numbers.js';
 import type { FoundDumps } from './pytorch/dump_files.js';

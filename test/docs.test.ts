@@ -77,12 +77,15 @@ describe('documents name only commands, options, settings and files that exist',
   });
 
   it.each(DOCUMENTS)('%s: settings', (name) => {
-    const plugin = readdirSync(path.join(ROOT, 'native/plugin'), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.cc'))
-      .map((file) => read(path.join('native/plugin', file)))
+    const readers = ['native/plugin', 'native/addon']
+      .flatMap((place) =>
+        readdirSync(path.join(ROOT, place), { recursive: true, encoding: 'utf8' })
+          .filter((file) => file.endsWith('.cc'))
+          .map((file) => read(path.join(place, file))),
+      )
       .join('\n');
     for (const [setting] of read(name).matchAll(/\bNCCL_TRACE_[A-Z_]+\b/g))
-      expect(plugin.includes(`"${setting}"`) || INTERNAL.has(setting), `${name}: ${setting}`).toBe(true);
+      expect(readers.includes(`"${setting}"`) || INTERNAL.has(setting), `${name}: ${setting}`).toBe(true);
   });
 
   it('and every setting that the plugin reads is in docs/recording.md', () => {

@@ -1,7 +1,7 @@
 // The decoder's functions for Node. Arguments are typed arrays and numbers, which the caller has checked
 // (src/rankfile/native_decoder.ts): slots are whole, stretches lie inside them.
 //
-// Stateless, so one copy serves all threads of the process.
+// One copy serves all threads of the process. Only stalls.cc has a state, behind a lock.
 
 #include <napi.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 #include "addon/decompress.h"
 #include "addon/records.h"
 #include "addon/slots.h"
+#include "addon/stalls.h"
 
 namespace addon {
 namespace {
@@ -164,8 +165,13 @@ Napi::Value AssembleOf(const CallbackInfo& info) {
   return result;
 }
 
-/** Goes up with every change of an argument or result. src/rankfile/native_decoder.ts uses no other number. */
-constexpr double kInterface = 2;
+/** readBegins(name), readEnds(), hideNames(): stalls.h. */
+void ReadBeginsOf(const CallbackInfo& info) { ReadBegins(info[0].As<Napi::String>().Utf8Value()); }
+void ReadEndsOf(const CallbackInfo&) { ReadEnds(); }
+void HideNamesOf(const CallbackInfo&) { HideNames(); }
+
+/** Goes up with every change of an argument or result. src/rankfile/addon.ts uses no other number. */
+constexpr double kInterface = 3;
 
 Object Init(Env env, Object exports) {
   exports.Set("interface", kInterface);
@@ -178,6 +184,9 @@ Object Init(Env env, Object exports) {
   add("assemble", AssembleOf);
   exports.Set("slotsOfPlanes", Napi::Function::New(env, SlotsOfPlanesOf, "slotsOfPlanes"));
   exports.Set("dressSlots", Napi::Function::New(env, DressSlotsOf, "dressSlots"));
+  exports.Set("readBegins", Napi::Function::New(env, ReadBeginsOf, "readBegins"));
+  exports.Set("readEnds", Napi::Function::New(env, ReadEndsOf, "readEnds"));
+  exports.Set("hideNames", Napi::Function::New(env, HideNamesOf, "hideNames"));
   AddDecompress(env, exports);
   return exports;
 }

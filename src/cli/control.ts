@@ -9,7 +9,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { durationText } from '../base/duration.js';
 import { NoUsableInput, OutputError, RankFileError, UsageError } from '../base/errors.js';
 import { sentenceText } from '../base/sentence.js';
-import { codeOf, reason } from '../output/reason.js';
+import { codeOf, reason } from '../base/reason.js';
 import {
   checkMayRequest,
   type ControlWish,

@@ -55,6 +55,7 @@ export async function main(args: readonly string[]): Promise<ExitCode> {
   try {
     let exit: ExitCode = ExitCode.ok;
     const asked = withoutHelpCommand(args);
+    if (asked.includes('--redact')) (await import('../rankfile/stalls.js')).hideNames();
     const root = await program(asked, (code) => (exit = code));
     await root.parseAsync(asked, { from: 'user' });
     return exit;

@@ -7,7 +7,7 @@ import { OUTPUT_KINDS, SUMMARY, TRACE } from '../trace/output_kinds.js';
 import { checkOutput, checkOutputs, type Output, type Permission } from '../output/allowed.js';
 import { deliver, withWorkFolderFor } from '../output/deliver.js';
 import { STDOUT } from '../output/place.js';
-import { reason } from '../output/reason.js';
+import { reason } from '../base/reason.js';
 import { isBrokenPipe } from './streams.js';
 
 /** Waits for a slow reader. False when the reader has gone (`| head`), which is no error. */

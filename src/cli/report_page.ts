@@ -6,7 +6,7 @@ import { Option, type Command } from 'commander';
 import { OutputError, UsageError } from '../base/errors.js';
 import { checkOutput, type Output, type Permission } from '../output/allowed.js';
 import { deliver, withWorkFolderFor } from '../output/deliver.js';
-import { reason } from '../output/reason.js';
+import { reason } from '../base/reason.js';
 import { pageOf } from '../page/page.js';
 import { PAGE } from '../page/page_kind.js';
 import { TRACE_BUDGET, traceInPage } from '../page/trace_in_page.js';

@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import { NoUsableInput } from '../base/errors.js';
 import { SUMMARY } from '../trace/output_kinds.js';
 import { isTrace } from '../trace/trace_facts.js';
-import { codeOf, reason } from '../output/reason.js';
+import { codeOf, reason } from '../base/reason.js';
 import { openRankFileHeader } from '../rankfile/index.js';
 
 /** Throws NoUsableInput. */

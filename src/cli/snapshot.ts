@@ -10,7 +10,7 @@ import { Command } from 'commander';
 import { sentenceText } from '../base/sentence.js';
 import { NoUsableInput, OutputError, RankFileError } from '../base/errors.js';
 import { findRankFiles, type Snapshot, takeSnapshot } from '../rankfile/index.js';
-import { reason } from '../output/reason.js';
+import { reason } from '../base/reason.js';
 import { withWorkFolder } from '../output/work_folder.js';
 import { ExitCode } from './exit.js';
 import { interruptible } from './interrupts.js';

@@ -17,7 +17,7 @@ import type { AddressInfo } from 'node:net';
 import { basename } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { NoUsableInput } from '../base/errors.js';
-import { reason } from '../output/reason.js';
+import { reason } from '../base/reason.js';
 
 /** A request that sends nothing is cut off after this long, in ms. */
 const IDLE_MS = 30_000;

@@ -8,7 +8,7 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { OutputError, UsageError } from '../base/errors.js';
 import { MAGIC } from '../rankfile/format/constants.js';
 import { idOf, placeOf, type Place } from './place.js';
-import { reason } from './reason.js';
+import { reason } from '../base/reason.js';
 
 /** A kind of file that we write: a trace, a summary. */
 export interface OutputKind {

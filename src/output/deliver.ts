@@ -13,7 +13,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Writable } from 'node:stream';
 import { checkOutput, type Output, type Permission } from './allowed.js';
 import type { Place } from './place.js';
-import { codeOf } from './reason.js';
+import { codeOf } from '../base/reason.js';
 import { interruptedBy, withWorkFolder } from './work_folder.js';
 
 export interface Delivery {

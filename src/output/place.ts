@@ -7,7 +7,7 @@ import { fstatSync, readlinkSync, realpathSync, statSync, type BigIntStats } fro
 import { basename, dirname, join, resolve } from 'node:path';
 import { OutputError } from '../base/errors.js';
 import { about } from '../base/sentence.js';
-import { codeOf, reason } from './reason.js';
+import { codeOf, reason } from '../base/reason.js';
 
 export const STDOUT = '-';
 

@@ -9,7 +9,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Interrupted, OutputError } from '../base/errors.js';
-import { reason } from './reason.js';
+import { reason } from '../base/reason.js';
 
 /** How long interrupted work may take to stop, in ms. */
 const PATIENCE_MS = 5_000;

@@ -7,7 +7,9 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 
 import { RankFileError } from '../base/errors.js';
+import { codeOf, reason } from '../base/reason.js';
 import { ReadBuffers } from './read_buffers.js';
+import { answered } from './stalls.js';
 
 export interface ByteSource {
   readonly path: string;
@@ -38,7 +40,9 @@ export const openFile = (path: string): ClosableSource => descriptorSource(path,
 export function descriptorSource(path: string, file: number): ClosableSource {
   const buffers = new ReadBuffers();
   const close = (): void => {
-    closeSync(file);
+    answered(path, () => {
+      closeSync(file);
+    });
     buffers.release();
   };
   return { ...fileSource(path, file, buffers), close };
@@ -63,14 +67,18 @@ function fileSource(path: string, file: number, buffers: ReadBuffers): ByteSourc
   };
 }
 
+/** A slow disk has this time and again (stalls.ts). */
+const PIECE = 4 << 20;
+
 function readOrExplain(path: string, file: number, into: Uint8Array, at: number, position: number): number {
   try {
-    return readSync(file, into, at, into.length - at, position);
+    const length = Math.min(PIECE, into.length - at);
+    return answered(path, () => readSync(file, into, at, length, position));
   } catch (error) {
     throw new RankFileError(
       {
         path,
-        what: `cannot be read: ${systemMessage(error)}`,
+        what: `cannot be read: ${reason(error)}`,
         offset: position,
         advice: 'copy it to a healthy disk',
       },
@@ -82,8 +90,8 @@ function readOrExplain(path: string, file: number, into: Uint8Array, at: number,
 /** Looks at the kind before opening, because opening a pipe would wait for its writer. */
 function openRegularFile(path: string): number {
   try {
-    const stat = statSync(path);
-    if (stat.isFile()) return openSync(path, 'r');
+    const stat = answered(path, () => statSync(path));
+    if (stat.isFile()) return answered(path, () => openSync(path, 'r'));
     if (!stat.isDirectory()) throw notARegularFile(path);
   } catch (error) {
     if (error instanceof RankFileError) throw error;
@@ -100,21 +108,15 @@ function notARegularFile(path: string): RankFileError {
   return new RankFileError({ path, what: 'is not a regular file', advice: 'name a rank file (rank*.bin)' });
 }
 
-const systemCode = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-/** "EIO: i/o error": without the path that the system puts behind it. */
-const systemMessage = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).split(',')[0]!;
-
 function openFault(error: unknown): string {
-  const code = systemCode(error);
+  const code = codeOf(error);
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist';
   if (code === 'EACCES' || code === 'EPERM') return 'may not be read by this user';
-  return `cannot be opened: ${systemMessage(error)}`;
+  return `cannot be opened: ${reason(error)}`;
 }
 
 function openAdvice(error: unknown): string {
-  const code = systemCode(error);
+  const code = codeOf(error);
   if (code === 'EACCES' || code === 'EPERM')
     return 'rank files are private to the user of the job (mode 0600): run as that user, or ask for a copy';
   return 'check the path; rank files lie in NCCL_TRACE_DIR/<run>/rank*.bin';

@@ -8,9 +8,11 @@ import { append } from '../base/extremes.js';
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 
+import { codeOf, reason } from '../base/reason.js';
 import { RankFileError } from '../base/errors.js';
 import { about, sentenceText, type Sentence } from '../base/sentence.js';
 import { SAVED_RINGS } from './saved_rings.js';
+import { answered } from './stalls.js';
 
 export interface FoundFiles {
   readonly files: readonly string[];
@@ -27,7 +29,7 @@ export function findRankFiles(inputs: readonly string[]): FoundFiles {
   const again = new Map<string, number>();
   const known = new Map<string, string>();
   for (const file of named.sort(byName)) {
-    const real = realpathSync(file);
+    const real = answered(file, () => realpathSync(file));
     const first = known.get(real);
     if (first === undefined) {
       known.set(real, file);
@@ -42,7 +44,7 @@ const byName = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 function isDirectory(input: string): boolean {
   try {
-    return statSync(input).isDirectory();
+    return answered(input, () => statSync(input)).isDirectory();
   } catch (error) {
     throw unreachable(input, error);
   }
@@ -67,7 +69,7 @@ function filesIn(directory: string, problems: Sentence[]): string[] {
 
 function namesIn(directory: string): string[] | RankFileError {
   try {
-    return readdirSync(directory);
+    return answered(directory, () => readdirSync(directory));
   } catch (error) {
     return unreachable(directory, error);
   }
@@ -94,12 +96,12 @@ const rankFilesAmong = (directory: string, names: readonly string[], strange: Se
 /** Says what the path is instead of a file, because somebody may expect that rank. */
 function kindOf(file: string): string {
   try {
-    const stat = statSync(file);
+    const stat = answered(file, () => statSync(file));
     if (stat.isFile()) return 'file';
     if (stat.isDirectory()) return 'directory';
     return stat.isFIFO() ? 'is a FIFO' : 'is not a regular file';
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const code = codeOf(error);
     if (code === 'ENOENT') return 'is a link to nothing';
     return code === 'ELOOP' ? 'is a link that leads in a circle' : `cannot be looked at (${code})`;
   }
@@ -133,12 +135,17 @@ function noRankFiles(
 }
 
 function unreachable(input: string, error: unknown): RankFileError {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = codeOf(error);
   const denied = code === 'EACCES' || code === 'EPERM';
+  const absent = code === 'ENOENT' || code === 'ENOTDIR';
   return new RankFileError(
     {
       path: input,
-      what: denied ? 'may not be read by this user' : 'does not exist',
+      what: denied
+        ? 'may not be read by this user'
+        : absent
+          ? 'does not exist'
+          : `cannot be reached: ${reason(error)}`,
       advice: denied
         ? 'rank files are private to the user of the job: run as that user, or ask for a copy'
         : 'check the path; rank files lie in NCCL_TRACE_DIR/<run>/rank*.bin',

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { NoUsableInput, OutputError } from '../base/errors.js';
 import { checkOutput, type OutputKind } from '../output/allowed.js';
 import { deliver, withWorkFolderFor } from '../output/deliver.js';
-import { reason } from '../output/reason.js';
+import { reason } from '../base/reason.js';
 import { contentOf } from '../trace/output.js';
 import { OUTPUT_KINDS } from '../trace/output_kinds.js';
 import { SectionFile, SectionWriter, type FileKind } from './sections.js';

@@ -8,8 +8,9 @@ import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { decode, encode } from '@msgpack/msgpack';
 import { NoUsableInput } from '../base/errors.js';
-import { reason } from '../output/reason.js';
+import { reason } from '../base/reason.js';
 import { crc32 } from '../rankfile/format/crc32.js';
+import { answered } from '../rankfile/stalls.js';
 import { compressFrame, decompressFrame } from '../rankfile/zstd.js';
 import { SHAPES_ID, STORED } from './generated/shapes.js';
 import { fromWire, Mismatch, toWire } from './shape.js';
@@ -103,7 +104,7 @@ export class SectionFile {
     private readonly kind: FileKind,
   ) {
     try {
-      this.fd = openSync(path, 'r');
+      this.fd = answered(path, () => openSync(path, 'r'));
     } catch (error) {
       throw new NoUsableInput(`${path}: ${reason(error)}; ${ADVICE[kind]}`, { cause: error });
     }
@@ -227,7 +228,8 @@ export class SectionFile {
   private read(at: number, length: number): Buffer {
     const bytes = Buffer.allocUnsafeSlow(length);
     for (let done = 0; done < length;) {
-      const got = readSync(this.fd, bytes, done, length - done, at + done);
+      const piece = Math.min(FRAME, length - done);
+      const got = answered(this.path, () => readSync(this.fd, bytes, done, piece, at + done));
       if (got === 0) return this.damaged('it became shorter while it was read');
       done += got;
     }

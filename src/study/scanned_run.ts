@@ -14,7 +14,7 @@ import {
   type FileInRun,
   type RunOptions,
 } from '../runs/find_runs.js';
-import { reason } from '../output/reason.js';
+import { reason } from '../base/reason.js';
 import { redactFacts, redactRun, type Aliases } from '../runs/redact.js';
 import { chooseRun, otherRun, setAside, type Run } from '../runs/run.js';
 import { solveRunClocks, type ClockOptions, type FoundClocks } from '../clocks/evidence/run_clocks.js';
@@ -194,7 +194,6 @@ const areOnSeveralHosts = (files: readonly RunFile[]): boolean =>
 export function failure(outcome: Outcome): Sentence {
   if (outcome.ok) return ['nothing came back'];
   if ('unusable' in outcome) return outcome.unusable;
-  // The system's message ends in a path.
   const { code, message } = outcome.system;
-  return [reason(Object.assign(new Error(message.split(',')[0]), { code }))];
+  return [reason(Object.assign(new Error(message), { code }))];
 }

@@ -6,7 +6,7 @@
 import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Piscina } from 'piscina';
-import { codeOf } from '../output/reason.js';
+import { codeOf } from '../base/reason.js';
 import { interruptedBy } from '../output/work_folder.js';
 import { runTask, type Outcome, type Task } from './task.js';
 

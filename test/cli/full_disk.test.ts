@@ -1,7 +1,7 @@
-/** Disks that are full, become full during a merge, or are read-only: one error, exit code 4, no file left. */
+/** Disks that are full, become full during a merge, have a quota, or are read-only: one error, exit code 4, no file left. */
 
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -53,6 +53,21 @@ describe.skipIf(!canMount)('a trace does not fit', () => {
     expect(err).toContain('no file can be made here: the file system is read-only; choose another place');
     expect({ code, left }).toEqual({ code: 4, left: [] });
   });
+});
+
+/** No file system here has quotas, so the system calls are made to fail as if it had. */
+const canInject = spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0;
+
+it.skipIf(!canInject).each([
+  ['before the merge', 'mkdir', 'no file can be made here: the disk quota is used up; choose another place'],
+  ['at its end', 'rename', 'the disk quota is used up; nothing was written'],
+])('a quota that is used up %s', (_, call, sentence) => {
+  const inject = ['-f', '-qq', '-o', '/dev/null', '-e', `trace=${call}`, '-e', `inject=${call}:error=EDQUOT`];
+  const args = [process.execPath, PROGRAM, 'merge', sample, '-o', path.join(folder, 'run.pftrace')];
+  const { status, stderr } = spawnSync('strace', [...inject, ...args], { encoding: 'utf8' });
+  expect(withoutProgress(stderr).trimEnd()).toMatch(new RegExp(`^nccl-trace: [^ ]*: ${sentence}$`));
+  expect(status).toBe(4);
+  expect(readdirSync(folder)).toEqual([]);
 });
 
 it.skipIf(!canMount)('a trace is written where there is room', () => {
