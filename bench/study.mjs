@@ -28,7 +28,7 @@ try {
   for (const ranks of values.ranks.split(',').map(Number)) {
     const own = path.join(folder, String(ranks));
     mkdirSync(own);
-    const inputs = multiplyScans(scans, own, ranks / RECORDED);
+    const inputs = await multiplyScans(scans, own, ranks / RECORDED);
     const output = path.join(own, 'run.study');
     const { cpu, wall, mebibytes } = command(['study', ...inputs, '-qfo', output]);
     console.log(

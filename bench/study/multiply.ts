@@ -7,10 +7,11 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { append } from '../../src/base/extremes.js';
 import type { RankScan } from '../../src/scan/scan.js';
 import { ROW_WIDTH, STEP_ROW, type StepRows } from '../../src/scan/step_file.js';
 import { isKept, mostRows } from '../../src/scan/step_sample.js';
-import { readSteps, stepSections, writeSteps } from '../../src/shards/step_rows.js';
+import { stepSections, StepUnpacker, writeSteps } from '../../src/shards/step_rows.js';
 import { SectionFile, SectionWriter } from '../../src/shards/sections.js';
 import type { StoredScan } from '../../src/shards/stored.js';
 
@@ -20,11 +21,15 @@ interface Recorded {
 }
 
 /** Writes a scan for each copy. `scans`: all ranks of one run, with every transfer. Returns the scans' paths. */
-export function multiplyScans(scans: readonly string[], folder: string, copies: number): string[] {
+export async function multiplyScans(
+  scans: readonly string[],
+  folder: string,
+  copies: number,
+): Promise<string[]> {
   const ranks = copies * scans.reduce((sum, path) => sum + filesIn(path), 0);
-  const recorded = scans.flatMap((path, i) =>
-    readScan(thinned(path, join(folder, `thinned-${i}`), mostRows(ranks))),
-  );
+  const recorded: Recorded[] = [];
+  for (const [i, path] of scans.entries())
+    append(recorded, readScan(await thinned(path, join(folder, `thinned-${i}`), mostRows(ranks))));
   return Array.from({ length: copies }, (_, copy) => {
     const path = join(folder, `node${String(copy).padStart(4, '0')}.scan`);
     const writer = new SectionWriter(path, 'scan');
@@ -52,17 +57,19 @@ function filesIn(path: string): number {
 }
 
 /** The scan of a larger run keeps fewer transfers (scan/step_sample.ts). Returns the path of such a scan. */
-function thinned(path: string, folder: string, most: number): string {
+async function thinned(path: string, folder: string, most: number): Promise<string> {
   mkdirSync(folder);
   const file = new SectionFile(path, 'scan');
   const output = join(folder, 'thinned.scan');
   const writer = new SectionWriter(output, 'scan');
   writer.value('head', 'ScanHead', file.value('head', 0, 'ScanHead'));
+  const unpacker = new StepUnpacker();
   let section = 0;
   for (let i = 0; i < file.count('file'); i++) {
     const stored = file.value('file', i, 'StoredScan');
     const rows = join(folder, `rows-${i}`);
-    readSteps(file, section, stored.stepSections, stored.scan, rows);
+    await unpacker.unpack(file, section, stored.stepSections, stored.scan, rows);
+    await unpacker.finish();
     section += stored.stepSections;
     const scan = { ...stored.scan, steps: keepShare(rows, stored.scan.steps, most) };
     writer.value('file', 'StoredScan', { ...stored, scan, stepSections: stepSections(rows) });

@@ -1,13 +1,14 @@
 /** The .scan files that `study` was given, together. Their content is checked, and no file is in two of them. */
 
 import { join } from 'node:path';
+import { append } from '../base/extremes.js';
 import { NoUsableInput } from '../base/errors.js';
 import type { Sentence } from '../base/sentence.js';
 import { processKey } from '../runs/runs.js';
 import type { ScannedFile } from '../study/scanned_run.js';
 import { checkScan } from './plausible.js';
 import { SectionFile } from './sections.js';
-import { readSteps } from './step_rows.js';
+import { StepUnpacker } from './step_rows.js';
 
 export interface LoadedScan extends ScannedFile {
   /** Which of the scans it is in. */
@@ -24,7 +25,7 @@ export interface LoadedScans {
   readonly problems: readonly Sentence[];
   readonly unusable: readonly Sentence[];
   /** Their steps go into `folder`. */
-  read(folder: string): LoadedScan[];
+  read(folder: string): Promise<LoadedScan[]>;
   close(): void;
 }
 
@@ -49,11 +50,13 @@ export function loadScans(names: readonly string[]): LoadedScans {
       paths: new Set(heads.flatMap(({ files }) => files.map(({ path }) => path))),
       problems: heads.flatMap(({ problems }) => problems),
       unusable: heads.flatMap(({ unusable }) => unusable),
-      read: (folder) =>
-        onlyOnce(
-          parts.flatMap((part, i) => filesOf(part, i, folder)),
-          names,
-        ),
+      read: async (folder) => {
+        const files: LoadedScan[] = [];
+        const unpacker = new StepUnpacker();
+        for (const [i, part] of parts.entries()) append(files, await filesOf(part, i, folder, unpacker));
+        await unpacker.finish();
+        return onlyOnce(files, names);
+      },
       close,
     };
   } catch (error) {
@@ -62,18 +65,25 @@ export function loadScans(names: readonly string[]): LoadedScans {
   }
 }
 
-function filesOf(part: SectionFile, index: number, folder: string): LoadedScan[] {
+async function filesOf(
+  part: SectionFile,
+  index: number,
+  folder: string,
+  unpacker: StepUnpacker,
+): Promise<LoadedScan[]> {
+  const files: LoadedScan[] = [];
   let section = 0;
-  return Array.from({ length: part.count('file') }, (_, i) => {
+  for (let i = 0; i < part.count('file'); i++) {
     const { scan, leases, isAlive, stepSections } = part.value('file', i, 'StoredScan');
     checkScan(scan, part);
     const stepPath = join(folder, `steps-${index}-${i}`);
-    const steps = readSteps(part, section, stepSections, scan, stepPath);
+    const steps = await unpacker.unpack(part, section, stepSections, scan, stepPath);
     section += stepSections;
     const { path, header, communicators, heartbeat } = scan;
     const about = { path, header, communicators, heartbeat, leases };
-    return { ...about, scan: { ...scan, steps }, stepPath, readFrom: path, part: index, isAlive };
-  });
+    files.push({ ...about, scan: { ...scan, steps }, stepPath, readFrom: path, part: index, isAlive });
+  }
+  return files;
 }
 
 /** Two scans of one file would be two files of one rank. Copies of a file elsewhere are distinguished as in `merge`. */

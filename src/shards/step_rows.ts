@@ -3,7 +3,8 @@
  * hosts, so it keeps every step. If the run turns out to be on one host, only the first step of each operation is used, as `merge` does.
  */
 
-import { closeSync, openSync, readSync, statSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync, write, writeSync } from 'node:fs';
+import { promisify } from 'node:util';
 import type { RankScan } from '../scan/scan.js';
 import { ROW_WIDTH, STEP_ROW, type StepRows } from '../scan/step_file.js';
 import { rowsFromPlanes, toPlanes } from './byte_planes.js';
@@ -12,9 +13,6 @@ import type { SectionFile, SectionWriter } from './sections.js';
 const ROW_BYTES = ROW_WIDTH * 8;
 /** Rows of a section. */
 const SECTION_ROWS = 1 << 17;
-/** Used again for each section: a run has thousands. */
-let unpacked: Float64Array | undefined;
-
 export const stepSections = (path: string): number =>
   Math.ceil(statSync(path).size / (SECTION_ROWS * ROW_BYTES));
 
@@ -29,33 +27,62 @@ export function writeSteps(writer: SectionWriter, path: string): void {
   }
 }
 
-/** Writes the steps to `path`; returns where they lie in it. `first`: the number of the file's first section of steps. */
-export function readSteps(
-  file: SectionFile,
-  first: number,
-  sections: number,
-  scan: RankScan,
-  path: string,
-): readonly StepRows[] {
-  const fd = openSync(path, 'wx', 0o600);
-  let end = 0;
-  try {
+/**
+ * Unpacks steps into side files. Each section is written while the next one is unpacked: for a thousand ranks these are 5 GB, and writing
+ * takes as long as unpacking.
+ */
+export class StepUnpacker {
+  /** In turn: one is being written, one is filled. */
+  private buffers: readonly [Float64Array, Float64Array] = [new Float64Array(0), new Float64Array(0)];
+  private written: Promise<void> = Promise.resolve();
+
+  /** Of one rank file, to `path`; returns where they lie in it. `first`: the number of the file's first section of steps. */
+  async unpack(
+    file: SectionFile,
+    first: number,
+    sections: number,
+    scan: RankScan,
+    path: string,
+  ): Promise<readonly StepRows[]> {
+    closeSync(openSync(path, 'wx', 0o600));
+    let end = 0;
     for (let i = 0; i < sections; i++) {
       const columns = file.bytes('step', first + i);
       if (columns.length % ROW_BYTES !== 0) file.damaged('its steps are cut');
-      unpacked ??= new Float64Array(SECTION_ROWS * ROW_WIDTH);
-      if (columns.length > unpacked.byteLength) file.damaged('its steps are more than a section holds');
-      rowsFromPlanes(columns, ROW_WIDTH, unpacked);
-      writeSync(fd, new Uint8Array(unpacked.buffer, 0, columns.length));
+      if (columns.length > SECTION_ROWS * ROW_BYTES) file.damaged('its steps are more than a section holds');
+      const [spare, other] = this.buffers;
+      const buffer = columns.length <= spare.byteLength ? spare : new Float64Array(columns.length / 8);
+      rowsFromPlanes(columns, ROW_WIDTH, buffer);
+      await this.written;
+      this.written = append(path, new Uint8Array(buffer.buffer, 0, columns.length));
+      // Awaited later, or never if another file is damaged.
+      this.written.catch(() => undefined);
+      this.buffers = [other, buffer];
       end += columns.length;
     }
+    for (const { offset, rows } of scan.steps)
+      if (!isCount(rows) || !isCount(offset) || offset + rows * ROW_BYTES > end)
+        file.damaged('its steps do not lie where they should');
+    return scan.steps;
+  }
+
+  /** All of them are written. */
+  finish(): Promise<void> {
+    return this.written;
+  }
+}
+
+const writeBehind = promisify(write);
+
+/** In one piece, because between two the busy main thread would have to help. */
+async function append(path: string, bytes: Uint8Array): Promise<void> {
+  const fd = openSync(path, 'a');
+  try {
+    for (let at = 0; at < bytes.length;)
+      at += (await writeBehind(fd, bytes, at, bytes.length - at, null)).bytesWritten;
   } finally {
     closeSync(fd);
   }
-  for (const { offset, rows } of scan.steps)
-    if (!isCount(rows) || !isCount(offset) || offset + rows * ROW_BYTES > end)
-      file.damaged('its steps do not lie where they should');
-  return scan.steps;
 }
 
 /** Keeps the first step of each operation, in a side file of its own. */

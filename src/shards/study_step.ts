@@ -51,7 +51,7 @@ export async function makeStudy(options: StudyStepOptions): Promise<Study | null
       options.inputs,
       (there) => there.value('head', 0, 'StudyHead').id === id,
       async (writer, folder) => {
-        const files = scans.read(folder);
+        const files = await scans.read(folder);
         const runs = tellRunsApart(files);
         const paths = [...scans.paths];
         const { aliases, chosen } = pickFrom(runs, scans.unusable, paths, options);
