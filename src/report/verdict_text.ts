@@ -113,9 +113,13 @@ function wayText(way: Way, call: number | null, report: VerdictReport): string {
   return `${callText(way, callNumber(call))} (${wayArguments(way)}) ${clockTime(report, at)}`;
 }
 
-function working({ end, stalledFor, files, silent }: Working, report: VerdictReport): string[] {
+function working({ end, stalledFor, files, silent, isLive }: Working, report: VerdictReport): string[] {
+  const when = isLive ? 'at the end' : 'when the records end';
   return [
-    `WORKING  unfinished at the end, too briefly for a hang: ${rankList(files, report)}`,
+    `WORKING  unfinished ${when}, too briefly for a hang: ${rankList(files, report)}`,
+    ...(isLive
+      ? []
+      : [labelled('after that', 'not known: no heartbeat was recent when the files were read')]),
     labelled(
       'last movement',
       `${durationText(stalledFor)} before the last sign of life, ${clockTime(report, end)}`,

@@ -142,7 +142,13 @@ function withoutMismatch(
     const stalledFor = moved.length === 0 ? end : end - moved.reduce((a, b) => (b > a ? b : a));
     return {
       kind: 'working',
-      working: { end, stalledFor, files: unfinished, silent },
+      working: {
+        end,
+        stalledFor,
+        files: unfinished,
+        silent,
+        isLive: ranks.some(({ life }) => life.isAlive),
+      },
     };
   }
   if (ranks.every(({ pace }) => pace.lastMove.size === 0)) return { kind: 'nothing' };

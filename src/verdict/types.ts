@@ -159,6 +159,8 @@ export interface Working {
   /** Files with unfinished work. */
   readonly files: readonly number[];
   readonly silent: readonly Silent[];
+  /** A heartbeat was recent when the files were read. Else their processes may be gone since then. */
+  readonly isLive: boolean;
 }
 
 /** The stuck collective, or sends/receives (`seq` is null). */
