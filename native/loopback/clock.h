@@ -50,15 +50,17 @@ class Backoff {
     if (spin_ || idleRounds_ < kYieldRounds) {
       sched_yield();
     } else {
-      SleepNs(idleRounds_ < kNapRounds ? kNapNs : kLongNapNs);
+      SleepNs(idleRounds_ < kNapRounds ? kNapNs : idleRounds_ < kLongNapRounds ? kLongNapNs : kHangNapNs);
     }
   }
 
  private:
   static constexpr int64_t kYieldRounds = 32;
-  static constexpr int64_t kNapRounds = 1000;
+  static constexpr int64_t kNapRounds = 200;       // some 10 ms
+  static constexpr int64_t kLongNapRounds = 1000;  // 0.2 s more
   static constexpr int64_t kNapNs = 20 * kMicrosecond;
   static constexpr int64_t kLongNapNs = 200 * kMicrosecond;
+  static constexpr int64_t kHangNapNs = kMillisecond;
 
   const bool spin_;
   int64_t idleRounds_ = 0;

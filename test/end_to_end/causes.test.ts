@@ -1,7 +1,7 @@
 /** The report names the cause, and since when, for recorded jobs that are slow on purpose. For a healthy job it names none. */
 
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { Cause } from '../../src/analysis/causes.js';
 import { examine } from '../../src/report/examine.js';
 import type { RunReport } from '../../src/report/run_report.js';
@@ -32,39 +32,42 @@ const of = <Kind extends Cause['cause']>(
 
 const JOB = '--ranks 4 --channels 1 --ops allreduce:64K';
 
-it(
-  'a rank that calls late since the 20th iteration: its moment, and that collectives are slower since then',
-  RECORD_AGAIN,
-  async () => {
-    const report = await reportOn(`${JOB} --iterations 40 --slow host:2:150ms@20`);
-    const late = of(report, 'late rank')!;
-    expect(late).toMatchObject({ rank: 2, on: 'host', when: 'since' });
-    // The iteration before it is over then, and the slow one is not.
-    const starts = report.collectives.shown.map(({ startNs }) => startNs);
-    expect(Math.abs(starts.filter((start) => start <= late.fromNs).length - 21)).toBeLessThanOrEqual(1);
-    const slower = of(report, 'slower since')!;
-    expect(Math.abs(starts.indexOf(slower.sinceNs) - 20)).toBeLessThanOrEqual(1);
-    expect(slower.says).toMatch(/^Collectives take [\d.]+ times as long since \d\d:\d\d:\d\d UTC/);
-    expect(slower.view[0]).toBeLessThanOrEqual(slower.sinceNs);
-    expect(slower.view[1]).toBeGreaterThan(slower.sinceNs);
-  },
-);
+// These mostly wait for the late rank.
+describe.concurrent('late ranks', () => {
+  it(
+    'a rank that calls late since the 20th iteration: its moment, and that collectives are slower since then',
+    RECORD_AGAIN,
+    async () => {
+      const report = await reportOn(`${JOB} --iterations 40 --slow host:2:150ms@20`);
+      const late = of(report, 'late rank')!;
+      expect(late).toMatchObject({ rank: 2, on: 'host', when: 'since' });
+      // The iteration before it is over then, and the slow one is not.
+      const starts = report.collectives.shown.map(({ startNs }) => startNs);
+      expect(Math.abs(starts.filter((start) => start <= late.fromNs).length - 21)).toBeLessThanOrEqual(1);
+      const slower = of(report, 'slower since')!;
+      expect(Math.abs(starts.indexOf(slower.sinceNs) - 20)).toBeLessThanOrEqual(1);
+      expect(slower.says).toMatch(/^Collectives take [\d.]+ times as long since \d\d:\d\d:\d\d UTC/);
+      expect(slower.view[0]).toBeLessThanOrEqual(slower.sinceNs);
+      expect(slower.view[1]).toBeGreaterThan(slower.sinceNs);
+    },
+  );
 
-it(
-  'a GPU that begins late in each tenth iteration: all over the run, in few collectives',
-  RECORD_AGAIN,
-  async () => {
-    const report = await reportOn(`${JOB} --iterations 60 --slow gpu:1:600ms/10`);
-    const late = of(report, 'late rank')!;
-    expect(late).toMatchObject({ rank: 1, on: 'GPU', when: 'always' });
-    expect(late.late).toBeLessThan(late.of / 2);
-    expect(of(report, 'slower since')).toBeUndefined();
-  },
-);
+  it(
+    'a GPU that begins late in each tenth iteration: all over the run, in few collectives',
+    RECORD_AGAIN,
+    async () => {
+      const report = await reportOn(`${JOB} --iterations 60 --slow gpu:1:600ms/10`);
+      const late = of(report, 'late rank')!;
+      expect(late).toMatchObject({ rank: 1, on: 'GPU', when: 'always' });
+      expect(late.late).toBeLessThan(late.of / 2);
+      expect(of(report, 'slower since')).toBeUndefined();
+    },
+  );
 
-it('a GPU that always begins late: named for the whole run', RECORD_AGAIN, async () => {
-  const report = await reportOn(`${JOB} --iterations 20 --slow gpu:1:150ms`);
-  expect(report.causes).toMatchObject([{ cause: 'late rank', rank: 1, on: 'GPU', when: 'always' }]);
+  it('a GPU that always begins late: named for the whole run', RECORD_AGAIN, async () => {
+    const report = await reportOn(`${JOB} --iterations 20 --slow gpu:1:150ms`);
+    expect(report.causes).toMatchObject([{ cause: 'late rank', rank: 1, on: 'GPU', when: 'always' }]);
+  });
 });
 
 it(
