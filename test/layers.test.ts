@@ -33,7 +33,7 @@ const LAYERS = table(`
   output         | base rankfile/format                               |               |            | yes
   study          | base rankfile model runs scan clocks clocks/evidence cluster verdict output trace |       | piscina    | yes
   report         | base rankfile model runs scan clocks clocks/evidence cluster verdict output trace study analysis pytorch trace/tracks/flow_census | trace/perfetto | | yes
-  page/client    |                                                    | page report analysis pytorch |       | no
+  page/client    |                                                    | page report analysis pytorch | chart.js | no
   page           | base output report/text                            | report        |            | yes
   merge          | base rankfile runs clocks clocks/evidence verdict output trace study analysis report pytorch |             |            | yes
   shards         | base rankfile runs model/work_end scan/step_file study output trace report pytorch merge finish | scan clocks/evidence verdict analysis | @msgpack/msgpack | yes

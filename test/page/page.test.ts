@@ -162,6 +162,11 @@ describe.skipIf(!existsSync(CHROMIUM))('in Chromium, the network off (skipped wh
       expect(causes).toBe(name === 'straggler' ? 1 : 0);
       expect(await page.locator('section').count()).toBe(8 + causes);
       expect(await page.locator('section canvas, section table, section p').count()).toBeGreaterThan(8);
+      // An empty one has 5 kB.
+      const pictures = await page.evaluate<number[]>(
+        '[...document.querySelectorAll("section canvas")].map((one) => one.toDataURL().length)',
+      );
+      expect(Math.min(Infinity, ...pictures)).toBeGreaterThan(8000);
       await context.close();
     },
   );

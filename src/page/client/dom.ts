@@ -23,31 +23,6 @@ export function h<Tag extends keyof HTMLElementTagNameMap>(
 export const shown = (text: string): string =>
   text.replace(/[\p{C}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0\p{Variation_Selector}]/gu, '?');
 
-/** A canvas drawn for the screen it is on, again where its width or the colours change. */
-export function canvas(
-  label: string,
-  height: number,
-  draw: (context: CanvasRenderingContext2D, width: number) => void,
-): HTMLCanvasElement {
-  const element = h('canvas', { role: 'img', 'aria-label': label, class: 'chart' });
-  element.style.height = `${height}px`;
-  const paint = (): void => {
-    const width = element.clientWidth;
-    const context = element.getContext('2d');
-    if (width === 0 || !context) return;
-    const scale = window.devicePixelRatio;
-    element.width = Math.round(width * scale);
-    element.height = Math.round(height * scale);
-    context.scale(scale, scale);
-    context.font = `11px ${getComputedStyle(document.body).fontFamily}`;
-    context.textBaseline = 'middle';
-    draw(context, width);
-  };
-  new ResizeObserver(paint).observe(element);
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', paint);
-  return element;
-}
-
 /** A colour of the stylesheet. */
 export const colour = (name: string): string =>
   getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();

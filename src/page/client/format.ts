@@ -31,10 +31,3 @@ export function timeOfDay(traceStart: string, ns: number, withMs = true): string
   if (Number.isNaN(date.getTime())) return 'an impossible time';
   return date.toISOString().slice(11, withMs ? 23 : 19);
 }
-
-/** Round steps for an axis of such a length. */
-export function niceStep(length: number, most: number): number {
-  const rough = length / most;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= rough) ?? rough;
-}

@@ -112,7 +112,7 @@ document
     ),
     section(
       'Lateness',
-      'How far behind the first rank each rank arrived, on average, by time. A straggler is a dark row, a pause of everybody a dark column.',
+      'How far behind the first rank each rank arrived, on average, by time. A straggler is a row of strong colour, a pause of everybody a column.',
       hasLateness
         ? heatMap(report)
         : h(
@@ -131,4 +131,5 @@ document
     section('How this was made', '', made(report)),
   );
 wireButtons();
-document.documentElement.dataset.ready = 'yes';
+// After the pictures, which are drawn in the next frame.
+requestAnimationFrame(() => (document.documentElement.dataset.ready = 'yes'));

@@ -1,7 +1,7 @@
 /** The tables of the page: which columns, and how their numbers read. */
 
 import type { RunReport } from '../../report/run_report.js';
-import { rankLabel } from './charts.js';
+import { rankLabel } from './chart.js';
 import { h, shown } from './dom.js';
 import { bytes, count, duration, timeOfDay } from './format.js';
 import type { View } from './open_trace.js';

@@ -1,0 +1,107 @@
+/**
+ * A horizontal bar chart with a row per rank, drawn by Chart.js: bars lie from one time to another, or add up. Drawn again when the colours change
+ * between light and dark. Ranks that the verdict names are always labelled, in its colour.
+ */
+
+import {
+  BarController,
+  BarElement,
+  CategoryScale,
+  Chart,
+  Legend,
+  LinearScale,
+  Tooltip,
+  type ChartDataset,
+} from 'chart.js';
+import { colour, h, shown } from './dom.js';
+
+Chart.register(BarController, BarElement, CategoryScale, Legend, LinearScale, Tooltip);
+
+export interface Bar {
+  /** From, to; or the length. */
+  readonly x: [number, number] | number;
+  /** The row, as text. */
+  readonly y: string;
+  /** What a pointer on it shows. */
+  readonly says: string;
+}
+export type Bars = ChartDataset<'bar', Bar[]>;
+
+export interface BarChart {
+  readonly label: string;
+  readonly ranks: readonly { readonly rank: number | string | null; readonly label: string | null }[];
+  readonly from: number;
+  readonly to: number;
+  readonly axis: (at: number) => string;
+  readonly areStacked: boolean;
+  /** Called again if the colours change. */
+  readonly bars: () => Bars[];
+}
+
+/** Of an axis with text of 11 pixels, and a legend. */
+const AXIS = 84;
+const LEAST_TEXT = 14;
+
+export const rankLabel = (rank: number | string | null): string => (rank === null ? '?' : `rank ${rank}`);
+
+export function barChart(chart: BarChart): HTMLElement {
+  const canvas = h('canvas', { role: 'img', 'aria-label': chart.label });
+  const box = h('div', { class: 'chart' }, canvas);
+  const rows = chart.ranks.length;
+  const height = rows > 96 ? 5 : rows > 40 ? 9 : 16;
+  box.style.height = `${AXIS + rows * height}px`;
+  let drawn: Chart<'bar', Bar[]> | null = null;
+  const draw = (): void => {
+    drawn?.destroy();
+    drawn = drawOn(canvas, chart, Math.ceil(LEAST_TEXT / height));
+  };
+  // Not before it is in the page: until then it has no width.
+  requestAnimationFrame(draw);
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw);
+  return box;
+}
+
+function drawOn(canvas: HTMLCanvasElement, chart: BarChart, every: number): Chart<'bar', Bar[]> {
+  const { ranks, from, to, axis, areStacked, bars } = chart;
+  const [line, soft, verdict] = ['line', 'soft', 'verdict'].map(colour) as [string, string, string];
+  const isNamed = (row: number): boolean => ranks[row]?.label !== null;
+  return new Chart<'bar', Bar[]>(canvas, {
+    type: 'bar',
+    data: { labels: ranks.map((_, row) => String(row)), datasets: bars() },
+    options: {
+      indexAxis: 'y',
+      animation: false,
+      maintainAspectRatio: false,
+      font: { size: 11, family: getComputedStyle(document.body).fontFamily },
+      datasets: { bar: { grouped: areStacked, barPercentage: 0.9, categoryPercentage: 1, minBarLength: 1 } },
+      scales: {
+        x: {
+          ...{ position: 'top', min: from, max: to, stacked: areStacked, grid: { color: line } },
+          ticks: {
+            ...{ color: soft, maxRotation: 0, autoSkipPadding: 24, includeBounds: false },
+            callback: (at) => axis(Number(at)),
+          },
+        },
+        y: {
+          ...{ stacked: areStacked, grid: { display: false } },
+          ticks: {
+            ...{ autoSkip: false, crossAlign: 'far' },
+            color: ({ index }) => (isNamed(index) ? verdict : soft),
+            callback: (_, row) =>
+              row % every === 0 || isNamed(row) ? shown(rankLabel(ranks[row]!.rank)).slice(0, 12) : '',
+          },
+        },
+      },
+      plugins: {
+        legend: { position: 'bottom', align: 'start', labels: { color: soft, boxWidth: 11, boxHeight: 11 } },
+        tooltip: {
+          callbacks: {
+            title: (items) =>
+              items.slice(0, 1).map(({ raw }) => rankLabel(ranks[Number((raw as Bar).y)]!.rank)),
+            label: ({ raw }) => (raw as Bar).says,
+          },
+        },
+      },
+    },
+  });
+}
