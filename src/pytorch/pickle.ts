@@ -166,9 +166,8 @@ class PickleReader {
     return UTF8.decode(this.bytes.subarray(from, from + size));
   }
 
-  /** Two's complement, little endian. Numbers in it are of 64 bits at most. */
+  /** Two's complement, little endian. */
   private long(size: number): number | bigint {
-    if (size > 8) this.fail('has a number of more than 64 bits');
     const from = this.take(size);
     let value = 0n;
     for (let i = size - 1; i >= 0; i--) value = (value << 8n) | BigInt(this.bytes[from + i]!);

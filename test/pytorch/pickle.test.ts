@@ -40,9 +40,9 @@ describe('the pickle reader', () => {
   it('reads numbers of all widths as Python means them', () => {
     const numbers = [0, 255, 256, 65_535, 65_536, -1, 2 ** 31, -(2 ** 31), 2 ** 53 - 1, 0.5];
     const bytes = python(
-      `import pickle,sys; sys.stdout.buffer.write(pickle.dumps([${numbers.join(',')}, 2**62, -2**63, None, True], 2))`,
+      `import pickle,sys; sys.stdout.buffer.write(pickle.dumps([${numbers.join(',')}, 2**62, -2**63, 2**64-1, None, True], 2))`,
     );
-    expect(readPickle(bytes)).toEqual([...numbers, 2n ** 62n, -(2n ** 63n), null, true]);
+    expect(readPickle(bytes)).toEqual([...numbers, 2n ** 62n, -(2n ** 63n), 2n ** 64n - 1n, null, true]);
   });
 
   it('refuses code, and does not run it', () => {
