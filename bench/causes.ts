@@ -52,13 +52,13 @@ const CLASSES: Readonly<Record<string, FaultClass>> = {
   'starved proxy thread': slow(LONG, 'proxy', '3ms', ['starved proxy thread']),
   contention: {
     job: () =>
-      `--ranks ${RANKS} --channels 1 --iterations 16 --rate-limit 16 --groups b=${RANKS} ` +
-      '--ops allreduce:512K,sync,allreduce@b:512K,sync,group{allreduce:512K+allreduce@b:512K},sync',
+      `--ranks ${RANKS} --channels 1 --iterations 16 --rate-limit 1.5 --groups b=${RANKS} ` +
+      '--ops allreduce:128K,sync,allreduce@b:128K,sync,group{allreduce:128K+allreduce@b:128K},sync',
     right: ['contention'],
   },
   'unlike algorithm': {
     job: () =>
-      `--ranks ${RANKS} --channels 1 --iterations 20 --rate-limit 16 --ops allreduce:512K*4,allreduce:512K/tree`,
+      `--ranks ${RANKS} --channels 1 --iterations 16 --rate-limit 1.5 --ops allreduce:128K*4,allreduce:128K/tree`,
     right: ['unlike algorithm'],
   },
 };

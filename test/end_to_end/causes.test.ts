@@ -124,8 +124,8 @@ it('a GPU that fills slowly what it sends: the root of a broadcast', RECORD_AGAI
 
 it('two communicators that share a rate: contention, on the one that has to wait', RECORD_AGAIN, async () => {
   // The rate serves one of them first, by chance: the other takes longer.
-  const ops = 'allreduce:512K,sync,allreduce@b:512K,sync,group{allreduce:512K+allreduce@b:512K},sync';
-  const args = `--ranks 4 --channels 1 --iterations 14 --rate-limit 24 --groups b=4 --ops ${ops}`;
+  const ops = 'allreduce:128K,sync,allreduce@b:128K,sync,group{allreduce:128K+allreduce@b:128K},sync';
+  const args = `--ranks 4 --channels 1 --iterations 14 --rate-limit 2.5 --groups b=4 --ops ${ops}`;
   const report = await reportOn(args);
   const found = of(report, 'contention')!;
   expect([found.comm, found.with].sort()).toEqual(['b', 'world']);
