@@ -5,11 +5,14 @@
  */
 
 import { readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+// A question to the kernel, not about this process.
+// eslint-disable-next-line no-restricted-imports
+import { kill } from 'node:process';
 
 import * as format from './format/constants.js';
 import { crc32 } from './format/crc32.js';
 import { RankFileError } from '../base/errors.js';
-import type { ByteSource, ClosableSource } from './byte_source.js';
+import { type ByteSource, type ClosableSource, memorySource } from './byte_source.js';
 import { readHeader } from './header.js';
 import { Problems } from './problems.js';
 import { openRingFile } from './ring_file.js';
@@ -28,13 +31,14 @@ export function openRingsLeft(path: string, file: ByteSource): ClosableSource | 
     if (!isGone(header.process)) return null;
     const rings = openRingFile(header.ringPath, { header: bytes, owner: statSync(path).uid }, BASES);
     if (typeof rings === 'string') return null;
-    let isOurs = false;
+    let left: ClosableSource | null = null;
     try {
-      isOurs = isHome(path, rings.read(layout.chunksOffset, format.RING_FILE_TAIL_BYTES));
+      const tail = rings.read(layout.chunksOffset, format.RING_FILE_TAIL_BYTES);
+      if (isHome(path, tail)) left = asSaved(rings);
     } finally {
-      if (!isOurs) rings.close();
+      if (left === null) rings.close();
     }
-    return isOurs ? asSaved(rings) : null;
+    return left;
   } catch (error) {
     if (error instanceof RankFileError || (error instanceof Error && 'code' in error)) return null;
     throw error;
@@ -51,22 +55,28 @@ function mayHaveLeft(header: Uint8Array): boolean {
   );
 }
 
+/** The recorder decides alike: LookFor in native/plugin/process/process_name.cc. */
 function isGone({ bootId, pidNamespace, pid, startTime }: ProcessIdentity): boolean {
   if (readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim().replaceAll('-', '') !== bootId)
     return false;
-  if (readlinkSync('/proc/self/ns/pid') !== `pid:[${pidNamespace}]`) return false;
-  return startOf(pid) !== startTime;
+  if (startTime === 0n || readlinkSync('/proc/self/ns/pid') !== `pid:[${pidNamespace}]`) return false;
+  if (!isThere(pid)) return true;
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  // From the state on: a program's name may contain spaces and parentheses.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [state, threads, start] = [fields[0], Number(fields[17]), BigInt(fields[19]!)];
+  if (start !== startTime) return true;
+  // A process lives on if its first thread ends before the others.
+  return (state === 'Z' || state === 'X') && threads <= 1;
 }
 
-/** null: there is no such process, or nothing of it is left but its exit code. */
-function startOf(pid: number): bigint | null {
+/** Asks the kernel: /proc may hide the processes of others. */
+function isThere(pid: number): boolean {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return fields[0] === 'Z' || fields[0] === 'X' ? null : BigInt(fields[19]!);
+    kill(pid, 0);
+    return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH'))
-      return null;
+    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return false;
     throw error;
   }
 }
@@ -82,9 +92,10 @@ function isHome(path: string, tail: Uint8Array): boolean {
   );
 }
 
-/** The rings with the header that saved rings have. */
+/** The rings with the header that saved rings have. Throws RankFileError if the ring file's own header is damaged. */
 function asSaved(rings: ClosableSource): ClosableSource {
   const header = rings.read(0, format.HEADER_BYTES).slice();
+  readHeader(memorySource(rings.path, header), new Problems());
   const view = new DataView(header.buffer);
   view.setUint32(H.placement, format.Placement.InFile, true);
   view.setUint32(H.copyIntervalMs, 0, true);

@@ -1,11 +1,20 @@
 /** A process that was killed leaves its rings in memory: its file is read with them, by all commands, as if they had been saved. */
 
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, unlinkSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
-import { Kind } from '../../src/rankfile/format/constants.js';
+import { FILE_HEADER, Kind } from '../../src/rankfile/format/constants.js';
 import { openRankFile } from '../../src/rankfile/index.js';
 import { diagnose } from '../../src/report/diagnosis.js';
 import { record } from '../support/loopback.js';
@@ -27,6 +36,13 @@ const colls = (file: string): number =>
     (sum, { records }) => sum + records.kind.filter((kind) => kind === Kind.StartColl).length,
     0,
   );
+
+/** One byte of what the header's check covers. */
+function damage(ringFile: string): void {
+  const bytes = readFileSync(ringFile);
+  bytes[FILE_HEADER.ringPath]! ^= 1;
+  writeFileSync(ringFile, bytes);
+}
 
 describe.runIf(existsSync('/dev/shm')).each(['flight', 'stream'])('in %s mode', (mode) => {
   it('no record is missing right after SIGKILL; a copy has what had been copied to the file', async () => {
@@ -52,7 +68,12 @@ describe.runIf(existsSync('/dev/shm')).each(['flight', 'stream'])('in %s mode', 
     expect(ranks[0]!.records).toBeGreaterThanOrEqual(2 * 1501);
     expect(colls(copy)).toBeLessThan(1501);
     // Unless another recorder has saved them meanwhile.
-    if (existsSync(ringPath)) unlinkSync(ringPath);
+    if (existsSync(ringPath)) {
+      expect(openRankFile(file).header.placement).toBe('in-file');
+      damage(ringPath);
+      expect(openRankFile(file).header.placement).toBe('in-ring-file');
+      unlinkSync(ringPath);
+    }
   });
 });
 
