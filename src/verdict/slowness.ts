@@ -6,7 +6,7 @@
 import { maxOf, minOf } from '../base/extremes.js';
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
-import { lateSpans, listOf, together, type LateSpan, type Spell } from '../cluster/late_spans.js';
+import { lateSpans, listOf, together, type Spell } from '../cluster/late_spans.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
 import type { Case } from './case.js';
 import { logChance } from './chance.js';
@@ -38,8 +38,10 @@ const ONE_CAUSE = 2e7;
 /** The waits that make up this share of the cost are counted. */
 const MOST_OF_IT = 0.9;
 
-/** All others had arrived and waited for one rank alone. */
-interface Wait extends LateSpan {
+/** All others had arrived and waited for one rank alone. A long run has a hundred thousand: what is rarely needed is read again. */
+interface Wait extends Spell {
+  /** When the late rank called it. */
+  readonly called: number;
   readonly one: Collective;
   readonly bound: number;
 }
@@ -146,7 +148,8 @@ function latenessOf(
   const byRank = new Map<number, Wait[]>();
   for (const one of whole) {
     const bound = boundOf(one);
-    for (const span of lateSpans(one, bound)) listOf(byRank, span.late.rank).push({ ...span, one, bound });
+    for (const { late, from, to } of lateSpans(one, bound))
+      listOf(byRank, late.rank).push({ from, to, called: late.called, one, bound });
   }
   const latecomers = [...byRank.values()].map((waits) => {
     const spells = together(waits);
@@ -175,11 +178,14 @@ function latenessOf(
   const rare = leastLikely(share);
   const isByChance = chance > rare;
   const isFew = whole.length < FEWEST;
-  const { one, late } = worst;
+  const { one } = worst;
+  const { late } = lateSpans(one, worst.bound).find(
+    ({ from, to, late }) => from === worst.from && to === worst.to && late.called === worst.called,
+  )!;
   const { commId, name, nRanks, collectives } = comm;
   const call = { func: one.func, seq: one.seq, ordinal: one.ordinal };
   const onHost = lengthOf(
-    together(waits.map(({ from, to, late }) => ({ from, to: Math.min(to, late.called) }))),
+    together(waits.map(({ from, to, called }) => ({ from, to: Math.min(to, called) }))),
   );
   return {
     isSlow: isCostly && !isByChance && !isFew,
@@ -270,8 +276,8 @@ function courseOf(
   whole: readonly Collective[],
 ): Slowness['course'] {
   if (longest.length === 1) return 'once';
-  const isLong = (wait: Wait): boolean => longest.some(({ from, to }) => wait.from < to && wait.to > from);
-  const late = new Set(waits.filter(isLong).map(({ one }) => one));
+  const spells = [...longest].sort((a, b) => a.from - b.from);
+  const late = new Set(waits.filter((wait) => overlapsOne(spells, wait)).map(({ one }) => one));
   const places = whole.flatMap((one, place) => (late.has(one) ? [place] : []));
   const [first, last] = [places[0]!, places.at(-1)!];
   const edge = Math.max(EDGE * whole.length, (GAPS * (last - first)) / (longest.length - 1));
@@ -279,6 +285,17 @@ function courseOf(
   const isToEnd = whole.length - 1 - last <= edge;
   if (isFromBegin) return isToEnd ? 'always' : 'until';
   return isToEnd ? 'since' : 'between';
+}
+
+/** `spells`: one after the other. */
+function overlapsOne(spells: readonly Spell[], wait: Spell): boolean {
+  let [low, high] = [0, spells.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (spells[middle]!.to > wait.from) high = middle;
+    else low = middle + 1;
+  }
+  return low < spells.length && spells[low]!.from < wait.to;
 }
 
 /** Nobody waits for the last rank of a Broadcast, and a Reduce's ranks do not wait for each other. */

@@ -16,11 +16,11 @@ export function rankCalls({ works, communicators }: Table, time: (tick: number) 
     communicators.filter((comm) => comm.commId === commId && (ranks?.includes(comm.rank) ?? true));
   const numbersOf = (commId: bigint, ranks?: readonly number[]): ReadonlySet<number> =>
     new Set(ofComm(commId, ranks).map(({ number }) => number));
-  let index: Map<string, number[]> | undefined;
+  let index: WorkIndex | undefined;
   /** `number`: of a collective its seq, of a send or receive its peer. */
   const rowsOf = (func: string, isColl: boolean, number: number, ordinal: number): readonly number[] => {
-    index ??= indexOf(works);
-    return index.get(`${works.funcs.indexOf(func)} ${isColl} ${number} ${ordinal}`) ?? [];
+    index ??= new WorkIndex(works);
+    return index.rows(works.funcs.indexOf(func), isColl, number, ordinal);
   };
   const isAbsolute = (row: number): boolean => works.ordinalAbsolute[row] === 1;
   const call = (row: number | undefined): EnteredCall | null =>
@@ -76,15 +76,39 @@ export function rankCalls({ works, communicators }: Table, time: (tick: number) 
   };
 }
 
-/** Rows by function, number and ordinal, of all communicators. */
-function indexOf({ func, seq, peer, ordinal }: WorkTable): Map<string, number[]> {
-  const index = new Map<string, number[]>();
-  for (let row = 0; row < seq.length; row++) {
-    const isColl = seq[row]! >= 0;
-    const key = `${func[row]} ${isColl} ${isColl ? seq[row] : peer[row]} ${ordinal[row]}`;
-    const rows = index.get(key);
-    if (rows) rows.push(row);
-    else index.set(key, [row]);
+/** Rows by function, number and ordinal, of all communicators. Sorted rows, because a long run has millions. */
+class WorkIndex {
+  /** By row: the sequence number of a collective, the peer of a send or receive. */
+  private readonly numbers: Float64Array;
+  private readonly order: Uint32Array;
+
+  constructor(private readonly works: WorkTable) {
+    const { seq, peer } = works;
+    this.numbers = Float64Array.from({ length: seq.length }, (_, row) =>
+      seq[row]! >= 0 ? seq[row]! : peer[row]!,
+    );
+    this.order = Uint32Array.from(this.numbers, (_, row) => row);
+    this.order.sort((a, b) => this.compare(a, this.numbers[b]!, works.ordinal[b]!) || a - b);
   }
-  return index;
+
+  /** In the order of the table. */
+  rows(func: number, isColl: boolean, number: number, ordinal: number): number[] {
+    const { order, works } = this;
+    let [low, high] = [0, order.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.compare(order[middle]!, number, ordinal) < 0) low = middle + 1;
+      else high = middle;
+    }
+    const found: number[] = [];
+    for (; low < order.length && this.compare(order[low]!, number, ordinal) === 0; low++) {
+      const row = order[low]!;
+      if (works.func[row] === func && works.seq[row]! >= 0 === isColl) found.push(row);
+    }
+    return found;
+  }
+
+  private compare(row: number, number: number, ordinal: number): number {
+    return this.numbers[row]! - number || this.works.ordinal[row]! - ordinal;
+  }
 }
