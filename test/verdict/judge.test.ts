@@ -78,50 +78,6 @@ describe('a hang', () => {
     expect(hang).toMatchObject({ different: [1], neverEntered: [], waiting: [0, 1] });
   });
 
-  it('names ranks that made a call that others left out, even if all went on', () => {
-    const reduced = { func: 'ReduceScatter' };
-    const hang = hangOf(
-      judge(
-        evidence([
-          { calls: [done(0, 1), open(1, 10)] },
-          { calls: [done(0, 1), done(0, 9, reduced), open(1, 10.1)] },
-          { calls: [done(0, 1), open(1, 10)] },
-        ]),
-      ),
-    );
-    expect(hang).toMatchObject({ func: 'AllReduce', seq: 1, waiting: [0, 1, 2], different: [1] });
-    expect(hang.mismatch).toMatchObject({
-      what: 'calls',
-      ways: [
-        { func: 'AllReduce', seq: 1, entered: [{ file: 0 }, { file: 2 }] },
-        { func: 'ReduceScatter', seq: 0, entered: [{ file: 1, record: '0:1', at: s(9) }] },
-      ],
-    });
-  });
-
-  it('compares such a call with the one made in its place, not with the newest', () => {
-    const others = { calls: [0, 1, 2, 3, 4, 5].map((seq) => done(seq, 10 + seq)) };
-    // In the place of seq 2 another one; all later numbers are those of the call before.
-    const one = {
-      calls: [
-        done(0, 10),
-        done(1, 11),
-        done(0, 12, { func: 'ReduceScatter' }),
-        ...[2, 3, 4].map((seq) => done(seq, 11 + seq)),
-      ],
-    };
-    expect(judge(evidence([others, one, others], { end: 15.5 }))).toMatchObject({
-      kind: 'mismatch',
-      mismatch: {
-        what: 'calls',
-        ways: [
-          { func: 'AllReduce', seq: 2, entered: [{ file: 0, at: s(12) }, { file: 2 }] },
-          { func: 'ReduceScatter', seq: 0, entered: [{ file: 1, at: s(12) }] },
-        ],
-      },
-    });
-  });
-
   it('compares roots, too; without a hang the verdict is only that calls differ', () => {
     const call = (root: number) => done(0, 5, { func: 'Broadcast', root });
     const verdict = judge(

@@ -295,12 +295,10 @@ describe('other runs beside the one that is judged', () => {
   });
 });
 
-it('says where a stray rank is stuck instead, and that its calls differ', () => {
+it('says where a stray rank is stuck instead', () => {
   const stray = { calls: [done(0, 1), open(4, 9, { func: 'AllGather', ops: [waitingFor(1, { done: 3 })] })] };
   expect(body(report(judge(evidence([stray, all(0), all(0)])), 3))).toEqual([
     'HUNG  AllReduce seq 1 on world (3 ranks)  since 03:00:10 UTC (90.0 s)',
-    '  other calls:    rank 0: AllGather seq 4 (1024 ncclFloat32)',
-    '                  2 ranks (1-2): AllReduce seq 1 (1024 ncclFloat32)',
     '  never entered:  rank 0 (node0 gpu0), alive to the end',
     '                  stuck in AllGather seq 4 on world since 03:00:09 UTC',
     '                  rank 0 ch 0 recv from 1, step 0 of 12 in recv wait',
