@@ -248,7 +248,7 @@ function finish(
   const { alike, found } = findAlike(options.alike, guess.links, references, delayOf);
   const variance = variances(references, guess, alike);
   // How far a clock can bend between two knots.
-  const bend = (clock: number): number => (wander[clock]! * knots.step ** 2) / 8;
+  const bend = (clock: number): number => (wander.of(clock) * knots.step ** 2) / 8;
   const seen = seenWander(guess, references);
   const ofDomains = references.slice(0, parts.length);
   const domainOf = (clock: number): number =>

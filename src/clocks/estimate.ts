@@ -18,7 +18,7 @@ import {
   type Places,
   type Setting,
 } from './unknowns.js';
-import { addBendRows, measureWander, setBends, wanderAtRest, type Wander } from './rate_changes.js';
+import { addBendRows, Wander } from './rate_changes.js';
 
 export interface Estimate {
   readonly knots: Knots;
@@ -46,8 +46,8 @@ export function estimate(
 ): Estimate {
   const domains = references.length;
   const place = unknownPlaces(references, knots);
-  const wander = wanderAtRest(domains, options.mostWander);
-  const setting: Setting = { links, names, floors, references, place, wander, ...options };
+  const wander = new Wander(domains, place, links, options.mostWander);
+  const setting: Setting = { links, names, floors, references, place, wander, alike: options.alike };
   const x = throughLines(setting);
   const corrections = x.subarray(0, place.count);
   const delays = x.subarray(place.count);
@@ -70,7 +70,7 @@ export function estimate(
 
 /** Corrections, then minimum delays. */
 function throughLines(setting: Setting): Float64Array {
-  const { links, names, references, place, alike, wander, mostWander } = setting;
+  const { links, names, references, place, alike, wander } = setting;
   const x = new Float64Array(place.count + names.length);
   const delays = x.subarray(place.count);
   const delayOf = (link: Link): number => delays[link.like]!;
@@ -81,7 +81,7 @@ function throughLines(setting: Setting): Float64Array {
   });
   const rows = links.map((link) => addLines(system, link, place));
   addRatePriors(system, place);
-  const bends = addBendRows(system, place, wander);
+  const bends = addBendRows(system, place, (clock, knot) => wander.at(clock, knot));
   const priors = addLikenessPriors(system, place.count, likenessPriors(names, delays));
   for (let pass = 0; pass < PASSES; pass++) {
     system.solve(x);
@@ -92,9 +92,11 @@ function throughLines(setting: Setting): Float64Array {
     // Not in the first pass: it weighs all links equally and would blame the wrong link of a pair.
     if (pass > 0) judge(links, references, delayOf, alike);
     const moved = weigh(links, delayOf, alike);
-    const isSteady = measureWander(wander, x, place, mostWander);
+    const isSteady = wander.measure(x);
     if (pass > 0 && !moved && isSteady) break;
-    setBends(system, bends, place, wander);
+    bends((row, sigma) => {
+      system.setSigma(row, sigma);
+    });
     links.forEach(({ sigma }, i) => {
       for (const row of rows[i]!) system.setSigma(row, sigma);
     });

@@ -20,7 +20,7 @@ import {
   type Rows,
   type Setting,
 } from './unknowns.js';
-import { addBendRows, measureWander, setBends } from './rate_changes.js';
+import { addBendRows } from './rate_changes.js';
 
 /** The part of a link's minima that may lie below the solution: enough that a single wrong one moves nothing, and no more. */
 const MOST_BELOW = 0.15;
@@ -48,7 +48,7 @@ export interface Solved {
 /** Improves the result of the lines, and the links' residuals and weights. False: it would take too long, and nothing was changed. */
 export function settle(
   solved: Solved,
-  { links, names, floors, references, place, alike, wander, mostWander }: Setting,
+  { links, names, floors, references, place, alike, wander }: Setting,
 ): boolean {
   const minima = links.reduce((sum, link) => sum + minimaOf(link), 0);
   if (minima > MOST_MINIMA) return false;
@@ -70,9 +70,9 @@ export function settle(
     system.add([place.count + link.floor, likes + link.like], [1, -1], 0, link.sigma),
   );
   // Lines show less of bends than minima do.
-  wander.fill(mostWander);
+  wander.forget();
   addRatePriors(system, place);
-  const bends = addBendRows(system, place, wander);
+  const bends = addBendRows(system, place, (clock, knot) => wander.at(clock, knot));
   const priors = addLikenessPriors(system, likes, likenessPriors(names, delays));
   for (let pass = 0; pass < PASSES; pass++) {
     const scales = scalesOf(links, names.length, rows, (row) => system.unexplained(row, x));
@@ -95,8 +95,10 @@ export function settle(
     system.solve(x);
     if (isFree) continue;
     if (before.every((value, i) => Math.abs(x[i]! - value) < STILL_NS)) break;
-    measureWander(wander, x, place, mostWander);
-    setBends(system, bends, place, wander);
+    wander.measure(x);
+    bends((row, sigma) => {
+      system.setSigma(row, sigma);
+    });
   }
   solved.corrections.set(x.subarray(0, place.count));
   solved.delays.set(delays);

@@ -148,4 +148,20 @@ export class OrderedCholesky {
     for (let one = 0; one < unknowns; one++) out[one] = work[place[one]!]!;
     return out;
   }
+
+  /** Of the difference of two unknowns by their places, if the matrix is a sum of squares in standard errors; below 0: a known 0. */
+  variance(plus: number, minus: number): number {
+    const { start, lower, unknowns, work } = this;
+    const { first } = this.order;
+    const from = Math.min(plus < 0 ? unknowns : plus, minus < 0 ? unknowns : minus);
+    let sum = 0;
+    for (let i = from; i < unknowns; i++) {
+      const row = start[i]! - first[i]!;
+      let value = (i === plus ? 1 : 0) - (i === minus ? 1 : 0);
+      for (let k = Math.max(from, first[i]!); k < i; k++) value -= lower[row + k]! * work[k]!;
+      work[i] = value / lower[row + i]!;
+      sum += work[i]! ** 2;
+    }
+    return sum;
+  }
 }

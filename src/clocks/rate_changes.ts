@@ -2,14 +2,15 @@
  * How fast clocks' rates change, as the corrections show it: a room that warms up, a fan that starts. The estimate first assumes small
  * bends; if pairs bend the corrections more, the assumption grows to match. Noise alone does not make it grow: of bends that only noise
  * supports the estimate keeps less than half. Measured against the group's reference, so it does not say which of two clocks changed.
+ *
+ * A rate that goes on changing bends a clock over a long distance by far more than independent bends would. So bends are compared over
+ * several distances, and a silence counts with what spans of a like length show.
  */
 
 import { median } from '../base/median.js';
-import type { Knots } from './corrections.js';
+import { pieceAt, type Knots } from './corrections.js';
+import type { Link } from './links.js';
 import type { Places, Rows } from './unknowns.js';
-
-/** As a standard error of rates' changes, 1/ns, by domain. */
-export type Wander = Float64Array;
 
 /**
  * Crystals at rest change by 0.1 ppm in a minute, at random. Over a shorter time they change less, but not in proportion. This is assumed
@@ -25,50 +26,125 @@ const ROOM = 1.9;
 /** Numbers that change by no more than this part have settled. */
 const SETTLED = 0.1;
 
-/** Before anything is measured; `most`: as much as any clock may. */
-export const wanderAtRest = (domains: number, most: number): Wander => new Float64Array(domains).fill(most);
-
-/** In place, by the corrections of `place`. Returns whether it has settled. */
-export function measureWander(
-  wander: Wander,
-  corrections: Float64Array,
-  place: Places,
-  most: number,
-): boolean {
-  const shown = place.solved.map((domain) => ROOM * bendsOf(corrections, place, domain));
-  const least = atRest(place.knots);
-  // All clocks may change as fast as half of them are seen to, where messages are too few to show it.
-  const usual = median(shown) ?? 0;
-  let settled = true;
-  place.solved.forEach((domain, i) => {
-    const now = Math.min(most, Math.max(least, usual, shown[i]!));
-    if (Math.abs(now - wander[domain]!) > SETTLED * wander[domain]!) settled = false;
-    wander[domain] = now;
-  });
-  return settled;
-}
-
-/**
- * Root mean square of a clock's bends, 1/ns: over the distance of two knots, or of several, whichever shows more. If messages scatter much,
- * a bend from knot to knot is taken for scatter. A bend over several knots is not.
- */
-function bendsOf(corrections: Float64Array, place: Places, domain: number): number {
-  const { step, count } = place.knots;
-  const at = (knot: number): number => corrections[place.of(domain, knot)]!;
-  let most = 0;
-  for (let far = 1; far <= MOST_APART && count - 2 * far >= Math.min(far, LEAST_BENDS); far *= 2) {
-    let squares = 0;
-    for (let k = far; k + far < count; k++) squares += (at(k - far) - 2 * at(k) + at(k + far)) ** 2;
-    // If the bends at all knots are independent, a bend over several knots is their sum, each weighed by its distance from the middle.
-    const sum = (far * (2 * far ** 2 + 1)) / 3;
-    most = Math.max(most, squares / (count - 2 * far) / sum);
-  }
-  return Math.sqrt(most) / step ** 2;
-}
-
-/** Most knots between bends that are compared, and the number of bends for a mean. */
-const MOST_APART = 2;
+/** Bends are compared over 1, 2, 4, ... knots: so many distances. Over the first ones noise shows as well. */
+const DISTANCES = 5;
+const SHORT = 2;
 const LEAST_BENDS = 4;
+
+/** How much larger independent bends must be than those of a rate that goes on changing, to amount to as much over `far` knots. */
+const persistent = (far: number): number => Math.sqrt((3 * far ** 3) / (2 * far ** 2 + 1));
+
+/** How much rates change from knot to knot, as standard errors, 1/ns. Before anything is measured as much as any clock's may. */
+export class Wander {
+  /** By clock: where messages are heard. */
+  private readonly heard: Float64Array;
+  /** By distance and clock: in a silence twice as long. */
+  private readonly silent: readonly Float64Array[];
+  /** By clock and knot: which of these holds; less than SHORT: none. */
+  private readonly silences: readonly Uint8Array[];
+
+  /** `most`: that a rate changes against another one, 1/ns. */
+  constructor(
+    clocks: number,
+    private readonly place: Places,
+    links: readonly Link[],
+    private readonly most: number,
+  ) {
+    this.heard = new Float64Array(clocks);
+    this.silent = Array.from({ length: DISTANCES }, () => new Float64Array(clocks));
+    this.silences = heardPieces(clocks, place.knots, links).map(silencesOf);
+    this.forget();
+  }
+
+  of(clock: number): number {
+    return this.heard[clock]!;
+  }
+
+  at(clock: number, knot: number): number {
+    const distance = this.silences[clock]![knot]!;
+    return distance < SHORT ? this.heard[clock]! : this.silent[distance]![clock]!;
+  }
+
+  forget(): void {
+    this.heard.fill(this.most);
+    this.silent.forEach((own, distance) => own.fill(this.most * persistent(2 ** distance)));
+  }
+
+  /** By the corrections, as `place` has them. Returns whether it has settled. */
+  measure(corrections: Float64Array): boolean {
+    const { place, most } = this;
+    const near = place.solved.map(() => 0);
+    const far = place.solved.map(() => 0);
+    for (let distance = 0; distance < DISTANCES; distance++) {
+      const reach = 2 ** distance;
+      const spans = place.knots.count - 2 * reach;
+      if (spans < Math.min(reach, LEAST_BENDS)) break;
+      const isShort = distance < SHORT;
+      // Few independent spans say little.
+      const room = isShort ? ROOM : Math.sqrt(1 + (2 * reach) / spans);
+      place.solved.forEach((clock, i) => {
+        const bends = bendsOf(corrections, place, clock, reach);
+        near[i] = Math.max(near[i]!, (ROOM * bends) / (isShort ? 1 : persistent(reach)));
+        far[i] = Math.max(far[i]!, room * bends);
+      });
+      for (let longer = distance; longer < DISTANCES; longer++)
+        this.set(this.silent[longer]!, far, most * persistent(reach));
+    }
+    return this.set(this.heard, near, most);
+  }
+
+  private set(known: Float64Array, shown: readonly number[], most: number): boolean {
+    const { solved, knots } = this.place;
+    // All clocks may change as fast as half of them are seen to, where messages are too few to show it.
+    const least = Math.max(atRest(knots), median(shown) ?? 0);
+    let settled = true;
+    solved.forEach((clock, i) => {
+      const now = Math.min(most, Math.max(least, shown[i]!));
+      if (Math.abs(now - known[clock]!) > SETTLED * known[clock]!) settled = false;
+      known[clock] = now;
+    });
+    return settled;
+  }
+}
+
+/** By clock and piece: 1 where any of its links has a minimum. */
+function heardPieces(clocks: number, knots: Knots, links: readonly Link[]): Uint8Array[] {
+  const heard = Array.from({ length: clocks }, () => new Uint8Array(knots.count - 1));
+  for (const { edge, lines } of links) {
+    for (const line of lines) {
+      for (let i = 0; line && i < line.minima.length; i += 2) {
+        const piece = pieceAt(knots, line.minima[i]!);
+        heard[edge.from]![piece] = 1;
+        heard[edge.to]![piece] = 1;
+      }
+    }
+  }
+  return heard;
+}
+
+/** By knot: the distance of which a silence that it is in, or beside, holds two. */
+function silencesOf(heard: Uint8Array): Uint8Array {
+  const distances = new Uint8Array(heard.length + 1);
+  for (let from = 0; from < heard.length; from++) {
+    let to = from;
+    while (to < heard.length && heard[to] === 0) to++;
+    if (to >= from + 2)
+      distances.fill(Math.min(DISTANCES - 1, Math.floor(Math.log2((to - from) / 2))), from, to + 1);
+    from = to;
+  }
+  return distances;
+}
+
+/** Root mean square of a clock's bends over `far` knots, as large as independent bends at all knots would have to be, 1/ns. */
+function bendsOf(corrections: Float64Array, place: Places, clock: number, far: number): number {
+  const { knots } = place;
+  const at = (knot: number): number => corrections[place.of(clock, knot)]!;
+  let squares = 0;
+  for (let k = far; k + far < knots.count; k++) squares += (at(k - far) - 2 * at(k) + at(k + far)) ** 2;
+  // If the bends at all knots are independent, a bend over several knots is their sum, each weighed by its distance from the middle.
+  const sum = (far * (2 * far ** 2 + 1)) / 3;
+  return Math.sqrt(squares / (knots.count - 2 * far) / sum) / knots.step ** 2;
+}
 
 /**
  * The fastest change of each clock's rate that was seen, 1/ns: its corrections over half a minute and the next one, less the median of its
@@ -98,33 +174,22 @@ export function seenWander(
 
 const HALF_MINUTE_NS = 30e9;
 
-/** The rows that hold each clock's bends small. */
-export interface BendRows<Row> {
-  readonly domain: number;
-  readonly rows: readonly Row[];
-}
-
-export function addBendRows<Row>(system: Rows<Row>, place: Places, wander: Wander): BendRows<Row>[] {
-  const { knots } = place;
-  return place.solved.map((domain) => {
-    const sigma = bendSigma(place, wander[domain]!);
-    const rows: Row[] = [];
-    for (let k = 1; k + 1 < knots.count; k++) {
-      const indices = [place.of(domain, k - 1), place.of(domain, k), place.of(domain, k + 1)];
-      rows.push(system.add(indices, [1, -2, 1], 0, sigma));
-    }
-    return { domain, rows };
-  });
-}
-
-export function setBends<Row>(
-  system: { setSigma(row: Row, sigma: number): void },
-  bends: readonly BendRows<Row>[],
+/** Holds each clock's bends small: `sigma` is how large they are, 1/ns. Returns what sets the rows anew. */
+export function addBendRows<Row>(
+  system: Rows<Row>,
   place: Places,
-  wander: Wander,
-): void {
-  for (const { domain, rows } of bends)
-    for (const row of rows) system.setSigma(row, bendSigma(place, wander[domain]!));
+  sigma: (domain: number, knot: number) => number,
+): (set: (row: Row, sigma: number) => void) => void {
+  const rows: { readonly row: Row; readonly domain: number; readonly knot: number }[] = [];
+  const { knots } = place;
+  for (const domain of place.solved) {
+    for (let knot = 1; knot + 1 < knots.count; knot++) {
+      const indices = [place.of(domain, knot - 1), place.of(domain, knot), place.of(domain, knot + 1)];
+      const row = system.add(indices, [1, -2, 1], 0, sigma(domain, knot) * knots.step ** 2);
+      rows.push({ row, domain, knot });
+    }
+  }
+  return (set) => {
+    for (const { row, domain, knot } of rows) set(row, sigma(domain, knot) * knots.step ** 2);
+  };
 }
-
-const bendSigma = ({ knots }: Places, wander: number): number => wander * knots.step ** 2;

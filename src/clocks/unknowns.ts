@@ -4,6 +4,7 @@ import { pieceAt, shareAt, type Knots } from './corrections.js';
 import { WAITED_CREDIT, type EdgeEvidence } from './evidence.js';
 import type { References } from './similar_links.js';
 import { FIRST_SIGMA_NS, type Link } from './links.js';
+import type { Wander } from './rate_changes.js';
 
 /**
  * How far a counter's rate may be from its nominal one. It only matters for a domain with a single message, which would have no rate
@@ -31,10 +32,8 @@ export interface Setting {
   readonly place: Places;
   /** Relative spread of minimum delays. */
   readonly alike: number;
-  /** By domain: how much the rate of its clock changes (see rate_changes.ts). Measured on the way. */
-  readonly wander: Float64Array;
-  /** Most that a clock's rate changes, 1/ns. */
-  readonly mostWander: number;
+  /** Measured on the way. */
+  readonly wander: Wander;
 }
 
 /** Corrections come first, domain by domain. */

@@ -42,7 +42,7 @@ function fromMinima(references: References, guess: Estimate, alike: Alike): Vari
     matrix.add([minimum + link.floor, likes + link.like], [1, -1], 0, own[i]!);
   });
   addRatePriors(matrix, place);
-  addBendRows(matrix, place, wander);
+  addBendRows(matrix, place, (clock, knot) => wander.at(clock, knot));
   addLikenessPriors(matrix, likes, likenessPriors([...delays.keys()], [...delays.values()]));
   if (matrix.cost > MOST_WORK) return null;
   matrix.factor();

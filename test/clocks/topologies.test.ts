@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest';
 import { judge, type JudgedCase } from '../support/judged_run.js';
 import type { SimulatedLink } from '../support/simulated_links.js';
-import { rampOf, sineOf, STILL, walkOf, type TopologyName } from '../support/topologies.js';
+import { fansOf, rampOf, sineOf, STILL, walkOf, type TopologyName } from '../support/topologies.js';
 
 const TOPOLOGIES: readonly TopologyName[] = ['ring', 'ring, credits', 'tree', 'star', 'pipeline', 'pair'];
 const WANDERS = [STILL, sineOf(3, 60), sineOf(3, 180), rampOf(3), walkOf(3)];
@@ -39,6 +39,29 @@ it.each([
     const { likelyHalfWidth, ns99, bestHalfWidth, coverage } = judge(one, draws);
     expect(coverage).toBeGreaterThanOrEqual(0.99);
     expect(likelyHalfWidth).toBeLessThan(Math.max(4 * ns99, 1.2 * bestHalfWidth));
+  },
+);
+
+it.each([
+  ['ring', 6],
+  ['pair', 30],
+] as const)(
+  '%s: a rate that turns at any time in 100 s of silence stays inside both bounds',
+  (topology, draws) => {
+    const { coverage, hardMisses } = judge(
+      {
+        topology,
+        delays: '14 us, 15 %',
+        wander: fansOf(3),
+        seconds: 240,
+        perMinute: 400,
+        change: () => ({ tamper: (_, time, delay) => (time > 70e9 && time < 170e9 ? null : delay) }),
+      },
+      draws,
+      false,
+    );
+    expect(hardMisses).toBe(0);
+    expect(coverage).toBeGreaterThanOrEqual(0.99);
   },
 );
 

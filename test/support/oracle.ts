@@ -79,7 +79,7 @@ export function oracle(run: SimulatedRun, wander: number, instants: readonly num
     [system, place],
     [known, byKnot],
   ] as const) {
-    addBendRows<unknown>(rows, at, new Float64Array(hosts).fill(wander));
+    addBendRows<unknown>(rows, at, () => wander);
     // Where nothing else tells the delays of two likenesses apart, and of a host that is heard in one direction only.
     likes.forEach((_, i) => rows.add([links + edges.length + i], [1], LIKE_DELAY, LIKE_DELAY));
     for (const domain of at.solved) rows.add([at.of(domain, 0)], [1], 0, UNHEARD);

@@ -2,7 +2,7 @@
 
 import { WAITED_CREDIT } from '../../src/clocks/evidence.js';
 import { beacons, normal, ring, tree, type Random, type SimulatedLink } from './simulated_links.js';
-import { ramp, randomWalk, sine, warmUp, type Wander } from './wanders.js';
+import { ramp, fans, randomWalk, sine, warmUp, type Wander } from './wanders.js';
 
 /** Least delay of a small message over one link, ns. */
 type Delay = () => number;
@@ -94,6 +94,11 @@ export const warmUpOf = (ppmPerMinute: number): NamedWander => ({
   name: `warm-up of ${ppmPerMinute} ppm/min`,
   ppmPerMinute,
   of: () => warmUp(ppmPerMinute, 60),
+});
+export const fansOf = (ppmPerMinute: number): NamedWander => ({
+  name: `fans of ${ppmPerMinute} ppm/min`,
+  ppmPerMinute,
+  of: (seed, hosts, seconds) => fans(ppmPerMinute, hosts, seconds, seed),
 });
 export const walkOf = (ppmPerMinute: number): NamedWander => ({
   name: `random walk of ${ppmPerMinute} ppm/min`,

@@ -60,3 +60,28 @@ export function randomWalk(ppmPerMinute: number, hosts: number, seconds: number,
     return phases[i]! + rates[i]! * since + (bends[i]! * since * since) / 2;
   };
 }
+
+/** Fans that start and stop: each rate rises and falls in turn, always by `ppmPerMinute`, for 20 to 90 s. */
+export function fans(ppmPerMinute: number, hosts: number, seconds: number, seed: number): Wander {
+  const random = seeded(seed + 1100);
+  const hostStretches = Array.from({ length: hosts }, () => {
+    const stretches: { from: number; phase: number; rate: number; bend: number }[] = [];
+    let [from, phase, rate] = [0, 0, 0];
+    let bend = (random() < 0.5 ? 1 : -1) * perNs(ppmPerMinute);
+    while (from < 2 * seconds * 1e9) {
+      const lasts = (20 + 70 * random()) * 1e9;
+      stretches.push({ from, phase, rate, bend });
+      phase += rate * lasts + (bend * lasts * lasts) / 2;
+      rate += bend * lasts;
+      from += lasts;
+      bend = -bend;
+    }
+    return stretches;
+  });
+  return (host, time) => {
+    const stretches = hostStretches[host]!;
+    const { from, phase, rate, bend } = stretches.findLast((one) => one.from <= time) ?? stretches[0]!;
+    const since = time - from;
+    return phase + rate * since + (bend * since * since) / 2;
+  };
+}
