@@ -53,6 +53,8 @@ export class StepTable {
   private readonly places = new Uint32Array(4 * PLACES);
   /** Rows of handles whose place was taken by another handle. The key is both words in one number. */
   private readonly displaced = new Map<number, number>();
+  /** The keys of `displaced`, by row. */
+  private readonly displacedOf = new Map<number, number[]>();
 
   /** Adds a row for the step of that handle. */
   add(low: number, high: number, op: Op, number: number, at: number): number {
@@ -78,7 +80,7 @@ export class StepTable {
     const place = placeOf(low, high);
     const before = places[place + ROW]!;
     const isTaken = places[place + HIGH] !== NO_HANDLE && places[place + USE] === this.use[before];
-    if (isTaken) this.displaced.set(wordsInOne(places[place]!, places[place + HIGH]!), before);
+    if (isTaken) this.displace(wordsInOne(places[place]!, places[place + HIGH]!), before);
     places[place] = low;
     places[place + HIGH] = high;
     places[place + ROW] = row;
@@ -109,8 +111,17 @@ export class StepTable {
     removeRow(this.op[row]!.openSteps, row);
     this.use[row]!++;
     this.free.push(row);
-    if (this.displaced.size > 0)
-      for (const [words, of] of this.displaced) if (of === row) this.displaced.delete(words);
+    if (this.displacedOf.size === 0) return;
+    for (const words of this.displacedOf.get(row) ?? [])
+      if (this.displaced.get(words) === row) this.displaced.delete(words);
+    this.displacedOf.delete(row);
+  }
+
+  private displace(words: number, row: number): void {
+    this.displaced.set(words, row);
+    const known = this.displacedOf.get(row);
+    if (known) known.push(words);
+    else this.displacedOf.set(row, [words]);
   }
 
   phaseOf(row: number): StepPhase {
