@@ -20,6 +20,8 @@ export interface ScanStepOptions extends ProduceOptions, Pick<RunOptions, 'run'>
   readonly inputs: readonly string[];
   /** A time: of stream files only that is read. */
   readonly select?: SelectionRequest | undefined;
+  /** ns, that are read around it (study/read_windows.ts). */
+  readonly aroundNs?: number | undefined;
   readonly jobs?: number | undefined;
   readonly onProgress?: OnProgress | undefined;
 }
@@ -53,7 +55,7 @@ export async function makeScan(options: ScanStepOptions): Promise<ScanMade | nul
       const files = options.run === undefined ? runs.flatMap((run) => run.files) : chosen.files;
       const windowOf = new Map(
         runs.flatMap((run) =>
-          readWindows(run, options.select).map((window, i) => [run.files[i]!.path, window]),
+          readWindows(run, options.select, options.aroundNs).map((window, i) => [run.files[i]!.path, window]),
         ),
       );
       const workers = startWorkers(options.jobs, found.files, options.interrupt);

@@ -12,8 +12,11 @@ import type { MergeReport } from '../../src/report/report.js';
 import type { SelectionRequest } from '../../src/trace/selection.js';
 import { parseTime } from '../../src/trace/asked_times.js';
 import { mergeReportText } from '../../src/report/merge_report.js';
+import { makeScan } from '../../src/shards/scan_step.js';
+import { makeStudy } from '../../src/shards/study_step.js';
 import { record } from '../support/loopback.js';
 import { temporaryFolder } from '../support/made_up_run.js';
+import { drawSkews, skewRun } from '../support/skewed_run.js';
 import {
   countsOf,
   viewTrace,
@@ -276,4 +279,35 @@ describe('a stream file of which only the selected time is read', () => {
     },
     60_000,
   );
+
+  it('a scan of it is good for that time alone', async () => {
+    const select = between(limitsOf((await drawnWhole(run)).report, 0.4, 0.5));
+    const scan = path.join(folder, 'part.scan');
+    await makeScan({ inputs: [run], output: scan, select, aroundNs: 50e6, jobs: 1 });
+    const study = { inputs: [scan], output: path.join(folder, 'part.study') };
+    await expect(makeStudy(study)).rejects.toThrow(
+      /^the scan of .*\.bin and of 1 more has only a part of the file, and not all of the time that is selected; /,
+    );
+    expect((await makeStudy({ ...study, select }))?.run.members.length).toBe(2);
+  }, 60_000);
 });
+
+it('the selected time is read even if the wall clocks are too wrong to find it: then all is read', async () => {
+  const words = '--ranks 2 --channels 2 --timeout 300 --iterations 250 --ops allreduce:512K*2,sleep:4ms';
+  const settings = { NCCL_TRACE_MODE: 'stream', NCCL_TRACE_RING_MB: '2', NCCL_TRACE_MAX_MB: '0' };
+  const { folder: recorded } = await record(path.join(folder, 'apart'), words, settings);
+  const mergeApart = async (apartNs: number, aroundNs: number) => {
+    const skews = drawSkews(7, 2, 2e9).map((skew, host) => ({ ...skew, wallError: () => host * apartNs }));
+    const skewed = path.join(folder, `apart-${apartNs}`);
+    skewRun(recorded, skewed, skews);
+    const { durationNs } = (await drawn(skewed, { detail: 'coll' })).report;
+    const select = between({ from: 0.4 * durationNs, to: 0.5 * durationNs });
+    const { report } = await drawn(skewed, select, { aroundNs });
+    const trace = readFileSync(path.join(folder, `${path.basename(skewed)}.pftrace`));
+    return { trace, unread: report.ranks.map(({ unread }) => unread > 0) };
+  };
+  expect((await mergeApart(0, 50e6)).unread).toEqual([true, true]);
+  const second = await mergeApart(700e6, 50e6);
+  expect(second.unread).toEqual([false, false]);
+  expect(second.trace.equals((await mergeApart(700e6, 1e15)).trace)).toBe(true);
+}, 120_000);
