@@ -5,6 +5,7 @@
  * the clock reaches it.
  */
 
+import { firstIndex } from '../base/first_index.js';
 import { knotTime, type Knots } from './corrections.js';
 import { alignedAt, shownAt } from './corrected_times.js';
 import { narrow, type Band } from './tangents.js';
@@ -134,8 +135,8 @@ class Curve {
     const { shown } = this.readings;
     const last = shown.length - 1;
     let i = this.instantBefore(time);
-    while (i > 0 && points[i]! > time) i--;
-    while (i < last - 1 && points[i + 1]! <= time) i++;
+    // Mostly it is there. One impossible stamp may put it thousands of instants away.
+    if (points[i]! > time || points[i + 1]! <= time) i = firstIndex(last - 1, (k) => points[k + 1]! > time);
     const before = points[i]!;
     const behind = points[i + 1]!;
     if (time < before) return shown[i]! - (before - time) / this.rateBefore;
