@@ -22,7 +22,7 @@ const RUNS = 60;
 
 const commit = process.env.OLDER_COMMIT ?? '';
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const folder = await mkdtemp(join(tmpdir(), 'older-code-'));
+const folder = commit === '' ? '' : await mkdtemp(join(tmpdir(), 'older-code-'));
 afterAll(() => {
   rmSync(folder, { recursive: true });
 });

@@ -31,7 +31,7 @@ const name = canStart
   : 'on a real Slurm: skipped, because it needs root and the packages slurm-wlm and munge';
 
 describe.skipIf(!canStart)(name, { timeout: 300_000 }, () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'nccl-trace-real-slurm-'));
+  const folder = canStart ? mkdtempSync(path.join(tmpdir(), 'nccl-trace-real-slurm-')) : '';
   const slurm = path.join(folder, 'slurm');
   const script = path.join(root, 'scripts/slurm-here.sh');
   let env: NodeJS.ProcessEnv = {};
