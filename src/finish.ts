@@ -1,5 +1,5 @@
 /**
- * The last step of a merge: what is drawn of a run (the plan), and with the blocks of all files in hand the trace and its report. It does
+ * The last step of a merge. It plans which part of a run is drawn. With the blocks of all files it makes the trace and its report. It does
  * not know where the blocks were made: in this process (merge.ts), or on many hosts (shards/).
  */
 
@@ -35,24 +35,24 @@ import { lookAtAttributes } from './trace/watched_rows.js';
 
 /** How a trace is drawn, and what is reported about it. */
 export interface FinishOptions {
-  /** What of the run is drawn; absent: all of it, as far as the budget goes. */
+  /** The part of the run to draw; absent: all of it, as far as the budget goes. */
   readonly select?: SelectionRequest | undefined;
-  /** What is drawn at most where no detail was asked for. Default: what a browser opens in about 15 s. */
+  /** The most that is drawn if no detail was asked for. Default: what a browser opens in about 15 s. */
   readonly budget?: Budget | undefined;
-  /** A detail that was asked for is refused beyond this. Default: what a browser opens at all. */
+  /** A requested detail is refused beyond this. Default: what a browser can open at all. */
   readonly utmost?: Size | undefined;
   readonly onProgress?: OnProgress | undefined;
-  /** The verdict for people, in the trace itself: who is given the trace alone reads it there. */
+  /** The verdict as text inside the trace, for people who have only the trace. */
   readonly texts?: ((found: Diagnosis) => VerdictText) | undefined;
   /** PyTorch's dumps of it; null: none were given. */
   readonly dumps?: FoundDumps | null | undefined;
   /** For the report: what the hosts' NICs can do. */
   readonly peaks?: Peaks | undefined;
-  /** A report of the run is wanted as well: what only it needs is then collected. */
+  /** A report of the run is wanted, too. Data that only a report needs is then collected. */
   readonly onReport?: ((report: RunReport) => void) | undefined;
 }
 
-/** What is drawn, decided before a file is read for the second time. */
+/** The plan of the trace, made before a file is read for the second time. */
 export interface PlannedTrace {
   readonly studied: Study;
   readonly drawing: Drawing;
@@ -80,7 +80,7 @@ export async function finishTrace(
   const selection = reportSelection(studied, drawing, blocks);
   const diagnosis = diagnosisOf(studied, suggestDrawing(studied, options), options.dumps);
   const texts = (options.texts ?? plainTexts)(diagnosis);
-  // Its commands are typed later, elsewhere: they write what they write by default.
+  // Commands in a report are typed later and elsewhere, so they write to the default place.
   const suggestion = options.onReport ? suggestDrawing(studied, { ...options, output: undefined }) : null;
   if (options.onReport) {
     const numbers = runNumbers(studied, options.peaks);
@@ -118,7 +118,7 @@ const plainTexts = ({ verdict }: Diagnosis): VerdictText => ({
   aboutCall: [],
 });
 
-/** What came of it, beside what is known of the run anyway. */
+/** The result of the merge, besides what is known of the run anyway. */
 interface Merged {
   readonly output: string;
   readonly startup: string;
@@ -130,7 +130,7 @@ interface Merged {
   readonly trace: TraceCounts;
   readonly selection: SelectionReport;
   readonly diagnosis: Diagnosis;
-  /** Of looking for files. */
+  /** Problems found while looking for files. */
   readonly problems: readonly string[];
 }
 

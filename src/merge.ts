@@ -5,16 +5,16 @@
  *   scan     each file by itself: its rank, when work ended, its clock     reader → model
  *   choose   the run, one file per rank                                     runs/run
  *   clocks   every host on one axis                                         clocks
- *   origins  who executed whose sends (PXN)                                 cluster/origins
+ *   pxn      which process executed whose sends                             cluster/pxn
  *   verdict  what all ranks did together, and who held them up              cluster → verdict
  *   plan     what of it is drawn: selection and budget                      finish, trace/drawing, trace/convert_jobs
  *   convert  each file by itself into a block of packets                    reader → model → tracks → perfetto
  *   above    the verdict, what all ranks did together, ranks without file   finish, trace/above_ranks
  *   join     prologue + those + blocks in rank order                        finish, perfetto, trace/output
  *
- * Up to the verdict it is `study/study`, which `inspect` shares. The steps can also run in processes of their own, on other hosts (shards/). The bytes depend on the files alone: not on their order, nor
- * on how many workers there were. Of a job that still runs also on when they were read: who is alive is then no suspect,
- * and not silent.
+ * Up to the verdict it is `study/study`, which `inspect` shares. The steps can also run in processes of their own, on other hosts (shards/).
+ * The output depends only on the input files, not on their order or on the number of workers. For a job that is still running it also depends
+ * on when the files were read, because a live rank is never a suspect.
  */
 
 import { countFiles } from './base/progress.js';
@@ -61,9 +61,9 @@ export interface MergeOptions
   readonly strict?: boolean | undefined;
   /** Files worked on at once; 1: no threads. */
   readonly jobs?: number | undefined;
-  /** Of stream files, so much is read around a selected time, ns (study/read_windows.ts). */
+  /** ns: how much of a stream file is read around a selected time (study/read_windows.ts). */
   readonly aroundNs?: number | undefined;
-  /** Why it waits: the verdict may need a second look at files of ranks that seem alive. */
+  /** Says why the merge waits: the verdict may need a second look at files of ranks that seem alive. */
   readonly onWait?: ((text: string) => void) | undefined;
 }
 
@@ -81,7 +81,7 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
   try {
     return await withWorkFolderFor(place, interrupt, async (folder) => {
       const forReport = options.onReport !== undefined;
-      // A report is about the whole run.
+      // A report is always about the whole run.
       const select = forReport ? undefined : options.select;
       const studied = await study(workers, found.files, folder, {
         ...options,

@@ -3,15 +3,15 @@
 //   stall_bench <plugin.so> <copy of it> <ring folder> <thousands of calls> [file]
 //
 // Two copies of the plugin record side by side in this process, one with its rings in NCCL_TRACE_RING_DIR=<ring folder>
-// ("none": in the rank file in NCCL_TRACE_DIR), one in anonymous memory; and the same loop calls something that only
+// ("none": in the rank file in NCCL_TRACE_DIR), one in anonymous memory. The same loop also calls a function that only
 // reads the tick and stores 32 bytes, once into a ring that caches hold and once into one that is as large as that of
 // the steps by default. They take turns of 10,000 calls, so all see the same machine; the first of a turn are not
-// counted, because the others have evicted what they need. With a file, another process writes a checkpoint there
+// counted, because the others have evicted their cache lines. With a file, another process writes a checkpoint there
 // meanwhile, 64 MB and an fdatasync at a time. One JSON object:
 //
 //   median, p999  of all calls, ns
-//   typical_p999  the middle one of the 99.9 percentiles of blocks of ten turns: a moment in which the machine did something
-//                 else is in few of them
+//   typical_p999  the median of the 99.9 percentiles of blocks of ten turns. A moment in which the machine did something
+//                 else is in few blocks
 //   stalls        over 10 us, per million calls
 
 #include <dlfcn.h>

@@ -31,12 +31,12 @@ Endgame::Endgame(const Options& options, const std::vector<Child>& children)
       killAt_(kNoTime) {}
 
 void Endgame::BeginHang() {
-  if (hangEndsAt_ == kNoTime) TellFault();
+  if (hangEndsAt_ == kNoTime) ReportFault();
   hangEndsAt_ = std::min(hangEndsAt_, MonotonicNs() + options_.hangNs);
 }
 
 /** Makes an empty file. Tests wait for it before they look at a stuck job. */
-void Endgame::TellFault() const {
+void Endgame::ReportFault() const {
   if (!options_.truthDir.empty()) std::ofstream(options_.truthDir + "/fault");
 }
 

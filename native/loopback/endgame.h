@@ -27,7 +27,7 @@ class Endgame {
   bool timedOut() const { return timedOut_; }
 
  private:
-  void TellFault() const;
+  void ReportFault() const;
   void AskForDumps();
   void SignalAll(int signal) const;
 

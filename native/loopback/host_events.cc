@@ -143,7 +143,7 @@ void HostEvents::SetMask(LaunchPlan& plan, int mask) {
   for (Task* task : plan.p2ps) task->mask = mask;
 }
 
-bool HostEvents::TellsSymmetric(const Task& task) const {
+bool HostEvents::ReportsSymmetric(const Task& task) const {
   return profiler_->release().symmetricKernels && (task.mask & masks::kForKernelCh) != 0;
 }
 

@@ -61,7 +61,7 @@ class HostEvents {
   void StopTasks(const LaunchPlan& plan);
 
   /** True if this release reports symmetric-memory kernels, as it does others. */
-  bool TellsSymmetric(const Task& task) const;
+  bool ReportsSymmetric(const Task& task) const;
 
   /** Call them around the enqueueing of a copy engine's work: CeColl, and in it CeSync, CeBatch, CeSync. */
   void StartCopyEngine(Task& task) { copyEngine_.Start(task, counts_); }

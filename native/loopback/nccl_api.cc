@@ -124,7 +124,7 @@ std::vector<LaunchPlan> NcclApi::PlansOf(LaunchPlan whole, const HostEvents& eve
   for (Task* task : whole.windowed) {
     plans.emplace_back();
     plans.back().comm = whole.comm;
-    task->unreported = task->engine != Engine::kSymmetric || !events.TellsSymmetric(*task);
+    task->unreported = task->engine != Engine::kSymmetric || !events.ReportsSymmetric(*task);
     (task->unreported ? plans.back().windowed : plans.back().colls).push_back(task);
   }
   whole.windowed.clear();

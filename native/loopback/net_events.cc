@@ -67,7 +67,7 @@ void RequestEvents::Posted(NetEvents& events, const NetParent& parent, bool isSe
   parent_ = parent;
   isSend_ = isSend;
   fd_ = fd;
-  told_ = 0;
+  reported_ = 0;
   if (events.options().kind == NetEventKind::kIb) StartQueuePairs(events, slot, bytes);
 }
 
@@ -100,18 +100,19 @@ void RequestEvents::Moved(NetEvents& events, size_t moved, size_t total) {
   data->word = moved;
   switch (events.options().kind) {
     case NetEventKind::kIb:
-      while (told_ < events.options().queuePairs && moved * events.options().queuePairs >= total * (told_ + 1)) {
-        events.Stop(handles_[told_++]);
+      while (reported_ < events.options().queuePairs &&
+             moved * events.options().queuePairs >= total * (reported_ + 1)) {
+        events.Stop(handles_[reported_++]);
       }
       return;
     case NetEventKind::kSocket:
     case NetEventKind::kSocketThreads:
-      if (told_++ == 0) StartSocket(events, total);
+      if (reported_++ == 0) StartSocket(events, total);
       return;
     case NetEventKind::kExternal:
-      if (told_ == 0) events.Start(&handles_[0], parent_, IdOf(events, kExternalId), &*data);
-      if (told_ <= 1 && moved * 2 >= total) events.Update(handles_[0], &*data);
-      told_ = moved * 2 >= total ? 2 : 1;
+      if (reported_ == 0) events.Start(&handles_[0], parent_, IdOf(events, kExternalId), &*data);
+      if (reported_ <= 1 && moved * 2 >= total) events.Update(handles_[0], &*data);
+      reported_ = moved * 2 >= total ? 2 : 1;
       return;
     case NetEventKind::kNone:
       return;

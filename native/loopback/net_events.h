@@ -80,7 +80,7 @@ class RequestEvents {
   NetParent parent_{};
   bool isSend_ = false;
   int fd_ = -1;
-  int told_ = 0;  // queue pairs that are done. For other kinds: 0 not begun, 1 begun, 2 updated
+  int reported_ = 0;  // queue pairs that are done. For other kinds: 0 not begun, 1 begun, 2 updated
   std::array<void*, kMaxQueuePairs> handles_{};
 };
 

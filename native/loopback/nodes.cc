@@ -14,7 +14,7 @@ int Nodes::CountOf(const std::vector<int>& worldRanks) const {
   return nodes.size();
 }
 
-void Nodes::TellFolder(int worldRank) const {
+void Nodes::SetFolder(int worldRank) const {
   if (variable.empty()) return;
   std::error_code ignored;
   std::filesystem::create_directories(FolderOf(worldRank), ignored);

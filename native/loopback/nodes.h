@@ -19,7 +19,7 @@ struct Nodes {
   std::string FolderOf(int worldRank) const { return folder + "/node-" + std::to_string(Of(worldRank)); }
 
   /** Sets the variable in a rank's process, before the plugin is loaded. */
-  void TellFolder(int worldRank) const;
+  void SetFolder(int worldRank) const;
   /** Removes the folder with everything in it. */
   void RemoveFolder(int worldRank) const;
 };

@@ -333,8 +333,8 @@ int main(int, char** argv) {
   const uint64_t first = At(file, handles.coll, rank_file::kStartColl).tick();
   CheckCommunicator(file, 0, kCommHash, 1, "a name", first);
   const uint64_t adapted_tick = At(file, first_adapted, rank_file::kStartP2p).tick();
-  const bool told = version >= 4;
-  CheckCommunicator(file, 1, told ? kCommHash : 0, told ? 1 : 2, told ? "a name" : "", adapted_tick);
-  CheckCommunicator(file, 2, told ? kCommHash : 0, told ? 1 : -1, told ? "a name" : "", first);
+  const bool has_info = version >= 4;
+  CheckCommunicator(file, 1, has_info ? kCommHash : 0, has_info ? 1 : 2, has_info ? "a name" : "", adapted_tick);
+  CheckCommunicator(file, 2, has_info ? kCommHash : 0, has_info ? 1 : -1, has_info ? "a name" : "", first);
   return Passed();
 }

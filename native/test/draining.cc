@@ -36,8 +36,8 @@ std::string folder;
 uint64_t bytes_left = ~uint64_t{0};
 bool punches = true;
 bool header_fails = false;
-uint64_t block = 4'096;   // smallest unit that is freed
-uint64_t told_block = 0;  // as fstatfs says. 0: block
+uint64_t block = 4'096;       // smallest unit that is freed
+uint64_t reported_block = 0;  // as fstatfs says. 0: block
 
 using Outcome = Drainer::Outcome;
 
@@ -268,7 +268,8 @@ void Outgrow(Stage& stage, uint64_t turns) {
   printf("at most %" PRIu64 " of %" PRIu64 " bytes on disk\n", most, kLimit);
 }
 
-// Limited by disk space and, a little above it, by size. The newer lap lies before the older one, then behind it again.
+// The file is limited by disk space and, a little above it, by size. The newer lap lies before the older one, then
+// after it again.
 void TheLimitKeepsTheNewest() {
   Stage stage(kLimit);
   uint64_t turns = 0;
@@ -319,10 +320,10 @@ void LargeBlocks() {
 
 // The file system reports large blocks only as its preferred transfer size: there is room all the same.
 void LargeTransfers() {
-  told_block = 1 << 20;
+  reported_block = 1 << 20;
   Stage stage(kLimit);
   Outgrow(stage, 1'500);
-  told_block = 0;
+  reported_block = 0;
   ExpectNewest(stage.Read(), 1'500, 200);
 }
 
@@ -335,7 +336,7 @@ void AHeaderThatCannotBeWritten() {
   ExpectNewest(stage.Read(), 2'100, 300);
   CHECK(stage.Read().size() > kLimit + kSlack);
   header_fails = false;
-  // In some part of each lap, where that is decided by how large chunks are.
+  // The newer lap begins at different places of a lap, depending on the size of the chunks.
   bool has_turned = false;
   for (int i = 0; i < 12; ++i) {
     Outgrow(stage, 50);
@@ -466,7 +467,7 @@ int fallocate(int fd, int mode, off_t offset, off_t bytes) {
 int fstatfs(int fd, struct statfs* fs) noexcept {
   static const auto next = reinterpret_cast<int (*)(int, struct statfs*)>(dlsym(RTLD_NEXT, "fstatfs"));
   const int result = next(fd, fs);
-  fs->f_bsize = static_cast<decltype(fs->f_bsize)>(told_block != 0 ? told_block : block);
+  fs->f_bsize = static_cast<decltype(fs->f_bsize)>(reported_block != 0 ? reported_block : block);
   return result;
 }
 

@@ -171,7 +171,7 @@ void OtherMounts() {
   close(fd);
 }
 
-/** Rings of one that died, of a mount namespace that is nobody's here. */
+/** Leaves the rings of a dead process of a mount namespace that no process here has. */
 void LeaveFromOtherMounts() {
   const pid_t victim = Spawn(1, [](Nccl& nccl, void* context) {
     CallMany(nccl, context, 1, kCalls);

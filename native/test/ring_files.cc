@@ -69,7 +69,7 @@ void InOrder() {
     CallMany(nccl, context, 0, 10);
   });
   ExpectNothingLeft();
-  // Where it could not wait so long, the next process has saved them.
+  // If it could not wait so long, the next process has saved them.
   const RankFileReader file(Exists(SavedPath(rank)) ? SavedPath(rank) : RankPath(rank));
   CHECK_EQ(file.header().life, rank_file::kClosed);
   CHECK_EQ(CollsIn(file), kCalls + 10);
@@ -85,7 +85,7 @@ void CutOff() {
     nccl.Finalize(context);
   });
   ExpectNothingLeft();
-  // Where it could not wait so long, the next process has saved them.
+  // If it could not wait so long, the next process has saved them.
   const RankFileReader file(Exists(SavedPath(rank)) ? SavedPath(rank) : RankPath(rank));
   CHECK_EQ(CollsIn(file), 2 * kCalls);
 }

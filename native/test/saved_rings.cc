@@ -48,8 +48,8 @@ void OneDies() {
   ExpectNothingLeft();
 }
 
-// All of a node die at once: the rank files have copies, which say how old they are; the next recorder of this user on
-// this node saves the rest and removes it.
+// All ranks of a node die at once. The rank files have copies, which say how old they are. The next recorder of this
+// user on this node saves the rest and removes it.
 void AllDie() {
   std::vector<pid_t> ranks;
   for (int rank = 0; rank < 4; ++rank) {
@@ -110,8 +110,8 @@ void SaverDies() {
   ExpectNothingLeft();
 }
 
-// A path is followed only where it leads to a rank file of the same tag; what is no ring file stays as it is, and a
-// folder that others may enter is not used at all.
+// A path is followed only if it leads to a rank file of the same tag. Files that are no ring files stay as they are,
+// and a folder that others may enter is not used at all.
 void Distrust() {
   const pid_t victim = Spawn(1, [](Nccl& nccl, void* context) {
     CallMany(nccl, context, 1, kCalls);
@@ -193,8 +193,8 @@ double SecondsNow(clockid_t clock) {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// How long it takes until a survivor has saved the rings of one that was killed, and how old the copies are that are left
-// when nobody survives. Figures for people: how busy this machine is decides, too.
+// How long a survivor takes to save the rings of a killed rank, and how old the copies are if nobody survives. The
+// figures are for people, because they also depend on how busy the machine is.
 void HowSoon() {
   const pid_t survivor = Spawn(0, [](Nccl& nccl, void* context) {
     while (shared->stage == 0) usleep(1'000);

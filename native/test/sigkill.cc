@@ -62,7 +62,7 @@ uint64_t Mix(uint64_t x) {
   return x ^ x >> 29;
 }
 
-/** What callback `number` of a thread is: the same for the child, who makes it, and for us. */
+/** The callback with this number on this thread. The child that makes it and the checks compute it alike. */
 struct Call {
   uint32_t kind;
   uint32_t parts;
@@ -72,12 +72,13 @@ struct Call {
 };
 
 uint64_t Word1(uint64_t thread, uint64_t number) { return thread << 40 | number << 1; }
-// Handles of the proxy's own steps ring would go to the steps ring; these are nobody's, so they go to the other one.
+// Handles of the proxy's own steps ring would go to the steps ring. These handles belong to no ring, so they go to
+// the other one.
 uint64_t ThreadOf(uint64_t word1) { return word1 >> 40; }
 uint64_t NumberOf(uint64_t word1) { return (word1 & ((uint64_t{1} << 40) - 1)) >> 1; }
 
 Call CallOf(uint64_t seed, uint64_t thread, uint64_t number) {
-  // The first of all decides which rings a thread gets: choice 0 makes thread 0 the proxy.
+  // The first callback decides which rings a thread gets: choice 0 makes thread 0 the proxy.
   const uint64_t choice = number == 0 ? 0 : Mix(seed ^ thread << 50 ^ (number + 1) * 0x9E3779B97F4A7C15u) % 16;
   const uint64_t self = Word1(thread, number + 1);
   if (thread == 0) {
@@ -147,7 +148,7 @@ void Make(const Nccl& nccl, void* context, const Call& call, uint64_t number) {
 
 constexpr uint64_t kLast = ~uint64_t{0};
 
-/** Numbers from `from` to `to`, kLast for all that returned: no position between them is missing, so none of them is. */
+/** A stretch of numbers, up to kLast for all that returned. No position between them is missing, so no number is. */
 struct Stretch {
   uint64_t from, to;
 };
@@ -222,7 +223,10 @@ void Collect(const RankFileReader& file, uint32_t ring, uint64_t seed, std::arra
   }
 }
 
-/** All that was said, nothing else; where something was overwritten, all that was said since. */
+/**
+ * Compares with the calls that were made. The ring has all of them and nothing else, or all since the newest
+ * overwritten one.
+ */
 void Compare(const Found& found, uint64_t seed, uint64_t thread, bool to_steps, uint64_t returned) {
   if (found.shared && !found.is_all_there())
     return;  // threads overwrite each other: whatever is there has been checked
@@ -271,8 +275,8 @@ std::string RingFile() {
 }
 
 /**
- * Init waits 1.7 s for the place of the rings. Where a machine is so busy that it comes later they lie in memory, and die with the process
- * but for what was copied: nothing to compare.
+ * Init waits 1.7 s for the place of the rings. On a very busy machine the rings are then in memory and die with the
+ * process, except for what was copied. Such a round has nothing to compare.
  */
 constexpr uint64_t kLateMs = 1'600;
 

@@ -1,4 +1,4 @@
-// Slots, handles and rings by themselves: what proves a slot, what a handle says, what two laps look like.
+// Slots, handles and rings by themselves: the check of a slot, the meaning of a handle, two laps in one ring.
 
 #include <array>
 #include <atomic>

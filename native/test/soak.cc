@@ -172,7 +172,8 @@ int main(int, char** argv) {
     }
     most_kilobytes = std::max(most_kilobytes, ResidentKilobytes());
     if (rounds == 10) first_kilobytes = ResidentKilobytes();
-    // The least of several: one may be open for a moment. With the rank file, which a busy machine may give us late.
+    // The least of several counts, because a descriptor may be open for a moment. The rank file must be there, which
+    // a busy machine may make late.
     if (rounds <= 10 && file.st_size > 0) usual_descriptors = std::min(usual_descriptors, EntriesOf("/proc/self/fd"));
     if (SecondsNow() < next_kill) continue;
     next_kill = SecondsNow() + 5;

@@ -136,7 +136,7 @@ void RetiredAndSharedRings() {
   nccl.Finalize(context);
   const RankFileReader file = ExpectAll(2 * kThreads * kCalls);
   CHECK_EQ(file.header().threads_overflowed, 2 * (kThreads - 8));
-  // Leases say whose positions are whose, also of those that are in chunks only.
+  // Leases say which thread wrote which positions, also of positions that are only in chunks.
   std::map<uint32_t, uint64_t> ends;
   uint64_t leases = 0;
   for (const Record& record : file.Records(file.AreasOf(rank_file::kTableLeases).at(0))) {
@@ -312,7 +312,7 @@ void Fork() {
 
 }  // namespace
 
-// Ours before the C library's, for the plugin too.
+// Replaces the C library's function, for the plugin too.
 extern "C" int fstatfs(int fd, struct statfs* fs) noexcept {
   static const auto next = reinterpret_cast<int (*)(int, struct statfs*)>(dlsym(RTLD_NEXT, "fstatfs"));
   const int result = next(fd, fs);

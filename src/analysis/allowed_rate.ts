@@ -1,7 +1,8 @@
 /**
- * What a communicator's network would allow, to hold its bus bandwidth against: its own best link, and the rate that the user knows of
- * the hosts' NICs (`--peak`). The bus bandwidth is what each node sends out, so both are rates out of a node: a host, or a rank if the
- * communicator's links do not leave a host. Both are upper bounds: channels may share a wire, and a ring may not use all NICs of a host.
+ * The bandwidth that a communicator's network would allow, to compare its bus bandwidth with: the rate of its own best link, and the rate
+ * that the user states for the hosts' NICs (`--peak`). The bus bandwidth is what each node sends out, so both are rates out of a node: a
+ * host, or a rank if the communicator's links do not leave a host. Both are upper bounds: channels may share a wire, and a ring may not use
+ * all NICs of a host.
  */
 
 import { UsageError } from '../base/errors.js';
@@ -26,7 +27,7 @@ export interface AllowedRate {
   readonly achieved: number | null;
 }
 
-/** A line that explains less says little about the rate. */
+/** A fitted line that explains less of the variance says little about the rate. */
 const LEAST_R2 = 0.9;
 
 export function withAllowedRates<Group extends Pick<CollectiveGroup, 'commId' | 'busbwGBs'>>(

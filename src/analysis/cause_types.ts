@@ -1,4 +1,4 @@
-/** The causes of slowness as plain data, each with its evidence, and what they are found from. */
+/** The causes of slowness as plain data, each with its evidence, and the data from which they are found. */
 
 import type { CollectiveRow } from './collectives.js';
 import type { RankLabel } from './rank_labels.js';
@@ -27,7 +27,7 @@ export interface LateRank extends Shown {
   readonly cause: 'late rank';
   readonly rank: RankLabel;
   readonly on: 'host' | 'GPU';
-  /** Where its long waits lie: all over, from a moment on, up to one, between two, or there is one. */
+  /** When its long waits were: throughout, from a moment on, up to a moment, between two moments, or there is only one. */
   readonly when: 'always' | 'since' | 'until' | 'between' | 'once';
   /** The first and the last of these waits. */
   readonly fromNs: number;
@@ -55,11 +55,11 @@ export interface SlowLinks extends Shown {
   readonly transfers: number;
   /** The channel that is thin; null: the cause is not about one channel. */
   readonly channel: number | null;
-  /** What else it may be: the sender may have one link only, and receive nothing that would show its proxy thread. */
+  /** The other possible causes: the sender may have only one link, and receive nothing that would show its proxy thread. */
   readonly cannotTell: 'link or NIC' | 'NIC or proxy thread' | 'link, NIC or proxy thread' | null;
 }
 
-/** What arrived waits long until the rank's proxy thread looks again: neither a wire nor a GPU is in between. */
+/** Received data waits long until the rank's proxy thread looks again. Neither a wire nor a GPU is in between. */
 export interface StarvedThread extends Shown {
   readonly cause: 'starved proxy thread';
   readonly rank: RankLabel;
@@ -72,8 +72,8 @@ export interface StarvedThread extends Shown {
 }
 
 /**
- * `consumes`: what arrived at the rank waited long for its GPU, though the rank did not wait for room to send it on. `produces`: what it sends
- * waited long for its GPU, though the rank did not wait for data.
+ * `consumes`: received data waited long for the rank's GPU, though the rank did not wait for room to send it on. `produces`: data to send
+ * waited long for the rank's GPU, though the rank did not wait for data.
  */
 export interface SlowGpu extends Shown {
   readonly cause: 'slow GPU';
@@ -109,7 +109,7 @@ export interface UnlikePlan extends Shown {
   readonly commId: string;
   readonly func: string;
   readonly bytes: number | null;
-  /** As in CollectiveRow: of these, and of their peers. */
+  /** As in CollectiveRow: the plan of these collectives, and that of their peers. */
   readonly plan: string;
   readonly usual: string;
   readonly count: number;
@@ -146,7 +146,7 @@ export interface CauseEvidence {
   readonly durationNs: number;
 }
 
-/** The longest collective of a communicator: most shows there. */
+/** The longest collective of a communicator, because it shows most. */
 export function longestOf(collectives: readonly CollectiveRow[], commId: string | null): [number, number] {
   const ended = collectives.filter((one) => one.durationNs !== null && (commId ?? one.commId) === one.commId);
   if (ended.length === 0) return [0, 0];

@@ -1,6 +1,7 @@
 /**
- * The moment since when everything is slower: one change in a series of times, larger than the series' own scatter. Other courses give none. After
- * a pause or two changes, the stretches before and after do not lie on two sides of a level between them; a drift is a line rather than a step.
+ * The moment since when everything is slower: a single change in a series of times, larger than the series' own scatter. Other courses have
+ * no such moment. With a pause or two changes, the times before and after do not lie on two sides of a level between them. A drift is a
+ * line, not a step.
  */
 
 import { squaresOf, stretchesOf, studentQuantile, studentsT } from './noise.js';

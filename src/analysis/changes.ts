@@ -66,7 +66,7 @@ function differenceOf(pair: Pair, comparisons: number, durationNs: number): Diff
   const isSmall = floor > 0 && Math.abs((count ?? 0) * (after - before)) < LEAST_SHARE * durationNs;
   if (isSmall) return null;
   const isWorse = measure === 'busbw' ? after < before : after > before;
-  // The floor is no part of what is shown.
+  // The floor was added to the values. It is not shown.
   const shown = (part: number): number | null =>
     before > 0 ? ((before + floor) * (1 + part) - floor) / before - 1 : null;
   const [middle, low, high] = [change.change, change.low, change.high].map(shown) as [Shown, Shown, Shown];

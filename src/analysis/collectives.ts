@@ -1,6 +1,6 @@
 /**
- * Each collective of the run as a row of a table, and rows of a kind together: by communicator, function and size class. Only what the
- * files tell: a skew where all ranks came and their clocks can be compared, a bandwidth where all ended.
+ * Each collective of the run as a row of a table, and groups of rows: by communicator, function and size class. A number is null unless the
+ * files show it: a skew needs all ranks and comparable clocks, a bandwidth needs all ends.
  */
 
 import { hex64 } from '../base/hex.js';

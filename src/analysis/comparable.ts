@@ -1,4 +1,4 @@
-/** Whose times may be held against each other, and how far their clocks leave it open. */
+/** Which times may be compared with each other, and the error of their clocks. */
 
 import { clockBound, onOneAxis } from '../clocks/comparable.js';
 import type { ClockSolution } from '../clocks/domains.js';

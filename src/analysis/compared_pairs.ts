@@ -19,12 +19,12 @@ import { medianOf } from './statistics.js';
 
 /** Sends of a connection that may be on their way at once (NCCL's steps in flight): their times overlap. */
 const IN_FLIGHT = 8;
-/** ns per transfer: waits below this are no matter of ratios. */
+/** ns per transfer: shorter waits are not compared as ratios. */
 const WAIT_FLOOR = 10_000;
-/** So is skew and lateness below this part of the collectives' median duration. */
+/** Skew and lateness are not compared as ratios either, below this part of the collectives' median duration. */
 const LATE_FLOOR = 0.1;
 
-/** Also the collectives that one of the runs does not have. */
+/** Includes the collectives that only one of the runs has. */
 export function comparedPairs(
   before: RunNumbers,
   after: RunNumbers,
@@ -52,7 +52,10 @@ function lateFloorOf(before: RunNumbers, after: RunNumbers): number {
   return Math.max(1, LATE_FLOOR * (all.length > 0 ? medianOf(all) : 0));
 }
 
-/** Ids differ from run to run, and so may names. A name that only one run has does not count: then size and ranks say what is compared. */
+/**
+ * Ids differ from run to run, and names may differ, too. A name that only one run has is not used: then size and ranks say which
+ * communicators are compared.
+ */
 function commNames(before: RunNumbers, after: RunNumbers): Names {
   const namesIn = ({ collectives, pairs }: RunNumbers): Set<string> =>
     new Set([...collectives, ...pairs].map(({ comm }) => comm));

@@ -1,7 +1,8 @@
 /**
- * Communicators in each other's way: collectives of a kind take longer if one of another communicator begins at the same time: each within the
- * other kind's least time. Only beginnings count, because a loaded machine makes both long, and long ones meet more often. One that meets an older one
- * counts on neither side. Times count from the last arrival, so that a late rank is no contention. Whether they share a wire or a GPU is not known.
+ * Communicators in each other's way: collectives of a kind take longer if one of another communicator begins at the same time, each within
+ * the other kind's least time. Only beginnings count: a loaded machine makes both long, and long collectives meet more often. A collective
+ * that meets an older one counts on neither side. Times count from the last arrival, so a late rank is no contention. It is not known
+ * whether the communicators share a wire or a GPU.
  */
 
 import { minOf } from '../base/extremes.js';

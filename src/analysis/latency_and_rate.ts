@@ -1,6 +1,6 @@
 /**
- * A link's time as latency + size / rate, in two ways: over all transfers (what it was like), and over the least time of each size (what it can
- * do). Nothing where one size is all there is: one point has no slope.
+ * A link's time as latency + size / rate, in two ways: fitted to all transfers (the usual time), and to the least time of each size (what
+ * the link can do). With one size there is no line, because one point has no slope.
  */
 
 import type { SizeTotals } from '../scan/transfer_totals.js';

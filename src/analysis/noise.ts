@@ -1,7 +1,7 @@
 /**
- * Whether a number of two runs differs by more than noise. A run's own scatter does not say it: medians of two runs of one healthy job lay up
- * to 16 standard errors (block bootstrap) apart, because machines drift. So a run is taken to differ from another as its stretches differ from
- * each other. On a log scale: a change is a ratio, and a few long times do not count much.
+ * Whether a number differs between two runs by more than noise. The scatter within a run is not enough: medians of two runs of one healthy
+ * job were up to 16 standard errors (block bootstrap) apart, because machines drift. So two runs are expected to differ as much as the
+ * stretches of one run do. On a log scale, because a change is a ratio and a few long times should not count much.
  */
 
 import { minOf } from '../base/extremes.js';
@@ -30,7 +30,7 @@ const CHANCE = 0.01;
 /** How far beyond the noise a change must lie: a smaller one is not worth a line. */
 const LEAST_CHANGE = Math.log(1.05);
 
-/** A cause of slowness: its chance, factor, and cost against the run. */
+/** Limits for a cause of slowness: its chance, its factor, and its share of the run's time. */
 const SLOWER = { chance: 0.001, factor: 1.5, share: 0.05 };
 
 /** `values` in order of time; `floor` is added to values that may be 0. null: too few. */
@@ -41,7 +41,7 @@ export function levelOf(values: readonly number[], floor = 0): Level | null {
   return { log: medianOf(logs), spread: deviation(medians), stretches: medians.length };
 }
 
-/** Of equal length. */
+/** Stretches of equal length. */
 export function stretchesOf(values: readonly number[], most = STRETCHES): number[][] {
   const stretches = Math.min(most, values.length);
   const border = (i: number): number => Math.floor((i * values.length) / stretches);
@@ -71,7 +71,7 @@ export function levelsTogether(levels: readonly { readonly level: Level; readonl
   };
 }
 
-/** What one of `comparisons` must exceed, on the log scale. */
+/** The noise that a change must exceed in one of `comparisons`, on the log scale. */
 export function noiseBetween(before: Level, after: Level, comparisons: number): number {
   const freedom = before.stretches + after.stretches - 2;
   return studentQuantile(CHANCE / comparisons, freedom) * Math.hypot(before.spread, after.spread);
@@ -110,7 +110,7 @@ function studentTails(t: number, freedom: number): number {
   return 1 - (t / Math.sqrt(even + t * t)) * sum;
 }
 
-/** Of two lists of values with one variance: how far the second's mean lies above the first's. */
+/** Student's t of two lists of values with one variance: how far the second's mean lies above the first's. */
 export function studentsT(before: readonly number[], after: readonly number[]): number {
   const variance = (squaresOf(before) + squaresOf(after)) / (before.length + after.length - 2);
   return (
@@ -119,7 +119,7 @@ export function studentsT(before: readonly number[], after: readonly number[]): 
   );
 }
 
-/** Times of one run that are longer than others beyond chance, and worth a line. null: they are not. */
+/** Times of one run that are longer than others by more than chance, and enough to be worth a line. null: they are not. */
 export function slowerThan(
   usual: readonly number[],
   longer: readonly number[],

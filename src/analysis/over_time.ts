@@ -1,4 +1,4 @@
-/** What the scan keeps over time (scan/transfer_totals.ts) as series: the mean of each stretch in which there was something. */
+/** The scan's counts over time (scan/transfer_totals.ts) as series: the mean of each stretch that has any. */
 
 import { countWithin, TimeCounter, type TimeCounts } from '../scan/time_counts.js';
 import type { SizeTotals } from '../scan/transfer_totals.js';

@@ -1,4 +1,7 @@
-/** Ranks as tables name them: those of the job. A process with several GPUs is several ranks if it is not known which of them it was. */
+/**
+ * Ranks as tables name them, by their numbers in the job. A process with several GPUs is named by all its ranks if it is not known which of
+ * them it was.
+ */
 
 import { foldRanks } from '../base/ranks.js';
 import type { Run } from '../runs/run.js';

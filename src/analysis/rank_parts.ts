@@ -1,6 +1,6 @@
 /**
- * What each rank did in each collective: how late it came, in bins of time, and the stretch around the moment that the verdict speaks of. All
- * parts stream by once more; kept are sums per rank and bin, and the parts of that one stretch.
+ * What each rank did in each collective: how late it came, in bins of time, and all its parts around the verdict's moment. All parts stream
+ * by once more. Kept are sums per rank and bin, and the parts around the moment.
  */
 
 import type { Part } from '../cluster/join.js';
@@ -14,11 +14,11 @@ export interface Lateness {
   readonly bins: number;
   /** By file, then by bin: ns; null: it came to none. */
   readonly meanNs: readonly (readonly (number | null)[])[];
-  /** By file: of all collectives that count. */
+  /** By file: sums over all collectives that count. */
   readonly files: readonly {
     readonly collectives: number;
     readonly meanNs: number | null;
-    /** Came last of all, beyond what the clocks leave open. */
+    /** How often it came last by more than the clocks' error. */
     readonly last: number;
     /** While all others waited for this file's rank alone. */
     readonly aloneNs: number;

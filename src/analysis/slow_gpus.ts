@@ -1,8 +1,9 @@
 /**
- * A GPU that is slow over its data. It consumes slowly if what arrives at its rank waits long until the kernel takes it, and the rank is the last in most
- * collectives: the second tells it from a rank that the machine held up once, and from its sender, whose GPU waits as well because it cannot send on.
- * It produces slowly if what the rank sends waits long for its GPU while the rank itself waits for no data. No claim is made beside a slow link
- * or a starved proxy thread, which have the same effects. A kernel that merely begins late is a late rank.
+ * A GPU that is slow with its data. It consumes slowly if data that arrived at its rank waits long until the kernel takes it, and the rank
+ * is the last in most collectives. The second condition excludes a rank that the machine held up once, and the rank's sender, whose GPU
+ * waits as well because it cannot send on. It produces slowly if the rank's sends wait long for its GPU while the rank itself waits for no
+ * data. No claim is made beside a slow link or a starved proxy thread, which have the same effects. A kernel that merely begins late is a
+ * late rank.
  */
 
 import {
@@ -29,7 +30,7 @@ const IN_FLIGHT = 8;
 
 interface Ends {
   transfers: number;
-  /** Its own GPU: until it took what had arrived, or filled what is to be sent. */
+  /** Waits for its own GPU: until it took what had arrived, or filled what is to be sent. */
   gpuNs: number;
   connections: number;
 }
@@ -74,7 +75,7 @@ function consumers(times: Times, commId: string, evidence: CauseEvidence): SlowG
   ).filter(({ rank }) => isLast(rank) && times.get(rank)!.roomNs <= times.get(rank)!.received.gpuNs);
 }
 
-/** A GPU that passes on what it received waits for that: this part is no production. */
+/** A GPU that passes on received data waits for that data. This time is not its own production. */
 const producers = (times: Times, commId: string, evidence: CauseEvidence): SlowGpu[] =>
   outliers(
     'produces',

@@ -63,7 +63,7 @@ function thinChannels(slow: readonly Slow[], evidence: CauseEvidence): SlowLinks
   });
 }
 
-/** Takes what it explains out of `left`. */
+/** Takes the links that it explains out of `left`. */
 function commonEnds(left: Set<Slow>, evidence: CauseEvidence): SlowLinks[] {
   const causes: SlowLinks[] = [];
   const slowPairs = pairsOf([...left].map(({ row }) => row));
@@ -77,7 +77,7 @@ function commonEnds(left: Set<Slow>, evidence: CauseEvidence): SlowLinks[] {
         const pairs = pairsOf(own).size;
         const ranks = new Set(own.map((row) => (row.sourceHost === key ? row.source : row.destination)));
         if (pairs < 2 || (by === 'host' && ranks.size < 2) || !isWhole(own)) continue;
-        // If all links of an other end are slow, too, it may as well be at fault.
+        // If all links of another end are slow, too, that end may be at fault as well.
         const others = new Set(own.flatMap((row) => endsOf(row, by)).filter((end) => end !== key));
         const opposite = direction === 'out' ? 'in' : direction === 'in' ? 'out' : 'both';
         if ([...others].some((other) => isWhole(linksOf({ by, key: other }, opposite, links)))) continue;

@@ -1,6 +1,6 @@
 /**
- * Slow links as rows: by the time of their sends, which is the verdict's rule and has its numbers, and by the time until arrival. The second
- * shows a slow way into a rank, of which a network that buffers tells the sender nothing. Both by the rule of cluster/slow_links.ts.
+ * Slow links as rows, found in two ways by the rule of cluster/slow_links.ts. By the time of their sends, with the verdict's numbers. And
+ * by the time until arrival, which shows a slow way into a rank: a network that buffers hides it from the sender.
  */
 
 import type { TransferTimes } from '../clocks/evidence/transfer_times.js';

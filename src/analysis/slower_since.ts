@@ -1,4 +1,4 @@
-/** Everything takes longer since a moment: all kinds of collectives together, each against its like. */
+/** Everything takes longer since a moment: all kinds of collectives together, each compared with its own kind. */
 
 import { around, type CauseEvidence, type SlowerSince } from './cause_types.js';
 import { changePoint } from './change_point.js';

@@ -1,7 +1,7 @@
 /**
- * A proxy thread without processor time: what arrived at its rank waits long until the thread looks at it again (flush wait). Each transfer has such
- * a gap, and neither the wire nor the GPU is in it. Such a rank's sends end late, too, and look like those of a slow wire. It counts if the gaps are
- * long most of the time: the machine may hold up any thread once.
+ * A proxy thread without CPU time: data that arrived at its rank waits long until the thread looks at it again (flush wait). Each transfer
+ * has such a gap, and neither the wire nor the GPU is part of it. Such a rank's sends end late, too, and look like those of a slow wire. It
+ * counts if the gaps are long most of the time, because the machine may hold up any thread once.
  */
 
 import { longestOf, type CauseEvidence, type StarvedThread } from './cause_types.js';

@@ -1,6 +1,6 @@
 /** Quantiles and lines: the little statistics that the tables need. Plain functions of numbers. */
 
-/** By the nearest rank of the sorted values: a value that was measured, never one between two. NaN of none. */
+/** The nearest of the sorted values: one that was measured, never one between two. NaN of none. */
 export function quantile(sorted: ArrayLike<number>, part: number): number {
   if (sorted.length === 0) return NaN;
   return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(part * sorted.length) - 1))]!;
@@ -19,7 +19,7 @@ export interface Line {
   readonly r2: number;
 }
 
-/** What a regression needs of points that share an x. `sumOfSquares`: of y. */
+/** The sums that a regression needs of points that share an x. `sumOfSquares`: of y. */
 export interface PointsAtX {
   readonly x: number;
   readonly count: number;

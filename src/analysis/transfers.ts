@@ -1,6 +1,6 @@
 /**
- * What the transfers of all files say together: where each rank's step time went, who waited for whom, and every link with the time that
- * its transfers took. A send's time is measured at the sender, by its own counter; the time until arrival has the bound of both clocks beside it.
+ * The transfers of all files together: where each rank's step time went, who waited for whom, and every link with the times of its
+ * transfers. A send's time is measured at the sender, by its own counter. The time until arrival has the bound of both clocks beside it.
  */
 
 import { hex64 } from '../base/hex.js';

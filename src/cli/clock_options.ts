@@ -1,4 +1,4 @@
-/** The options of all commands that solve clocks. */
+/** The options of all commands that align clocks. */
 
 import { Option, type Command } from 'commander';
 import { amount } from './numbers.js';

@@ -42,7 +42,7 @@ const EXAMPLES = `Examples, with the rank files of a running job:
 `;
 
 const POLL_MS = 100;
-/** Seconds. A recorder beats once a second; one that has not for so long is gone, and its file is evidence. */
+/** Seconds. A recorder writes a heartbeat once a second. If the newest is older than this, the recorder is gone, and its file is evidence. */
 const GONE_AFTER = 60;
 
 export function controlCommand(setExit: (code: ExitCode) => void): Command {
@@ -112,7 +112,7 @@ function checkRequest(path: string): void {
   }
 }
 
-/** A failure after the check concerns this file alone: the other recorders are still asked. */
+/** A failure after the check is about this file alone: the other recorders are still asked. */
 function request(path: string, wish: ControlWish): ControlRequest | Failed {
   try {
     return requestControl(path, wish);
@@ -172,7 +172,7 @@ async function answer(
   for (;;) {
     try {
       const header = openRankFileHeader(path);
-      // First: another request with the same number may have replaced it.
+      // Checked first, because another request with the same number may have replaced this one.
       if (!isCurrent(path, asking)) return 'replaced';
       if (header.controlAnswered === asking.number) return header;
     } catch (error) {

@@ -1,4 +1,4 @@
-/** `nccl-trace diff`: two runs, before and after a change: what got slower or faster by more than noise. */
+/** `nccl-trace diff`: compares two runs, before and after a change, and prints what got slower or faster by more than noise. */
 
 import { Command, InvalidArgumentError } from 'commander';
 import { UsageError } from '../base/errors.js';

@@ -1,4 +1,4 @@
-/** `--flight-recorder` of the commands that pass a verdict for people. */
+/** `--flight-recorder`, for the commands that print a verdict. */
 
 import type { Command } from 'commander';
 

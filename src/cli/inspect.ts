@@ -1,7 +1,7 @@
 /**
- * `nccl-trace inspect`: what rank files hold, without a merge. Several files give the verdict on the run and no more, because it
- * must not scroll away. One file, or --files, gives the facts of each file; --records gives every record in merged order. A
- * file that cannot be used is reported on stderr, and the next one is read.
+ * `nccl-trace inspect`: the verdict on a run, and what rank files hold, without a merge. Several files give the verdict on the run and no
+ * more, because it must not scroll away. One file, or --files, gives the facts of each file. --records gives every record in merged order.
+ * A file that cannot be used is reported on stderr, and the next one is read.
  */
 
 import { Command } from 'commander';
@@ -183,7 +183,7 @@ function verdictOutput(found: Diagnosis, paths: readonly string[], options: Opti
   return coloured(text, process.stdout);
 }
 
-/** Redacted, if asked for. */
+/** Opens a file, redacted if asked for. */
 function open(path: string, aliases: Aliases | null): ReturnType<typeof streamRankFile> {
   const file = streamRankFile(path);
   return aliases === null ? file : redactFile(file, aliases);

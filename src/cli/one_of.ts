@@ -3,7 +3,7 @@
 import { InvalidArgumentError } from 'commander';
 import { hint } from '../base/nearest.js';
 
-/** For an option's values: commander's own check names them all, and not the one that was meant. */
+/** Parses an option's value and suggests the one that was meant. Commander's own check only lists all values. */
 export const oneOf =
   (values: readonly string[]) =>
   (text: string): string => {

@@ -21,7 +21,7 @@ export function print(text: string): Promise<boolean> {
   });
 }
 
-/** Refuses early what would fail after the trace has been written. `inputs`: files that are read. */
+/** Checks the names of outputs early, so that nothing fails after the trace has been written. `inputs`: files that are read. */
 export function checkNames(
   { output, summary, force }: { output: string; summary?: string | undefined; force?: boolean | undefined },
   inputs: readonly string[],

@@ -1,4 +1,4 @@
-/** `--peak` of the commands that report: what the network of the hosts can do, which no file says. */
+/** `--peak`, for the commands that report: what the hosts' network can do, which no file says. */
 
 import { InvalidArgumentError, type Command } from 'commander';
 import type { Peaks } from '../analysis/allowed_rate.js';

@@ -50,7 +50,7 @@ const permission = (force: boolean | undefined, inputs: readonly string[]): Perm
   others: OUTPUT_KINDS,
 });
 
-/** Early, so that nothing fails late. Throws OutputError, and UsageError for the name of another kind of file. */
+/** Called early, so that a command does not fail after long work. Throws OutputError, and UsageError for the name of another kind of file. */
 export const checkPage = (path: string, force: boolean | undefined, inputs: readonly string[]): void => {
   checkOutput(pageAt(path), permission(force, inputs));
   if (!['', '.html', '.htm'].includes(extname(path).toLowerCase()))
@@ -59,13 +59,13 @@ export const checkPage = (path: string, force: boolean | undefined, inputs: read
 
 export interface PageContent {
   readonly report: RunReport;
-  /** Where the trace lies, and what it is called; null: it is nowhere. */
+  /** The place and the name of the trace; null: there is none. */
   readonly trace: string | null;
   readonly traceName: string;
   readonly startup: string;
 }
 
-/** Whole or not at all. Returns its size in bytes. */
+/** Writes the page whole or not at all. Returns its size in bytes. */
 export async function writePage(
   path: string,
   { report, trace, traceName, startup }: PageContent,

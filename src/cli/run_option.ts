@@ -42,7 +42,7 @@ function table(runs: readonly RunListing[]): string {
   return padColumns(rows);
 }
 
-/** After the start. */
+/** The time from the start to the last sign. */
 function duration(ms: number): string {
   if (Number.isNaN(ms)) return 'unknown';
   return ms < 120e3 ? `+${(ms / 1e3).toFixed(0)} s` : `+${(ms / 60e3).toFixed(0)} min`;

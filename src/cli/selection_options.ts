@@ -1,8 +1,11 @@
 /** The options that select the part of a run to draw. */
 
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import { oneOf } from './one_of.js';
 import type { SelectionRequest } from '../trace/selection.js';
 import { parseAround, parseDuration, parseRanks, parseTime, type AskedTime } from '../trace/asked_times.js';
+
+const DETAILS = ['coll', 'op', 'step'];
 
 /** As Commander hands them over. */
 export interface SelectionOptions {
@@ -32,11 +35,13 @@ export function addSelectionOptions(command: Command): Command {
     new Option(
       '--detail <depth>',
       'coll: collectives and calls; op: also proxy operations and kernels; step: everything (default: what a browser can show)',
-    ).choices(['coll', 'op', 'step']),
+    )
+      .choices(DETAILS)
+      .argParser(oneOf(DETAILS)),
   );
 }
 
-/** `what` is done with that time. */
+/** `what`: whether the time is drawn or read. */
 export const addTimeOptions = (command: Command, what: 'draw' | 'read'): Command =>
   command
     .option(

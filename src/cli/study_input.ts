@@ -25,7 +25,7 @@ export function studyIn(paths: readonly string[], flags: StudyFlags): string | n
   throw new UsageError(`${study}: is a .study: give ${given.join(', ')} to "nccl-trace study"`);
 }
 
-/** Of rank files or of a .study. Throws NoUsableInput, UsageError. */
+/** Examines rank files or a .study. Throws NoUsableInput, UsageError. */
 export async function examineAny(
   paths: readonly string[],
   flags: StudyFlags,

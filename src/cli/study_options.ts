@@ -1,4 +1,4 @@
-/** The options of all commands that study a run: which one, with which clocks, and from when on it hangs. */
+/** The options of all commands that study a run: its name, its clocks, and the age from which a stall is a hang. */
 
 import type { Command } from 'commander';
 import { addClockOptions } from './clock_options.js';

@@ -1,4 +1,4 @@
-/** `nccl-trace collectives`, `links`, `ranks`, `waits`: one table of a run, to look at, or whole for spreadsheets and notebooks. */
+/** `nccl-trace collectives`, `links`, `ranks`, `waits`: one table of a run, cut for a terminal, or whole for spreadsheets and notebooks. */
 
 import { Command } from 'commander';
 import { UsageError } from '../base/errors.js';

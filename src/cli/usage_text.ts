@@ -1,4 +1,4 @@
-/** Commander's messages about wrong options, in the form of all our errors: what it is about, what is wrong, where to look. */
+/** Turns Commander's messages about wrong options into the form of all our errors: the subject, what is wrong, where to look. */
 
 const FORMS: readonly (readonly [RegExp, string])[] = [
   [/^option '(?:-\w, )?(--[\w-]+)[^']*' argument '([^]*)' is invalid\. ([^]*)$/, '$1 $2: $3'],

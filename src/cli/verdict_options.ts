@@ -1,4 +1,4 @@
-/** The option of all commands that pass a verdict. */
+/** The option of all commands that give a verdict. */
 
 import type { Command } from 'commander';
 import { amount } from './numbers.js';

@@ -1,4 +1,4 @@
-/** Progress and colour, for a person who watches. */
+/** Progress and colour on a terminal. */
 
 import type { OnProgress, Progress, Stage } from '../base/progress.js';
 import { say } from './streams.js';

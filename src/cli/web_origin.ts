@@ -1,4 +1,4 @@
-/** `--origin`: where a Perfetto UI is. */
+/** `--origin`: the address of a Perfetto UI. */
 
 import { InvalidArgumentError } from 'commander';
 import { UsageError } from '../base/errors.js';

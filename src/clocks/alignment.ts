@@ -8,7 +8,7 @@
  *               └──────────────── without the culprit ┘
  *
  *   evidence   graph     jumps       estimate   projection                    bounds, sure_bounds (hard)
- *                        clock_parts floors     contradictions (who)          variances, alike    (99 %)
+ *                        clock_parts floors     contradictions (who)          variances, similar_links (99 %)
  */
 
 import { findAlike, unlikeLinks, type AlikeFound } from './similar_links.js';

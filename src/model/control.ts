@@ -80,10 +80,10 @@ export function spansWithoutCalls(
 ): Span[] {
   const { eventMask, sampleEvery, hasChanged, changedTick } = source.header;
   if (hasChanged && changedTick === null) return [{ from: 0, end: Infinity }];
-  const areTold =
+  const areReported =
     (eventMask & EventType.CollApi) !== 0 && [...communicators].every(({ abi }) => abi >= FIRST_ABI_OF_CALLS);
   const isLess = ({ events, sampleEvery: every }: Change): boolean =>
-    (eventMask & ~events & (areTold ? CALLS : WORKS)) !== 0 || (!areTold && every !== sampleEvery);
+    (eventMask & ~events & (areReported ? CALLS : WORKS)) !== 0 || (!areReported && every !== sampleEvery);
   return controlChanges(source).flatMap((change, i, changes): Span[] => {
     const [before, next] = [changes[i - 1], changes[i + 1]];
     const unknown = { from: before?.tick ?? 0, end: change.done ?? change.tick };

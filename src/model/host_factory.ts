@@ -143,9 +143,9 @@ function unknownType({ records, i }: Source, recordKind: number): number {
 
 function netFacts({ records, i, parent }: Source): NetFacts {
   const id = extraBigint(records, i, 1, 0);
-  const isTold = (extra32(records, i, 2, 1, 1) & 0xff) !== 0;
-  const isIb = isTold && id === NET_ID.InfiniBand;
-  const isSocket = isTold && id === NET_ID.Socket;
+  const isReported = (extra32(records, i, 2, 1, 1) & 0xff) !== 0;
+  const isIb = isReported && id === NET_ID.InfiniBand;
+  const isSocket = isReported && id === NET_ID.Socket;
   const step = parent?.type === 'step' ? parent : null;
   const isSend = isSocket ? extra32(records, i, 2, 2, 1) === 0 : sendsBy(step);
   // For a receive, NCCL does not fill these two of the InfiniBand plugin.

@@ -25,14 +25,14 @@ export interface Sinks {
 }
 
 export function applyOpState(op: Op, { state, value }: StateFields, at: Ticks, sinks: Sinks): void {
-  const tellsProgress = state >= State.OpSendPosted && state <= State.OpRecvDone;
-  if (state !== State.OpInProgress && !tellsProgress) {
+  const isProgress = state >= State.OpSendPosted && state <= State.OpRecvDone;
+  if (state !== State.OpInProgress && !isProgress) {
     sinks.odd.unknownState('ProxyOp', state, at);
     return;
   }
   if (state === State.OpSendRemFifoWait) sendTried(op, at);
   else if (state === State.OpSendTransmitted) op.roomWanted = null;
-  if (tellsProgress && value !== null) opProgress(op, value, at, sinks.listener);
+  if (isProgress && value !== null) opProgress(op, value, at, sinks.listener);
 }
 
 /**

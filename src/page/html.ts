@@ -1,6 +1,6 @@
-/** Text as HTML. Whatever a name holds, it stays text: the one door for everything that does not come from us. */
+/** Escapes text for HTML. Every text that does not come from us goes through here, so a name stays text, whatever it contains. */
 
-/** Between tags, and within quoted attributes. */
+/** For text between tags and within quoted attributes. */
 export const escaped = (text: string): string =>
   text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 

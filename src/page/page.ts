@@ -1,6 +1,6 @@
 /**
- * The report as one file that needs nothing else: no request leaves it, which its own policy holds, and its trace lies in it. What a person
- * must know is in the HTML itself; tables and pictures are made of the data by dist/page/, where scripts may run.
+ * The report as one HTML file that needs nothing else. It sends no request, which its own policy enforces, and contains its trace. The most
+ * important facts are in the HTML itself. Scripts (dist/page/) make tables and pictures from the data.
  */
 
 import { createHash } from 'node:crypto';
@@ -12,7 +12,7 @@ import type { RunReport } from '../report/run_report.js';
 import { escaped, jsonInScript } from './html.js';
 import type { PageData } from './page_data.js';
 
-/** The beginning of every page: by it a file is known as one of ours. */
+/** The beginning of every page. It shows that a file is one of ours. */
 export const PAGE_START = '<!doctype html>\n<!-- a report by nccl-trace -->\n';
 
 export interface TraceInPage {
@@ -23,7 +23,7 @@ export interface TraceInPage {
   readonly startup: string;
 }
 
-/** `why`: in place of a trace, why there is none. */
+/** `why`: the reason if there is no trace. */
 export function pageOf(report: RunReport, trace: TraceInPage | { readonly why: string }): string {
   const [script, style] = ['client.js', 'client.css'].map((name) =>
     readFileSync(projectFile(`dist/page/${name}`), 'utf8').trimEnd(),
@@ -59,7 +59,7 @@ export function pageOf(report: RunReport, trace: TraceInPage | { readonly why: s
   ].join('');
 }
 
-/** Nothing is loaded from anywhere, and only this script and this style count. */
+/** The policy: nothing is loaded from anywhere, and only this script and this style run. */
 function policy(script: string, style: string): string {
   const hash = (code: string): string => `'sha256-${createHash('sha256').update(code).digest('base64')}'`;
   return [
@@ -71,12 +71,12 @@ function policy(script: string, style: string): string {
   ].join('; ');
 }
 
-/** Beyond so many a browser gets slow; the tables of the command have all of them. */
+/** With more rows a browser gets slow. The tables of the command line have all of them. */
 const MOST_ROWS = 1500;
 
 const forPage = (report: RunReport): RunReport => ({
   ...report,
-  // Which of these is a finding says an index: those stay.
+  // Findings point to links by index, so these links stay.
   links: report.links.slice(0, Math.max(MOST_ROWS, lastSlow(report) + 1)),
   pairs: report.pairs.slice(0, MOST_ROWS),
   waits: report.waits.slice(0, MOST_ROWS),
@@ -119,7 +119,7 @@ function actions(trace: TraceInPage | { readonly why: string }): string {
 const sizeText = (bytes: number): string =>
   bytes < 1e6 ? `${(bytes / 1e3).toFixed(0)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 
-/** "  label:   text", as the command prints them; what goes on has no label. */
+/** The lines "  label:   text" as the command prints them. A line that continues another has no label. */
 function verdict({ headline, lines, verdict: evidence, next }: RunReport): string {
   const [first = '', ...rest] = lines;
   const isSaid = headline.replace(': ', ' ').startsWith(first.replace(/ +/g, ' '));

@@ -1,4 +1,4 @@
-/** What lies in the page as data, for the code that runs in it. */
+/** The data in the page, for the code that runs in it. */
 
 import type { RunReport } from '../report/run_report.js';
 

@@ -1,4 +1,4 @@
-/** A page of ours, as an output that may replace its like. */
+/** The page as a kind of output: it may replace an older page. */
 
 import { closeSync, openSync, readSync } from 'node:fs';
 import type { OutputKind } from '../output/allowed.js';

@@ -1,4 +1,4 @@
-/** The trace that a page carries, or why it carries none: read from where it was written, packed where it is not. */
+/** The trace that a page carries, or why it carries none. It is read from where it was written, and packed if it is not. */
 
 import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -7,13 +7,13 @@ import type { TraceInPage } from './page.js';
 
 /** Bytes of the packed trace: a page that is mailed and opened on any machine. */
 export const TRACE_BUDGET = 25e6;
-/** Nothing larger is even tried: packed it would be far beyond any budget. */
+/** A larger trace is not even tried: packed, it would still be far beyond any budget. */
 const MOST_PLAIN = 2e9;
 
 export interface TraceWanted {
   /** Of the file; null: it went to a stream. */
   readonly path: string | null;
-  /** By which name it is saved. */
+  /** The name under which the page saves it. */
   readonly fileName: string;
   readonly startup: string;
   readonly origin: string;

@@ -1,6 +1,6 @@
 /**
- * Ranks of a process group that others wait for, and why: it did not call a collective in which others wait, it alone did not finish one, or it lists
- * no other half of a pending send or receive. Whether such a rank waits itself is not asked here.
+ * Ranks of a process group that others wait for, and why: the rank did not call a collective in which others wait, it alone did not finish
+ * one, or it lists no other half of a pending send or receive. It does not matter here whether such a rank waits itself.
  */
 
 import type { Dump, DumpedCall } from './dump.js';

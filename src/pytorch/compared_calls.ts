@@ -6,7 +6,7 @@
 import type { DumpedCall } from './dump.js';
 import type { RankCall } from './joined_calls.js';
 
-/** One way to make a collective, and the ranks that made it so. */
+/** One way to call a collective, with the ranks that called it so. */
 export interface DumpedWay {
   readonly op: string;
   /** null: not compared. */

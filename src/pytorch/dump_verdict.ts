@@ -38,7 +38,7 @@ export interface PendingCollective extends NamedCollective, Places {
   readonly withoutDump: readonly number[];
   /** The first call of it, ns since the Unix epoch. */
   readonly sinceNs: number;
-  /** Of that call, with its Python stack. */
+  /** The first call, with its Python stack. */
   readonly call: DumpedCall;
 }
 
@@ -60,7 +60,7 @@ export function judgeDumps(dumps: readonly Dump[]): DumpVerdict {
     roots.length > 0 ? roots : groups.flatMap((group) => halvesIn(group, dumps)).filter(waitsForNobody);
   const named = halves.length > 0 ? halves : blamed;
   const transfers = dumps.flatMap(({ calls }) => calls.filter((call) => call.isP2p && isPending(call)));
-  // A rank is behind in many groups: where it began counts.
+  // A rank may be behind in many groups. The group where it began counts.
   const latestFirst = named.toSorted((a, b) => b.sinceNs - a.sinceNs);
   const culprits = [...new Map(latestFirst.map((one) => [one.rank, one])).values()];
   const isBlamed = new Set(culprits.map(({ rank }) => rank));
@@ -98,7 +98,7 @@ function pendingOf(group: JoinedGroup): PendingCollective[] {
   ];
 }
 
-/** The latest of those that most ranks are in. */
+/** The latest among the collectives with the most ranks. */
 function mostCommon(seqs: readonly number[]): number {
   const count = (seq: number): number => seqs.filter((one) => one === seq).length;
   return seqs.reduce((best, seq) => ((count(seq) - count(best) || seq - best) > 0 ? seq : best));

@@ -37,7 +37,7 @@ export function dumpsFor({ flightRecorder, redact }: FlightOptions): FoundDumps 
   return redact ? redactDumps(found) : found;
 }
 
-/** Without names of groups, files and functions of the user. Numbers, types and PyTorch's own words stay. */
+/** The dumps without the user's names of groups, files and functions. Numbers, types and PyTorch's own words stay. */
 function redactDumps({ dumps, problems }: FoundDumps): FoundDumps {
   const names = [...new Set(dumps.flatMap(({ groups }) => groups.map(({ name }) => name)))];
   const aliasOf = new Map(names.map((name, i) => [name, `group-${i + 1}`]));

@@ -1,8 +1,8 @@
 /**
- * Which call of the dumps is the collective that our verdict calls stuck. PyTorch numbers the collectives of a process group from 1,
- * whatever their function; NCCL numbers those of a communicator from 0, by function. So numbers are not compared. A group fits if it has as
- * many ranks as the communicator and all of ours are in it; on each rank, the first call of that function without an end is the one. If
- * several groups fit, it is the one in which most ranks have such a call, then the one of the same name, then the nearest in time.
+ * Finds the call in the dumps that is the collective of our verdict. PyTorch numbers the collectives of a process group from 1, whatever
+ * their function. NCCL numbers those of a communicator from 0, by function. So numbers are not compared. A group fits if it has as many
+ * ranks as the communicator and all of ours are in it. On each rank it is the first call of that function without an end. If several groups
+ * fit, the group where most ranks have such a call is taken, then the one of the same name, then the nearest in time.
  */
 
 import { median } from '../base/median.js';
@@ -18,14 +18,14 @@ export interface MatchedCollective {
   /** PyTorch's number of it in the group; null: the ranks' dumps disagree, or it is a send or receive. */
   readonly seq: number | null;
   readonly op: string;
-  /** `of` waiting ranks have a dump. In so many of these the call has no end. */
+  /** In how many of the `of` waiting ranks with a dump the call has no end. */
   readonly agreed: number;
   readonly of: number;
   /** Groups that fit as well. */
   readonly alsoFit: number;
   /** ns: median of the time from the call in the dump to our record of it. */
   readonly apartNs: number;
-  /** From where the ranks called it. */
+  /** The Python stacks of the ranks' calls. */
   readonly stacks: readonly SharedStack[];
   /** Ranks that never entered, with their newest call on any group; null: the dump lists none. */
   readonly strays: readonly { readonly rank: number; readonly last: DumpedCall | null }[];

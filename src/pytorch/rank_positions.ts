@@ -1,4 +1,4 @@
-/** Where the ranks of a process group are, as seen from one of its collectives: in it, past it, or behind. It judges nothing. */
+/** Where the ranks of a process group are, relative to one of its collectives: in it, past it, or behind. It judges nothing. */
 
 import type { DumpedCall } from './dump.js';
 import { functionOf } from './compared_calls.js';
@@ -19,7 +19,7 @@ export interface Places {
   /** They called it and have not finished. */
   readonly waiting: readonly number[];
   readonly finished: readonly number[];
-  /** They have not come so far. */
+  /** They have not reached it. */
   readonly behind: readonly number[];
 }
 
@@ -60,7 +60,7 @@ export function isBehind(group: JoinedGroup, rank: number, seq: number): boolean
   return (group.lastListed.get(rank) ?? 0) < seq && !mayFinishAlone(group, seq);
 }
 
-/** A root may leave these before the others come: a rank that does not list one has perhaps finished it. */
+/** A root may leave these functions before the others come. So a rank that does not list one may have finished it. */
 const mayFinishAlone = (group: JoinedGroup, seq: number): boolean =>
   [...(group.collectives.get(seq)?.values() ?? [])].some(({ calls }) =>
     calls.some((call) => ['broadcast', 'reduce', 'gather', 'scatter'].includes(functionOf(call))),

@@ -140,7 +140,7 @@ function checkClock(view: DataView, fail: Fail): void {
         expected: `${min} to ${max}`,
         found,
         why: 'another program wrote it',
-        advice: 'leave it out; of this file no time can be told',
+        advice: 'leave it out; it has no usable time',
       });
   }
 }

@@ -96,7 +96,7 @@ export function streamSource(
   });
   // Only for a closed file: in a copy of a live one the leases may be newer than the rings.
   const short = header.life === 'closed' ? rings.filter((ring) => ring.isShortOf(tables.leases)) : [];
-  problems.add('rings that lack what the leases tell of: the file was damaged', short.length);
+  problems.add('rings that lack positions named in the leases: the file was damaged', short.length);
   return {
     path: source.path,
     bytes: source.bytes,

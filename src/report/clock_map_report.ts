@@ -12,7 +12,7 @@ export interface ClockPiece {
   readonly toNs: number | null;
   readonly offsetNs: number;
   readonly driftPpm: number;
-  /** Of |error| against the group's domain, ns; null: unbounded. */
+  /** Bound of |error| against the group's domain, ns; null: unbounded. */
   readonly hardBound: number | null;
   readonly bound99: number | null;
 }

@@ -19,7 +19,7 @@ export interface ClockReport {
   readonly source: string;
   /** Domains of the same group are on one axis, within their bounds. */
   readonly group: string;
-  /** Of |error| against the group's domain, worst of the run, ns; null: unbounded. */
+  /** Bound of |error| against the group's domain, worst of the run, ns; null: unbounded. */
   readonly hardBound: number | null;
   readonly bound99: number | null;
   /**

@@ -32,7 +32,7 @@ export function clockLines({ clocks, traffic }: ClockFindings): string[] {
     );
   if (!traffic.credits)
     lines.push(
-      'clocks: receivers that were ready contradict the data they received: the data is believed, for a network may take a send before',
+      'clocks: receivers that were ready contradict the data they received: the data is believed, because a network may take a send before',
     );
   if (backwards > 0) lines.push(`clocks: ${backwards} arrows would point backwards and are not drawn`);
   if (mismatched > 0) lines.push(`clocks: ${mismatched} transfers whose ends disagree have no arrow`);

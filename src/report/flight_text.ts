@@ -1,6 +1,6 @@
 /**
- * PyTorch's Flight Recorder in words: its own verdict, for people who have no rank files, and the lines that it adds to ours. The whole
- * Python stacks are in the JSON and on the page; here is where the user's code calls.
+ * PyTorch's Flight Recorder as text: its own verdict, for people who have no rank files, and the lines that it adds to ours. Each stack is
+ * shortened to the place where the user's code calls. The JSON and the page have the whole stacks.
  */
 
 import type { Culprit } from '../pytorch/blamed.js';

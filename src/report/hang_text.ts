@@ -33,7 +33,7 @@ export function hangLines(hang: Hang, report: VerdictReport): string[] {
   return stallLines(hang, hang.aborted.length > 0 ? 'HUNG, then ABORTED' : 'HUNG', [], report);
 }
 
-/** The same evidence, and why there is no alarm. */
+/** WAITING: the evidence of a hang, and why there is no alarm. */
 export function waitingLines({ stall, hungAfter, isLive }: Waiting, report: VerdictReport): string[] {
   const who = stall.missing.length === 0 ? 'all ranks' : 'all with a file';
   const lived = isLive ? `${who} live, by heartbeats` : `the records end after ${durationText(stall.age)}`;
@@ -133,7 +133,7 @@ function strays(hang: Hang, verb: string, report: VerdictReport): string[] {
   const rest = all.slice(MOST_STRAYS).flat();
   if (rest.length > 0) lines.push(labelled(label, `${someRanks(rest, hang.nRanks, report)} as well`));
   if (neverEntered.length > 0 && waiting.length + inside.length === 0)
-    lines.push('  the others entered; whether it ended there NCCL did not tell');
+    lines.push('  the others entered; NCCL does not say whether it ended there');
   return lines;
 }
 
@@ -277,7 +277,7 @@ export function copyLines(silent: readonly Silent[], report: VerdictReport): str
   return [labelled('or copied', `the file${whose} earlier than others: a copy cannot tell`)];
 }
 
-/** Processes that are gone, because the others ended in order later. */
+/** Processes that must be gone, because the others ended in order later. */
 export function neverClosedLines(
   gone: readonly Silent[],
   report: VerdictReport,

@@ -33,7 +33,10 @@ export function headline(report: VerdictReport): string {
   return lines.find((line) => line.length <= HEADLINE_CHARACTERS) ?? cut(start, HEADLINE_CHARACTERS);
 }
 
-/** From longest to shortest. The time when a rank fell silent is also elsewhere; where to look is not. */
+/**
+ * The text in several lengths, from longest to shortest. The time when a rank fell silent is left out first, because it is shown elsewhere,
+ * too.
+ */
 function ways(hang: Hang, report: VerdictReport): string[][] {
   const look = whereToLook(hang, report);
   const full = who(hang, report);
@@ -41,7 +44,7 @@ function ways(hang: Hang, report: VerdictReport): string[][] {
   return [[full, look], [short, look], [full], [short], []];
 }
 
-/** The first suspect, with its charge. */
+/** The first suspect, with its label. */
 function who({ silent, missing, nRanks }: Hang, report: VerdictReport): string {
   const ranksOf = (files: readonly number[]): string => {
     const ranks = files.flatMap((file) => allRanks(report.ranks[file]!));

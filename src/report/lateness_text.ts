@@ -23,7 +23,7 @@ export function slowLines(slow: Slowness, report: VerdictReport): string[] {
   if (slow.link) return slowLinkLines(slow, slow.link, report);
   const { file, on, late, of, waits } = slow;
   const what = on === 'GPU' ? 'its GPU begins last' : 'it calls last';
-  // Most of the cost is in fewer waits: then their number says how much the claim rests on.
+  // If most of the cost is in fewer waits, their number shows how much evidence there is.
   const few = 2 * waits <= late ? `, ${countText(waits, 'long wait')}` : '';
   return [
     `SLOW  ${whichRank(slow, report)} (${hostOf(report, file)}): ${what} in ${late} of ${of} collectives${few}`,
@@ -107,7 +107,7 @@ const howText = ({ on, basis }: Slowness): string =>
     ? `on the GPU: called in time (seen in ${RESTS_ON[basis]})`
     : `on the host: calls late (seen in ${RESTS_ON[basis]})`;
 
-/** From start to end, or since when, until when, or from when to when. */
+/** When it was late: throughout, since a time, until a time, or between two times. */
 function whenText({ from, to, course, span, late, of }: Slowness, report: VerdictReport): string {
   const [start, stop] = [clockTime(report, from), clockTime(report, to)];
   const length = `${durationText(to - from)} of ${durationText(span)}`;

@@ -167,7 +167,9 @@ function pxn(ranks: readonly RankReport[]): string[] {
   const lines = [`executed for other ranks (PXN): ${ops} sends`];
   if (unexplained > 0) {
     const pids = [...new Set(ranks.flatMap((rank) => rank.pxn.pids))];
-    lines.push(`missing: the files of whom ${unexplained} of them were for (pid ${fewNumbers(pids)})`);
+    lines.push(
+      `missing: the files of the ranks that ${unexplained} of them were for (pid ${fewNumbers(pids)})`,
+    );
   }
   return lines;
 }
@@ -187,7 +189,7 @@ function doubts({ ranks }: MergeReport): string[] {
   const sum = sumOver(ranks);
   const counted: readonly (readonly [number, string])[] = [
     [sum((rank) => rank.strayRecords), 'states or stops that fit no event (late, repeated, foreign)'],
-    [sum((rank) => rank.staleParents), 'events in the name of earlier work (stale parents)'],
+    [sum((rank) => rank.staleParents), 'events with a parent of earlier work (stale parents)'],
     [sum((rank) => rank.startsAgain), 'operations or kernels begun again while under way'],
     [sum((rank) => rank.stepsWithoutStop), 'steps that NCCL never stopped, ended with their operation'],
     [sum((rank) => rank.afterFinalize), 'events of communicators already finalized'],
@@ -198,7 +200,7 @@ function doubts({ ranks }: MergeReport): string[] {
   if (suspects > 0)
     lines.push(`suspect: ${suspects} kernel timestamps that cannot be true, drawn as noticed`);
   const unstarted = sum((rank) => rank.kernelsWithoutStart);
-  if (unstarted > 0) lines.push(`suspect: ${unstarted} kernels ended that NCCL never said had begun`);
+  if (unstarted > 0) lines.push(`suspect: ${unstarted} kernels ended, and NCCL never reported their start`);
   return [...lines, ...unknown(ranks), ...problems(ranks)];
 }
 

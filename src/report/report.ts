@@ -60,7 +60,7 @@ export interface RankReport {
   readonly beganBefore: number;
   /** States and stops of stopped or foreign events, and states a step had already left. */
   readonly strayRecords: number;
-  /** Of events without a handle, because nothing was recorded. */
+  /** Stops and states of events without a handle, because nothing was recorded. */
   readonly nullCalls: number;
   /** Impossible parents, of earlier work. */
   readonly staleParents: number;
@@ -113,7 +113,7 @@ export interface OutOfStepReport {
   /** Ranks in the communicator. */
   readonly source: number;
   readonly destination: number;
-  /** Of its first such operation on this connection. */
+  /** The ordinal of its first such operation on this connection. */
   readonly ordinal: number;
   /** Number from there on. */
   readonly operations: number;

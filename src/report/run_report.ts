@@ -101,7 +101,7 @@ export interface RankRow {
 
 const MOST_COLLECTIVES = 400;
 
-/** A run that hangs or is slow says so already, but the causes may know more of a slow link. */
+/** A verdict of a hang or of slowness says so already, but the causes may know more about a slow link. */
 function slowedText({ verdict }: Study, { causes, ranks }: RunNumbers): string {
   if (verdict.kind === 'slow' && verdict.slow.on === 'link') {
     const rank = ranks[verdict.slow.file]!;

@@ -56,7 +56,7 @@ function drawnText({ windows }: DrawnAlike, report: Report): string {
     .join(', ');
 }
 
-/** Only what is more. */
+/** Only the details that go beyond `most`. */
 function moreText(group: DrawnAlike, most: DrawnAlike, report: Report): string {
   const { coll, op, step } = group.windows;
   const differs = (detail: Detail): boolean => {

@@ -1,4 +1,4 @@
-/** Words for terminals. */
+/** Formats text for terminals. */
 
 import { maxOf } from '../base/extremes.js';
 
@@ -60,17 +60,17 @@ export function padColumns(rows: readonly (readonly string[])[]): string {
     .join('');
 }
 
-/** Of a file, in decimal units as in `ls` and browsers. */
+/** The size of a file, in decimal units as in `ls` and browsers. */
 export function size(bytes: number): string {
   return bytes < 1e6 ? `${(bytes / 1e3).toFixed(0)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-/** Of a communicator; 0: NCCL did not report it (before profiler API v4). */
+/** The size of a communicator; 0: NCCL did not report it (before profiler API v4). */
 export function sizeText(nRanks: number, worldSize = nRanks): string {
   if (nRanks === 0) return 'size not known';
   return nRanks === worldSize ? `${nRanks} ranks` : `${nRanks} of ${worldSize} ranks`;
 }
 
-/** By what factor: "2.4 times", "419 times". */
+/** A factor: "2.4 times", "419 times". */
 export const timesText = (factor: number): string =>
   `${factor < 10 ? Number(factor.toFixed(1)) : Math.round(factor)} times`;

@@ -128,7 +128,7 @@ function working({ end, stalledFor, files, silent, isLive }: Working, report: Ve
   ];
 }
 
-/** First of all, because one stray new file may hide a run of hundreds. */
+/** Comes first, because one stray new file may hide a run of hundreds. */
 function otherRuns({ otherRuns: others, ranks }: VerdictReport): string[] {
   const [first] = others;
   if (!first) return [];
@@ -161,7 +161,7 @@ function missing({ missingRanks, worldSize, verdict }: VerdictReport): string[] 
   return lines;
 }
 
-/** The limits of the evidence. */
+/** What is missing from the evidence. */
 function limits(report: VerdictReport): string[] {
   const { endsNotKnown, partial, damaged, unknownComms, lateness, unresolved, notRecorded, muted } =
     report.verdict;
@@ -199,14 +199,14 @@ function limits(report: VerdictReport): string[] {
   return lines;
 }
 
-/** The verdict rests on the rest. */
+/** Files that were not read: the verdict rests on the others. */
 function notRead({ ranks }: VerdictReport): string[] {
   const slots = ranks.reduce((sum, { unread }) => sum + unread, 0);
   if (slots === 0) return [];
   return [labelled('not read', `${countText(slots)} older slots, outside of the selected time`)];
 }
 
-/** The part that was recorded. */
+/** Which part of the collectives was recorded. */
 const sampledLines = (report: VerdictReport): string[] =>
   report.verdict.sampled.map(({ every, files }) => {
     const part = every === null ? 'samples of the collectives' : `1 of ${every} collectives`;

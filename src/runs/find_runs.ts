@@ -7,7 +7,7 @@ import type { Lease } from '../rankfile/types.js';
 import type { Sentence } from '../base/sentence.js';
 import { makeAliases, redactRun, said, type Aliases } from './redact.js';
 import { pickRun } from './run.js';
-import { tellRunsApart, type FoundRun, type RunFile } from './runs.js';
+import { groupIntoRuns, type FoundRun, type RunFile } from './runs.js';
 
 export interface RunOptions {
   /** The name of a run, or its beginning; undefined: the newest. */
@@ -40,7 +40,7 @@ export function findRuns(
     }
     onRead();
   }
-  return { runs: tellRunsApart(found), unusable };
+  return { runs: groupIntoRuns(found), unusable };
 }
 
 export interface PickedFiles {

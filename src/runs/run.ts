@@ -11,7 +11,7 @@ import {
   lastSeen,
   processKey,
   ranksOf,
-  tellRunsApart,
+  groupIntoRuns,
   utcSeconds,
   type FoundRun,
   type RunFile,
@@ -79,7 +79,7 @@ export const listRun = ({ name, id, started, lastSeen: seen, files }: FoundRun):
 
 /** For a run whose files are all known. */
 export function chooseRun(scans: readonly RankScan[]): Run {
-  const [chosen, ...others] = tellRunsApart(scans) as [FoundRun<RankScan>, ...FoundRun<RankScan>[]];
+  const [chosen, ...others] = groupIntoRuns(scans) as [FoundRun<RankScan>, ...FoundRun<RankScan>[]];
   const { members, problems } = oneFilePerRank(chosen.files);
   const worldSize = worldSizeOf(chosen.files);
   const present = new Set(members.flatMap(({ ranks }) => ranks));

@@ -36,7 +36,7 @@ const HOSTS_APART = 600_000_000_000n;
 const HOST_APART = 5_000_000_000n;
 
 /** The newest first. Neither the order nor the names depend on the order of the files. */
-export function tellRunsApart<T extends RunFile>(files: readonly T[]): FoundRun<T>[] {
+export function groupIntoRuns<T extends RunFile>(files: readonly T[]): FoundRun<T>[] {
   const sorted = [...files].sort((a, b) => compare(a.path, b.path));
   const groups = sharedCommunicators(sorted).flatMap(byIdWhereRanksRepeat);
   const runs = together(groups).map(describe);

@@ -1,6 +1,6 @@
 /**
- * Numbers so that zstd packs them well: each number's bits without those that the number before has too, then the first bytes of all numbers,
- * the second bytes, and so on. Neighbours in a column are mostly times that rise slowly. Exact for all values, also NaN.
+ * Stores numbers in a form that zstd packs well. Bits that are equal in the number before are set to 0 (XOR). Then come the first bytes of
+ * all numbers, then the second bytes, and so on. Neighbours in a column are mostly times that rise slowly. Exact for all values, also NaN.
  */
 
 export function toPlanes(numbers: Float64Array): Uint8Array {
@@ -22,14 +22,14 @@ export function toPlanes(numbers: Float64Array): Uint8Array {
   return planes;
 }
 
-/** Of a whole number of doubles. */
+/** `planes`: of a whole number of doubles. */
 export function fromPlanes(planes: Uint8Array): Float64Array<ArrayBuffer> {
   const numbers = new Float64Array(planes.length / 8);
   rowsFromPlanes(planes, 1, numbers);
   return numbers;
 }
 
-/** Of columns that lie one after the other, as rows of `width` numbers. `rows` is long enough. */
+/** Makes rows of `width` numbers from columns that lie one after the other. `rows` is long enough. */
 export function rowsFromPlanes(planes: Uint8Array, width: number, rows: Float64Array): void {
   const words = new Uint32Array(rows.buffer);
   const length = planes.length / 8;

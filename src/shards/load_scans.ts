@@ -11,14 +11,14 @@ import { SectionFile } from './sections.js';
 import { StepUnpacker } from './step_rows.js';
 
 export interface LoadedScan extends ScannedFile {
-  /** Which of the scans it is in. */
+  /** Index of the scan that it is in. */
   readonly part: number;
   readonly isAlive: boolean;
 }
 
 export interface LoadedScans {
   readonly names: readonly string[];
-  /** What they hold, in a number each. */
+  /** The id of each scan's content. */
   readonly ids: readonly string[];
   /** Of all files that were looked at. */
   readonly paths: ReadonlySet<string>;

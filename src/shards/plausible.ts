@@ -54,7 +54,7 @@ function rules(scan: RankScan): Readonly<Record<string, boolean>> {
   };
 }
 
-/** A number without end, or a count over time without a width, would keep a loop going. */
+/** Refuses numbers that would keep a loop going: Infinity, or a count over time with bins of no width. */
 function everywhere(scan: RankScan): Readonly<Record<string, boolean>> {
   let isWithin = true;
   let areCounts = true;

@@ -18,7 +18,7 @@ import type { InputFile, ScanHead } from './stored.js';
 
 export interface ScanStepOptions extends ProduceOptions, Pick<RunOptions, 'run'> {
   readonly inputs: readonly string[];
-  /** A time: of stream files only that is read. */
+  /** The time asked for. Of stream files only that time is read. */
   readonly select?: SelectionRequest | undefined;
   /** ns, that are read around it (study/read_windows.ts). */
   readonly aroundNs?: number | undefined;
@@ -103,7 +103,7 @@ function inputFile(path: string): InputFile {
 const text = (files: readonly InputFile[]): string =>
   files.map(({ path, bytes, changed }) => `${path} ${bytes} ${changed}`).join('\n');
 
-/** All ranks of the run are here, on one host: then no transfer says anything about a clock. */
+/** All ranks of the run are here and on one host. Then no transfer shows anything about a clock. */
 function areAlone(files: readonly FileInRun[]): boolean {
   const hosts = new Set(files.map(({ header }) => header.process.bootId));
   const ranks = new Set(files.flatMap(ranksOf));

@@ -25,7 +25,10 @@ const TAG = 4;
 const SECTION = 24;
 /** A frame unpacks to at most this. */
 const FRAME = 4 << 20;
-/** zstd packs zeros much more: then a short file could ask for much memory. Ours pack a hundred times at most. */
+/**
+ * Limits how much memory a short file can ask for: zstd packs zeros far better than this. Our own sections pack by a factor of a hundred at
+ * most.
+ */
 const MOST_RATIO = 1000;
 
 const firstLine = (kind: FileKind): Buffer =>
@@ -156,12 +159,12 @@ export class SectionFile {
     return unpacked;
   }
 
-  /** All checks hold. */
+  /** Checks every section. */
   checkAll(): void {
     for (const section of this.sections) this.stored(section);
   }
 
-  /** Of all bytes of the file. */
+  /** A hash of all bytes of the file. */
   id(): string {
     const digest = createHash('sha256');
     const { size } = fstatSync(this.fd);

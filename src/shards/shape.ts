@@ -1,7 +1,7 @@
 /**
- * Between values of our types and what MessagePack holds, guided by descriptions of the types (generated/shapes.ts). Reading checks every
- * value, so a value from a file has its declared type or is refused. A list of objects is written as columns, which is a third of the
- * bytes and of the time. Whether numbers make sense together is not known here.
+ * Converts between values of our types and what MessagePack holds, guided by descriptions of the types (generated/shapes.ts). Reading
+ * checks every value, so a value from a file has its declared type or is refused. A list of objects is written as columns, which takes a
+ * third of the bytes and of the time. plausible.ts checks whether the numbers make sense together.
  */
 
 import { ExtData } from '@msgpack/msgpack';
@@ -187,7 +187,7 @@ const isUndefined = (wire: Wire): boolean =>
   wire === undefined || (wire instanceof ExtData && wire.type === UNDEFINED.type);
 
 function eitherFrom(shapes: readonly Shape[], wire: Wire, where: string): unknown {
-  // Most are a number or null. What is thrown below is slow.
+  // Most values are a number or null. Exceptions as below are slow.
   const plain = shapes.find((shape) => isPlain(shape, wire));
   if (plain !== undefined) return fromWire(plain, wire, where);
   let wrong: unknown = new Mismatch(`${where} is of no type that it may have`);

@@ -24,7 +24,7 @@ export interface ScanHead {
   readonly unusable: readonly Sentence[];
 }
 
-/** Tells whether the same files would be read again. */
+/** Shows whether the same files would be read again. */
 export interface InputFile {
   readonly path: string;
   readonly bytes: number;
@@ -36,7 +36,7 @@ export interface InputFile {
 export interface StoredScan {
   readonly scan: RankScan;
   readonly leases: readonly Lease[];
-  /** Its process beat again after the file was read. */
+  /** A newer heartbeat of its process was seen after the file was read. */
   readonly isAlive: boolean;
   /** Sections that its steps take. */
   readonly stepSections: number;
@@ -44,7 +44,7 @@ export interface StoredScan {
 
 /** At the beginning of a .study. */
 export interface StudyHead {
-  /** The scans that it is of, and the options, in one number. */
+  /** The scans that it was made from, and the options, in one hash. */
   readonly id: string;
   readonly options: StoredOptions;
   readonly run: StoredRun;
@@ -68,7 +68,7 @@ export interface StoredRun {
   readonly others: readonly OtherRun[];
   readonly problems: readonly string[];
   readonly unusable: readonly string[];
-  /** Of looking for files. */
+  /** Notes about the search for files. */
   readonly notes: readonly string[];
   readonly records: number;
   readonly aliases: Aliases | null;

@@ -30,7 +30,7 @@ export function studyAmong(paths: readonly string[]): string | null {
   return study;
 }
 
-/** Also false if it cannot be read: who then reads it as a rank file says why. */
+/** Also false if it cannot be read: reading it as a rank file then says why. */
 function isStudy(path: string): boolean {
   try {
     return statSync(path).isFile() && isOfKind(path, 'study');

@@ -12,7 +12,7 @@ import { foldRanks } from '../base/ranks.js';
 import { planTrace } from '../finish.js';
 import type { ClockOptions } from '../clocks/evidence/run_clocks.js';
 import { shownAs, type RunOptions } from '../runs/find_runs.js';
-import { processKey, tellRunsApart, type FoundRun } from '../runs/runs.js';
+import { processKey, groupIntoRuns, type FoundRun } from '../runs/runs.js';
 import { unreadMembers } from '../study/read_windows.js';
 import { joinScans, pickFrom, type ScannedRun } from '../study/scanned_run.js';
 import { studyScanned, type Study } from '../study/study.js';
@@ -52,7 +52,7 @@ export async function makeStudy(options: StudyStepOptions): Promise<Study | null
       (there) => there.value('head', 0, 'StudyHead').id === id,
       async (writer, folder) => {
         const files = await scans.read(folder);
-        const runs = tellRunsApart(files);
+        const runs = groupIntoRuns(files);
         const paths = [...scans.paths];
         const { aliases, chosen } = pickFrom(runs, scans.unusable, paths, options);
         checkNotMixed(scans.names, runs, chosen);
@@ -92,7 +92,7 @@ const withFirstSteps =
     return { ...file, stepPath, scan: { ...file.scan, steps } };
   };
 
-/** A scan of another run is a mistake of whoever named it. Files of other runs beside this one are not. */
+/** A scan of another run is a user's mistake. Files of other runs inside a scan are not. */
 function checkNotMixed(
   names: readonly string[],
   runs: readonly FoundRun<LoadedScan>[],

@@ -18,7 +18,7 @@ import type { BlockCounts } from './perfetto/counts.js';
 import type { VerdictPicture } from './tracks/verdict_track.js';
 import { silentFiles } from '../verdict/evidence/suspects.js';
 
-/** Decided before a rank is drawn. */
+/** The part of the trace that is decided before a rank is drawn. */
 export interface Layout {
   readonly blockCount: number;
   /** Of all files. */
@@ -31,7 +31,7 @@ export function layoutOf({ run, verdict }: Study, { scope }: Drawing): Layout {
   return { blockCount: run.members.length + 1 + missing.length, watches: watchesOf(run, verdict), missing };
 }
 
-/** For people. */
+/** The verdict as text for people. */
 export interface VerdictText {
   /** Lines of text. */
   readonly report: string;

@@ -1,6 +1,6 @@
 /**
- * Times, durations and ranks as people write them. A time is in UTC ("2026-03-01T03:02:11.5Z", or a time of day in the run: "03:02:11"), or
- * counts from the trace's start ("90s", "1.5m", "90").
+ * Parses times, durations and ranks as people write them. A time is in UTC ("2026-03-01T03:02:11.5Z", or a time of day in the run:
+ * "03:02:11"), or counts from the trace's start ("90s", "1.5m", "90").
  */
 
 import type { RankRange } from '../base/ranks.js';

@@ -81,7 +81,7 @@ const SAMPLE_BYTES = 15;
 /** Bytes and rate. */
 const BYTE_COUNTERS = 2;
 
-/** Of one file alone. */
+/** The size of one file's trace. */
 export function sizeOf(file: SizedFile, plan: DrawPlan): Size {
   const { comms, directions, recorderTracks } = file.size;
   const selected = comms.filter(({ comm }) => isSelected(comm, plan));
@@ -116,7 +116,7 @@ const tracksAlone = (tracks: number, more = 0): Size => ({
   bytes: tracks * TRACK_BYTES + more,
 });
 
-/** What the counter of that detail counts: works, or operations that are no instants. */
+/** How many things the counter of that detail counts: works, or operations that are not drawn as instants. */
 function countInFlight({ counts, instants }: CommSize, detail: Detail, to: number): number {
   if (detail === 'step') return 0;
   if (detail === 'coll') return countWithin(counts.work, -Infinity, to);

@@ -34,7 +34,7 @@ import { redactFile, type Aliases } from '../runs/redact.js';
 
 export interface ConvertJob {
   readonly path: string;
-  /** Of the scanned file: it must still be the same file. */
+  /** The scan of the file: it must still be the same file. */
   readonly scanned: Pick<RankFileHeader, 'tag' | 'tickBase'> &
     Pick<RankScan, 'window'> & { readonly heads: readonly number[] };
   /** Null: names are drawn unchanged. */
@@ -128,7 +128,7 @@ function draw(job: ConvertJob, writer: BlockWriter): Drawn {
   }
 }
 
-/** Times and ends of the job would be wrong for another process, and nothing would show it. */
+/** Refuses a file of another process. The job's times and ends would be wrong for it, and nothing would show it. */
 function checkSame({ path, header, rings }: RankFileStream, { scanned }: ConvertJob): void {
   if (header.tag !== scanned.tag || header.tickBase !== scanned.tickBase)
     throw new RankFileError({
@@ -136,7 +136,7 @@ function checkSame({ path, header, rings }: RankFileStream, { scanned }: Convert
       what: 'the file was replaced by that of another process while it was being read',
       advice: 'merge again, when nobody copies files here',
     });
-  // Works, calls and operations are counted in both passes: each would get the end of another.
+  // Both passes count works, calls and operations. If the ring had moved, each event would get the end of another.
   if (rings.some(({ head }, i) => head > scanned.heads[i]!))
     throw new RankFileError({
       path,

@@ -199,7 +199,7 @@ function commText(
 const LEAST_LAST_NS = 60e9;
 const BEFORE_NS = 10e9;
 
-/** Round time from 10 s before everything stopped to the end; undefined: the whole run. */
+/** A round time that reaches from 10 s before everything stopped to the end. undefined: the whole run. */
 function lastOf({ run, clocks: { solution }, verdict }: Study): number | undefined {
   const duration = runDuration(run, solution);
   const since = stallOf(verdict)?.since;

@@ -1,6 +1,6 @@
 /**
- * What a person sees first: pinned rows, expanded ranks, the selected slice and the time shown. Decided after everything but the cluster's
- * block is drawn, because only then the lanes are known.
+ * What a person sees first: pinned rows, expanded ranks, the selected slice and the time shown. It is decided after everything except the
+ * cluster's block is drawn, because lanes are only known then.
  */
 
 import type { ClusterComm } from '../cluster/types.js';

@@ -56,7 +56,7 @@ function steps(run: Run, { scales }: ClockSolution, { files, map }: ClockDomain)
   }));
 }
 
-/** A jump lies on the coarse axis of the evidence. A link's contradiction holds all the time. */
+/** A jump is given on the coarse axis of the evidence. A contradiction of a link holds for the whole run. */
 function contradictions(
   index: number,
   { domains }: ClockSolution,
@@ -84,7 +84,7 @@ function contradictions(
         : [];
     if (culprit.domain === index)
       return [{ at: toTrace(map, local), name: 'clock jumped', byNs: culprit.jump }];
-    // One is at fault.
+    // One of the two is at fault.
     if (culprit.other === index)
       return [{ at: toTrace(map, local), name: 'clock jumped', byNs: -culprit.jump }];
     return [];

@@ -109,4 +109,5 @@ function missingProcess(ranks: readonly number[], { named }: MissingPlace): Proc
 const BEHIND_SUSPECTS = 100;
 
 const NO_FILE =
-  'No file of it is here: it was never recorded, its file was not copied here, or it could not be used. What it did is not known.';
+  'There is no file of this rank: it was never recorded, its file was not copied here, or it could not be ' +
+  'used. What the rank did is not known.';

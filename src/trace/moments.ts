@@ -19,7 +19,7 @@ const MOST_WAITS = 10;
 export interface Moments {
   /** In order of time, without overlap. */
   readonly all: readonly VerdictMoment[];
-  /** Index of the one on the first screen. */
+  /** Index of the moment on the first screen. */
   readonly main: number;
 }
 
@@ -121,8 +121,8 @@ const MOST_BEFORE_NS = 60e9;
 const DEFAULT_BEFORE_NS = 1e9;
 
 /**
- * From well before its start to shortly after; null: no such moment, all of the run. `commId`: its collectives decide what "well before"
- * is.
+ * The time shown: from well before the moment to shortly after it. null: no such moment, so the whole run is shown. `commId`: its
+ * collectives decide what "well before" is.
  */
 export function viewAround(
   verdict: Verdict,

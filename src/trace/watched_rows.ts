@@ -1,6 +1,6 @@
 /**
- * Rows of the first screen, by file: both ends of the connection that the verdict points to, and the suspects' last calls. Their lanes are
- * only known once they are drawn.
+ * The rows to pin on the first screen, by file: both ends of the connection that the verdict points to, and the suspects' last calls. Their
+ * lanes are only known once they are drawn.
  */
 
 import { addBigint, addText, addWord, HASH_SEED } from '../base/hash.js';

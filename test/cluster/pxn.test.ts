@@ -190,7 +190,7 @@ describe('a send by PXN', () => {
     expect(send.track.path.at(-2)).toMatch(/^PXN for pid 1, whose file is not here \(context 0x81/);
     expect(send.args).toMatchObject({ op: 'unknown', for: 'pid 1, whose file is not here' });
     expect(view.flows).toEqual([]);
-    expect(textOf(report)).toContain('missing: the files of whom 1 of them were for (pid 1)\n');
+    expect(textOf(report)).toContain('missing: the files of the ranks that 1 of them were for (pid 1)\n');
     expect(report.ranks[0]!.pxn).toEqual({ ops: 1, unexplained: 1, pids: [1] });
   });
 

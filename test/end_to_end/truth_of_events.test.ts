@@ -157,7 +157,7 @@ describe('kernels with wrong marks', () => {
     const missed = truths.map((truth) => totalsOf(truth).states['22']! - totalsOf(truth).starts.KernelCh!);
     expect(report.ranks.map(({ kernelsWithoutStart }) => kernelsWithoutStart)).toEqual(missed);
     expect(text).toContain(
-      `suspect: ${missed[0]! + missed[1]!} kernels ended that NCCL never said had begun\n`,
+      `suspect: ${missed[0]! + missed[1]!} kernels ended, and NCCL never reported their start\n`,
     );
     // A kernel is not the one that its memory was later used for: all end before the next begins.
     expect(reasons.flat()).toEqual(Array(64).fill(undefined));
@@ -239,7 +239,9 @@ describe('PXN', () => {
     const { pid } = truths[0]!.find(({ kind }) => kind === 'process')! as unknown as { pid: number };
     expect(report.missingRanks).toEqual([0]);
     expect(report.ranks.find(({ rank }) => rank === 2)!.pxn).toEqual({ ops: 2, unexplained: 2, pids: [pid] });
-    expect(mergeReportText(report)).toContain(`missing: the files of whom 2 of them were for (pid ${pid})\n`);
+    expect(mergeReportText(report)).toContain(
+      `missing: the files of the ranks that 2 of them were for (pid ${pid})\n`,
+    );
     const seen = foreign(view);
     expect(seen).toHaveLength(2);
     for (const { args, track } of seen) {

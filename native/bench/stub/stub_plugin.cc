@@ -1,4 +1,4 @@
-// A plugin that asks for the recorder's default events and does nothing with them. A job with it shows what NCCL itself
+// A plugin that asks for the recorder's default events and ignores them. A job with it shows how much NCCL itself
 // spends on reporting events.
 
 #include "nccl/profiler_abi.h"

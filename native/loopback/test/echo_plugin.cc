@@ -82,8 +82,8 @@ Result Begin(void** context, int* mask, const std::string& comm) {
 
 Result Init(void** context, int* mask) { return Begin(context, mask, ""); }
 
-Result InitTold(void** context, uint64_t commId, int* mask, const char* name, int nNodes, int nRanks, int rank,
-                Logger) {
+Result InitWithInfo(void** context, uint64_t commId, int* mask, const char* name, int nNodes, int nRanks, int rank,
+                    Logger) {
   return Begin(
       context, mask,
       Text("comm=%016" PRIx64 " name=%s nNodes=%d nRanks=%d rank=%d", commId, Name(name), nNodes, nRanks, rank));
@@ -91,7 +91,7 @@ Result InitTold(void** context, uint64_t commId, int* mask, const char* name, in
 
 Result InitV4(void** context, int* mask, const char* name, uint64_t hash, int nNodes, int nRanks, int rank,
               Logger logger) {
-  return InitTold(context, hash, mask, name, nNodes, nRanks, rank, logger);
+  return InitWithInfo(context, hash, mask, name, nNodes, nRanks, rank, logger);
 }
 
 template <typename Descriptor>
@@ -144,7 +144,7 @@ const v1::Profiler ncclProfiler_v1 = {"echo", Init, StartEvent, StopEvent, Recor
 const v2::Profiler ncclProfiler_v2 = {"echo", Init, StartEvent, StopEvent, RecordEventState, Finalize};
 const v3::Profiler ncclProfiler_v3 = {"echo", Init, StartEvent, StopEvent, RecordEventState, Finalize};
 const v4::Profiler ncclProfiler_v4 = {"echo", InitV4, StartEvent, StopEvent, RecordEventState, Finalize};
-const Profiler ncclProfiler_v5 = {"echo", InitTold, StartEvent, StopEvent, RecordEventState, Finalize};
-const Profiler ncclProfiler_v6 = {"echo", InitTold, StartEvent, StopEvent, RecordEventState, Finalize};
-const v7::Profiler ncclProfiler_v7 = {"echo", InitTold, StartEvent, StopEvent, RecordEventState, Finalize};
+const Profiler ncclProfiler_v5 = {"echo", InitWithInfo, StartEvent, StopEvent, RecordEventState, Finalize};
+const Profiler ncclProfiler_v6 = {"echo", InitWithInfo, StartEvent, StopEvent, RecordEventState, Finalize};
+const v7::Profiler ncclProfiler_v7 = {"echo", InitWithInfo, StartEvent, StopEvent, RecordEventState, Finalize};
 }

@@ -27,9 +27,9 @@ constexpr uint64_t kSlackBytes = uint64_t{4} << 20;
 /** Block size of its file system: 64 KiB is common with pages of 64 KiB. */
 uint64_t BlockBytes(int fd) {
   struct statfs fs;
-  const bool told = fstatfs(fd, &fs) == 0 && fs.f_bsize > 0;
-  return told && static_cast<uint64_t>(fs.f_bsize) > rank_file::kChunkAlignment ? static_cast<uint64_t>(fs.f_bsize)
-                                                                                : rank_file::kChunkAlignment;
+  const bool is_known = fstatfs(fd, &fs) == 0 && fs.f_bsize > 0;
+  return is_known && static_cast<uint64_t>(fs.f_bsize) > rank_file::kChunkAlignment ? static_cast<uint64_t>(fs.f_bsize)
+                                                                                    : rank_file::kChunkAlignment;
 }
 
 /**

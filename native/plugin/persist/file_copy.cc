@@ -23,8 +23,8 @@ void CopyWords(uint64_t* to, const uint8_t* from, uint64_t bytes) {
 bool FileCopy::IsWhole(const Image& image) {
   if (!IsOurs()) return false;
   struct statx file;
-  const bool told = statx(fd_, "", AT_EMPTY_PATH, STATX_SIZE, &file) == 0 && (file.stx_mask & STATX_SIZE) != 0;
-  if (told && file.stx_size < extent_) return false;
+  const bool is_known = statx(fd_, "", AT_EMPTY_PATH, STATX_SIZE, &file) == 0 && (file.stx_mask & STATX_SIZE) != 0;
+  if (is_known && file.stx_size < extent_) return false;
   constexpr uint64_t kFixed = rank_file::kHeaderFixedBytes;
   return pread(fd_, piece_, kFixed, 0) == kFixed && memcmp(piece_, image.base, kFixed) == 0;
 }

@@ -54,9 +54,9 @@ int OpenOwn(const char* path, int flags) {
   const int fd = open(path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return -1;
   struct statx file;
-  const bool told = statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_UID, &file) == 0;
-  if (told && S_ISREG(file.stx_mode) && file.stx_uid == geteuid()) return fd;
-  const int error = told ? EEXIST : errno;
+  const bool is_known = statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_UID, &file) == 0;
+  if (is_known && S_ISREG(file.stx_mode) && file.stx_uid == geteuid()) return fd;
+  const int error = is_known ? EEXIST : errno;
   close(fd);
   errno = error;
   return -1;

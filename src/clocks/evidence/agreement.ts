@@ -1,6 +1,6 @@
 /**
- * Whether the two ends of a transfer describe the same one. If an end does not know the work behind an operation, its neighbours decide:
- * two ends that agree on an operation before and one after, and disagree on none between, count operations alike there.
+ * Whether the two ends of a transfer describe the same transfer. If an end does not know the work behind an operation, its neighbours
+ * decide: two ends that agree on an operation before and on one after, and disagree on none between, count operations alike there.
  */
 
 import { STEP_ROW, SIZE_LOST } from '../../scan/step_file.js';
@@ -23,7 +23,7 @@ const MOST_HELD = 4096;
 /** Hands pairs on, with their agreement, in about the order in which they come. */
 export class Neighbours {
   private held: [send: Float64Array, receive: Float64Array][] = [];
-  /** The first and the last operation that agree, behind the newest that does not. */
+  /** The first and the last operation that agree, since the newest one that does not. */
   private first = Infinity;
   private last = -Infinity;
   private newestDifferent = -Infinity;

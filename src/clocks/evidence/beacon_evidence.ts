@@ -8,14 +8,14 @@ import { toLocal, type ClockAxes, type ClockWitness } from '../domains.js';
 import { counterName, missingPeerTime, type AxesWithPeers } from './missing_peers.js';
 import type { Beacon } from '../../rankfile/types.js';
 
-/** What a scanned file has of beacons. By file index, as the axes are. */
+/** A scanned file's beacons. By file index, as the axes are. */
 export interface BeaconSource {
   readonly header: ClockWitness['header'];
   readonly beacons: readonly Beacon[];
 }
 
 export interface BeaconCounts {
-  /** Exchanges that count. */
+  /** Exchanges that were used. */
   exchanges: number;
   /** Exchanges whose peer's counter is in no file and was asked by one host only, or is in files that contradict each other. */
   peerUnknown: number;

@@ -28,7 +28,7 @@ const BELIEFS: readonly Belief[] = [
 export interface Aligned {
   readonly alignment: Alignment;
   readonly belief: Belief;
-  /** What was used, left out or not. */
+  /** All evidence, whether it was used or left out. */
   readonly edges: readonly EdgeEvidence[];
 }
 
@@ -38,7 +38,7 @@ export function alignByEvidence(
   options: AlignmentOptions,
 ): Aligned {
   const first = bestBelief(domains, evidence, options);
-  // Another kind of evidence does not bring back hosts whose evidence contradicts itself.
+  // If the evidence of a host contradicts itself, another kind of evidence does not help.
   if (!first.alignment.culprits.every(isSplit)) return first;
   const more = collectiveEdges(evidence, first.alignment.references);
   if (more.length === 0) return first;
@@ -47,7 +47,7 @@ export function alignByEvidence(
   return { ...first, edges, alignment: align(domains, edges, options, sure) };
 }
 
-/** Between groups that transfers and beacons leave apart. */
+/** Evidence between groups that neither transfers nor beacons connect. */
 function collectiveEdges({ collectives, coarse }: ClockEvidence, references: readonly number[]) {
   if (new Set(references).size < 2) return [];
   const collectors = new EdgeCollectors(COLLECTIVE_WINDOWS);
@@ -78,7 +78,10 @@ function bestBelief(domains: number, { edges }: ClockEvidence, options: Alignmen
 const isJump = ({ what }: Culprit): boolean => what === 'clock-jump';
 const isSplit = (culprit: Culprit): boolean => culprit.what === 'clock-jump' && culprit.isSplit;
 
-/** What hard bounds may rest on: certain, but for credits that others contradict: then the network takes sends before there is room. */
+/**
+ * The evidence that hard bounds may rest on: what is certain, except credits that others contradict. Then the network takes sends before
+ * there is room.
+ */
 const sureIn = (edges: readonly EdgeEvidence[], { credits }: Belief): EdgeEvidence[] =>
   edges.filter((edge) => isCertain(edge) && (credits || edge.kind !== 'credit'));
 

@@ -25,7 +25,7 @@ export interface ClockEvidence {
   readonly edges: readonly EdgeEvidence[];
   readonly counts: JoinCounts;
   readonly beacons: BeaconCounts;
-  /** Made when they are wanted: they are many, and seldom needed. */
+  /** Made only when asked for: they are many, and seldom needed. */
   readonly collectives: () => readonly SeenCollective[];
 }
 

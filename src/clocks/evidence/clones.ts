@@ -12,8 +12,8 @@ import { joinTransfers, linksBetween, type StepSource } from './transfers.js';
 /** Sums of ticks are rounded, and rates of two processes measured apart. */
 const SURE_NS = 2000;
 
-/** The same witnesses. Those of clones name their machine. */
-export function tellClones(
+/** Returns the same witnesses; those of clones have the name of their machine. */
+export function nameClones(
   sources: readonly StepSource[],
   witnesses: readonly ClockWitness[],
   { domainOf, scales }: ClockAxes,
@@ -25,8 +25,8 @@ export function tellClones(
   joinTransfers(sources, links, ({ sender, receiver }, send, receive, agreement) => {
     if (agreement !== 'agree') return;
     const sent = at(sender, send[STEP_ROW.before]!);
-    const isTold = receive[STEP_ROW.arrives] === 1;
-    const arrived = at(receiver, receive[isTold ? STEP_ROW.seen : STEP_ROW.stop]!);
+    const isArrival = receive[STEP_ROW.arrives] === 1;
+    const arrived = at(receiver, receive[isArrival ? STEP_ROW.seen : STEP_ROW.stop]!);
     const posted = at(receiver, receive[STEP_ROW.before]!);
     const noticed = at(sender, send[STEP_ROW.seen]!);
     const isEarly = arrived < sent - SURE_NS || (isWaited(send) && noticed < posted - SURE_NS);

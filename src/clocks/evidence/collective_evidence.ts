@@ -23,7 +23,7 @@ interface Draft {
   readonly left: Map<number, number>;
 }
 
-/** Who waits for whom. Of others it is not known. */
+/** Who waits for whom, by function. For other functions it is not known. */
 const FLOWS: Readonly<Record<string, 'all to all' | 'from root' | 'to root'>> = {
   AllReduce: 'all to all',
   AllGather: 'all to all',
@@ -33,7 +33,7 @@ const FLOWS: Readonly<Record<string, 'all to all' | 'from root' | 'to root'>> = 
   Reduce: 'to root',
 };
 
-/** Those that ranks of more than one domain saw. In no order. */
+/** The collectives that ranks of more than one domain saw, in no order. */
 export function seenCollectives(sources: readonly CollectiveSource[], axes: ClockAxes): SeenCollective[] {
   const drafts = new Map<string, Draft>();
   sources.forEach((source, file) => {
@@ -117,8 +117,8 @@ function earliest(
 }
 
 /**
- * Pairs between groups of domains that are not on one axis yet: of each collective the latest entry of one and the
- * earliest end of the other, which within a group is known. From and to the largest group only: enough to connect all.
+ * Pairs between groups of domains that are not on one axis yet: the latest entry of one group into a collective, and the earliest end in
+ * the other group. Within a group these are known. Only pairs with the largest group are given, which is enough to connect all.
  */
 export function visitCollectives(
   collectives: readonly SeenCollective[],
@@ -139,7 +139,7 @@ export function visitCollectives(
   }
 }
 
-/** By its reference. */
+/** The reference of the largest group. */
 export function largestGroup(references: readonly number[]): number {
   const sizes = new Map<number, number>();
   for (const reference of references) sizes.set(reference, (sizes.get(reference) ?? 0) + 1);

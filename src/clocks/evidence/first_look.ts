@@ -61,10 +61,7 @@ interface LeastDelay {
   readonly delay: number;
 }
 
-/**
- * Domains that nothing connects to the first one keep the distance that collectives show between them and those before, else that of
- * their wall clocks.
- */
+/** Domains that no transfer connects to the first one keep the distance that collectives show, else the distance of their wall clocks. */
 function coarseOffsets(
   least: readonly LeastDelay[],
   collectives: () => readonly SeenCollective[],

@@ -10,13 +10,13 @@ import { ONLY_GPU, type StampedGpu } from '../../scan/gpu_stamps.js';
 import type { RunMember } from '../../runs/run.js';
 import type { RankScan } from '../../scan/scan.js';
 
-/** What is known of a GPU's times in the trace, beside what is of its host's. */
+/** What is known about a GPU's times in the trace, besides what is known about its host's. */
 export interface GpuClockReport {
   /** Of the file; with `commId` in that communicator. */
   readonly rank: number | null;
   /** 0x and 16 digits; only of a process with several GPUs: each rank of each communicator has a line of its own. */
   readonly commId?: string;
-  /** Hard, the worst of the run, ns: they are late, and early, against the host's clock by no more; null: unbounded. */
+  /** Hard bounds, the worst of the run, ns: how late and how early the GPU's times can be against the host's clock. null: unbounded. */
   readonly late: number | null;
   readonly early: number | null;
   /** The steps that the timer is taken to count in, ns. */
@@ -42,7 +42,7 @@ export function gpuTimes(lines: GpuLines, map: ClockMap): (comm: number) => Retu
   return (comm) => only ?? times.get(comm) ?? null;
 }
 
-/** By how much those times may come late, and early, hard, ns; Infinity: unbounded. */
+/** How late and how early those times can be, hard, ns; Infinity: unbounded. */
 export function gpuErrors(
   { gpus }: Pick<RankScan, 'gpus'>,
   scale: TickScale,
@@ -56,7 +56,7 @@ export function gpuErrors(
   return (comm) => errors.get(ONLY_GPU) ?? errors.get(comm) ?? { late: Infinity, early: Infinity };
 }
 
-/** Of those whose kernels were stamped. */
+/** Reports the GPUs whose kernels were stamped. */
 export function reportGpus(
   { scan, rank }: Pick<RunMember, 'rank'> & { readonly scan: Pick<RankScan, 'gpus' | 'communicators'> },
   scale: TickScale,

@@ -10,7 +10,7 @@ import { median } from '../../base/median.js';
 import { ticks } from '../../base/time.js';
 import type { Beacon } from '../../rankfile/types.js';
 
-/** What a scanned file has of beacons, and whose counter it reads. By file index, as the axes are. */
+/** A scanned file's beacons, and the counter that it reads. By file index, as the axes are. */
 export interface Asking {
   readonly header: {
     readonly process: { readonly bootId: string };

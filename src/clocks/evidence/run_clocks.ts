@@ -25,7 +25,7 @@ import { alignByEvidence, type Aligned, type Belief } from './believed_stamps.js
 import { collectEvidence, type ClockEvidence, type EvidenceSource } from './clock_evidence.js';
 import { largestGroup } from './collective_evidence.js';
 import type { Run } from '../../runs/run.js';
-import { tellClones } from './clones.js';
+import { nameClones } from './clones.js';
 import { withMissingPeers } from './missing_peers.js';
 import { STEP_ROW } from '../../scan/step_file.js';
 import { TransferTimer, type TransferTimes } from './transfer_times.js';
@@ -58,7 +58,7 @@ export interface RunClocks extends FoundClocks {
 
 /** Transfers whose arrow would be wrong. */
 export interface BrokenTransfers {
-  /** Ids for the second pass, but for those of connections out of step. */
+  /** Ids for the second pass, without those of connections out of step. */
   readonly names: ReadonlySet<string>;
   /** By pair of domains, "from to": received before sent. */
   readonly backwards: ReadonlyMap<string, number>;
@@ -68,8 +68,8 @@ export interface BrokenTransfers {
 }
 
 /**
- * A connection whose ends, from some operation on, are of different work, or of one counter and received before sent: data comes in the
- * order in which it was sent, whatever work it was meant for, so none of its arrows is right from there on.
+ * A connection whose two ends are out of step from some operation on: they describe different work, or (on one counter) data is received
+ * before it is sent. Data comes in the order in which it was sent, whatever work it was meant for. So no arrow is right from there on.
  */
 export interface OutOfStep extends ConnectionName {
   /** The ordinal of the first such operation. */
@@ -108,7 +108,7 @@ export function solveRunClocks(
     workEnds: scan.workEnds,
     rings: scan.rings,
   }));
-  const witnesses = tellClones(sources, stated, clockAxes(stated));
+  const witnesses = nameClones(sources, stated, clockAxes(stated));
   const ofFiles = clockAxes(witnesses);
   const axes = withMissingPeers(sources, ofFiles);
   if (clock === 'realtime' || ofFiles.names.length < 2) {
@@ -152,7 +152,7 @@ function trafficFound(
   };
 }
 
-/** All pairs on one axis, also those that were no evidence. */
+/** Looks at all pairs on one axis, also at those that were no evidence. */
 function lookOnceMore(
   sources: readonly StepSource[],
   solution: ClockSolution,

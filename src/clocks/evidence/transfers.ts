@@ -9,7 +9,7 @@ import { agreementOf, Neighbours, type Agreement } from './agreement.js';
 import { ROW_WIDTH, STEP_ROW, stepKey, type StepRows } from '../../scan/step_file.js';
 import { isKept, smallerShare, type Halved } from '../../scan/step_sample.js';
 
-/** What a scanned file has of its steps. */
+/** The side file of a scanned file's steps. */
 export interface StepSource {
   readonly path: string;
   readonly connections: readonly StepRows[];
@@ -35,7 +35,7 @@ export interface JoinCounts {
   sizeLost: number;
   /** The operation's work is not known at one end, and no neighbours confirm the pair. */
   unconfirmed: number;
-  /** Ends of the receiver that were not kept by both ends: the scan keeps a share of too many. */
+  /** Transfers that only one end kept, because the scan keeps a share of too many. */
   sampledOut: number;
 }
 
@@ -109,7 +109,7 @@ export function joinTransfers(
 
 /** One end of a connection. */
 class Side {
-  /** The current row's (stepKey). Infinity: all rows are read. */
+  /** The `stepKey` of the current row. Infinity: all rows are read. */
   key = Infinity;
   /** Rows that the other end did not keep. */
   skipped = 0;
@@ -147,7 +147,7 @@ class Side {
     this.key = this.at < end ? stepKey(rows, this.at) : Infinity;
   }
 
-  /** The same array every time: a view for each row is half of the work. */
+  /** Always the same array: making a view for each row would be half of the work. */
   row(): Float64Array {
     for (let column = 0; column < ROW_WIDTH; column++) this.own[column] = this.rows[this.at + column]!;
     return this.own;

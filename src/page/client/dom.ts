@@ -1,9 +1,9 @@
-/** Elements, made of data: text is only ever text, so a name from a file cannot become markup. */
+/** Makes elements from data. Text stays text, so a name from a file cannot become markup. */
 
 type Child = Node | string | null;
 type Props = Readonly<Record<string, string | number | boolean | ((event: Event) => void) | undefined>>;
 
-/** `class` and `on…` as one expects; everything else is an attribute. */
+/** `class` and `on…` have their usual meaning. Everything else is an attribute. */
 export function h<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   props: Props = {},
@@ -19,7 +19,7 @@ export function h<Tag extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** What the file may say of itself is shown as the command shows it: nothing that turns the direction of writing or has no width. */
+/** Shows text from a file as the command does: without characters that change the writing direction or have no width. */
 export const shown = (text: string): string =>
   text.replace(/[\p{C}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0\p{Variation_Selector}]/gu, '?');
 

@@ -1,4 +1,4 @@
-/** Numbers for people. */
+/** Formats numbers for people. */
 
 export function duration(ns: number | null): string {
   if (ns === null) return '';
@@ -24,7 +24,7 @@ export const count = (value: number): string => value.toLocaleString('en-US');
 const digits = (value: number): string =>
   Math.abs(value) >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(3)));
 
-/** Time of day, UTC: what the job's logs can be searched for. */
+/** Time of day, UTC, to search the job's logs. */
 export function timeOfDay(traceStart: string, ns: number, withMs = true): string {
   const ms = Number((BigInt(traceStart) + BigInt(Math.round(ns))) / 1_000_000n);
   const date = new Date(ms);

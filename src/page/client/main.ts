@@ -1,4 +1,4 @@
-/** What the page does when it has loaded: it reads the data that lies in it and puts the sections below the verdict. */
+/** Runs when the page has loaded: reads the data in it and adds the sections below the verdict. */
 
 import type { Frame } from '../../pytorch/dump.js';
 import type { PageData } from '../page_data.js';
@@ -34,7 +34,7 @@ function section(name: string, about: string, ...content: readonly (Node | null)
 const hasLateness = report.lateness.files.some(({ collectives }) => collectives > 0);
 const hasWaits = report.ranks.some(({ waits: of }) => Object.values(of).some((ns) => ns > 0));
 
-/** Each with a button that opens the trace where it shows. */
+/** The causes, each with a button that opens the trace at the place that shows it. */
 function causes(): HTMLElement | null {
   if (report.causes.length === 0) return null;
   const items = report.causes.map(({ says, view }) => {
@@ -53,7 +53,7 @@ function causes(): HTMLElement | null {
   );
 }
 
-/** From where Python called what is stuck. */
+/** The Python stacks of the stuck call. */
 function pythonCalls(): HTMLElement | null {
   const { flightRecorder } = report;
   if (flightRecorder === null) return null;

@@ -1,6 +1,6 @@
 /**
- * The trace that lies in the page: saved as a file, or handed to the Perfetto UI in a new tab. The UI answers PING with PONG when it can take a
- * trace; messages before that are lost. Nothing is uploaded: the trace goes from one tab to the other.
+ * Saves the trace in the page as a file, or hands it to the Perfetto UI in a new tab. The UI answers PING with PONG when it can take a
+ * trace. Messages before that are lost. Nothing is uploaded: the trace goes from one tab to the other.
  */
 
 export interface CarriedTrace {
@@ -50,7 +50,7 @@ export function openTrace(trace: CarriedTrace, title: string, view: View, say: (
   window.addEventListener('message', answered);
 }
 
-/** The address says what is pinned, and which stretch is seen. */
+/** The address contains the pinned rows and the time to show. */
 export function addressOf({ origin, startup, traceStart }: CarriedTrace, view: View): string {
   const own = view
     ? ['visStart', 'visEnd'].map((name, i) => `${name}=${BigInt(traceStart) + BigInt(Math.round(view[i]!))}`)

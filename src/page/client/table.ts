@@ -15,9 +15,9 @@ export interface Column<Row> {
   readonly bar?: boolean;
   /** In place of text. */
   readonly element?: (row: Row) => Node | null;
-  /** For readers that have no room for all. */
+  /** Hidden on narrow screens. */
   readonly minor?: boolean;
-  /** Left out where all rows have the same. */
+  /** Left out if all rows have the same value. */
   readonly ifVaries?: boolean;
   /** A number that is a name: a rank, a channel. */
   readonly isName?: boolean;
@@ -29,11 +29,11 @@ export interface TableOptions<Row> {
   readonly rows: readonly Row[];
   /** Rows shown before somebody asks for all. */
   readonly first?: number;
-  /** In place of a table without rows. */
+  /** Shown instead of a table without rows. */
   readonly none: string;
 }
 
-/** Beyond these a browser gets slow; all of them are in the CSV. */
+/** With more rows a browser gets slow. The CSV has all of them. */
 const MOST_SHOWN = 1000;
 
 export function table<Row>({ name, columns: all, rows, none, ...options }: TableOptions<Row>): HTMLElement {
@@ -42,7 +42,7 @@ export function table<Row>({ name, columns: all, rows, none, ...options }: Table
   const isRight = columns.map((column) => isNumeric(column, rows));
   let sorted: { column: number; down: boolean } | null = null;
   let filters: string[] = [];
-  // A button for a few more rows is worth less than the rows.
+  // If only a few rows are left, they are shown instead of a button.
   const first = Math.max(options.first ?? 12, rows.length <= 15 ? rows.length : 0);
   let isWhole = rows.length <= first;
   const body = h('tbody');
@@ -133,7 +133,7 @@ export function table<Row>({ name, columns: all, rows, none, ...options }: Table
   return h('div', { class: 'table' }, h('div', { class: 'tools' }, filter, status, more, copy), wide);
 }
 
-/** A column of nothing is noise. */
+/** False for a column that is empty, or that always says the same. */
 function saysSomething<Row>({ of, element, ifVaries }: Column<Row>, rows: readonly Row[]): boolean {
   if (ifVaries && rows.every((row) => of(row) === of(rows[0]!))) return false;
   return (
@@ -189,7 +189,7 @@ function csvCell(value: Value): string {
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** A page from a file may not have the clipboard's newer way. */
+/** A page that was opened from a file may not have the newer clipboard API. */
 async function copyText(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);

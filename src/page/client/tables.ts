@@ -1,4 +1,4 @@
-/** The tables of the page: which columns, and how their numbers read. */
+/** The tables of the page: their columns, and the format of their numbers. */
 
 import type { RunReport } from '../../report/run_report.js';
 import { rankLabel } from './chart.js';
@@ -257,7 +257,10 @@ const linkColumns = (slow: ReadonlyMap<Link, { readonly ratio: number }>): Colum
   { title: 'Receiver’s GPU', of: (row) => row.receiverGpuNs, show: time },
 ];
 
-/** A line that explains less than half of the variance, or has a time below zero, says nothing; the tables for notebooks have all. */
+/**
+ * Without lines that explain less than half of the variance or have a time below zero: they say nothing. The tables for notebooks have all
+ * lines.
+ */
 const fits = (found: Link['average']): Link['average'] =>
   found && found.r2 >= 0.5 && found.latencyNs >= 0 ? found : null;
 

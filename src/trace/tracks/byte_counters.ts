@@ -16,7 +16,7 @@ import type { TrackRef, TrackSink } from './sink.js';
 
 const SAMPLE_NS = 100_000;
 
-/** Few: a search through them is faster than a map. */
+/** There are few of these, so a search through them is faster than a map. */
 interface PeerCounter {
   readonly comm: Communicator;
   readonly peer: number;
@@ -45,7 +45,7 @@ export class ByteCounters {
     });
   }
 
-  /** `isSend`: only the steps of a stand-in show it. */
+  /** `isSend`: given by the step, because a stand-in does not know its direction. */
   moved({ comm, foreign, peer }: Op, isSend: boolean, bytes: number, at: TraceNs): void {
     this.changes.add(isSend ? this.tx : this.rx, bytes, at);
     if (!comm || foreign) return;

@@ -1,6 +1,6 @@
 /**
- * Changes of counters, in order of time. Rings are read one ahead of the other, up to the next stop of an operation. So what changes a
- * counter is kept until then, in columns, and counted when nothing earlier can come.
+ * Changes of counters, in order of time. Rings are read one ahead of the other, up to the next stop of an operation. So changes are kept in
+ * columns, and are applied when nothing earlier can come.
  */
 
 import { nearlySorted } from '../../base/nearly_sorted.js';
@@ -31,7 +31,7 @@ export class Changes {
     this.times[row] = at;
   }
 
-  /** All changes up to the newest one are known. */
+  /** Call it when all changes up to the newest one are known. */
   settle(): void {
     const { length, order } = this;
     if (!this.isInOrder) nearlySorted(this.times, length, order);

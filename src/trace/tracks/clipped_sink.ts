@@ -114,7 +114,7 @@ export class ClippedSink implements TrackSink {
     this.setValue(this.track(ref), at, name);
   }
 
-  /** One by one, as any slice: the fast path has no windows. */
+  /** Steps go one by one, as any slice, because the fast path has no windows. */
   steps(track: TrackRef): StepSink {
     return new ClippedSteps(this, track);
   }

@@ -69,8 +69,8 @@ export function drawClocks(
     parent: cluster,
     rank,
     description:
-      'How well the clocks of the hosts are known against each other. Skews and transfer times below the bounds of the ' +
-      'two hosts mean nothing.',
+      "The error of the hosts' clocks against each other. A skew or a transfer time below the bounds of the " +
+      'two hosts means nothing.',
   });
   shown.forEach((clock, order) => {
     drawClock(sink, group, clock, order);

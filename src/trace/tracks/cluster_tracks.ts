@@ -65,16 +65,18 @@ function titlesOf(comms: readonly ClusterComm[]): string[] {
 }
 
 const CLUSTER =
-  'What all ranks did together. One slice per collective, from the first arrival to the last completion; open: at least ' +
-  'one rank had not finished when its recording ended.';
+  'What all ranks did together: one slice per collective, from the first arrival to the last completion. A ' +
+  'slice stays open if a rank had not finished when its recording ended.';
 const LANE =
-  "Arrival: the kernel's start where that is recorded, else the first step that the GPU fed or took from, else the call. " +
-  'skewNs: first to last arrival. Bandwidths by the formulas of nccl-tests, over the time from the last arrival to the ' +
-  'completion; FromFirst: from the first arrival. late: whether the last rank called late (host call) or its GPU began late ' +
-  'what was called in time. Where the clocks of two hosts may be further off than the skew, no rank is called late.';
+  'A rank arrives when its kernel starts. If that is not recorded, the first step that its GPU filled or ' +
+  'consumed counts, else the call. skewNs: first to last arrival. The bandwidths follow nccl-tests: from ' +
+  'the last arrival to the completion, FromFirst: from the first arrival. late: the last rank called late ' +
+  '(host call), or its GPU began late after a call in time. No rank is called late if the clocks of two ' +
+  'hosts may be further apart than the skew.';
 const BUSBW =
-  'Bus bandwidth of this communicator, by the formulas of nccl-tests: from the last arrival to the completion of each ' +
-  'collective its own, the sum where several run at a time. It can be held against the hardware, whatever the number of ranks.';
+  'Bus bandwidth of this communicator, by the formulas of nccl-tests, from the last arrival to the ' +
+  'completion of each collective. If several run at a time, it is their sum. Compare it with the bandwidth ' +
+  'of the hardware, whatever the number of ranks is.';
 
 /** Overlapping collectives that fit before the next communicator's tracks. */
 const LANES_PER_COMM = 1024;
@@ -178,7 +180,7 @@ class CommLanes {
     return args;
   }
 
-  /** Only if all ranks are here: the last of some is not the straggler. */
+  /** Only if all ranks are here: the last of the known ranks may not be the straggler. */
   private skew(collective: Collective): [string, ArgValue][] {
     const { files } = this.comm;
     const size = this.comm.nRanks > 0 ? this.comm.nRanks : this.labels.worldSize;

@@ -83,7 +83,7 @@ export function drawCommunicators({ sink, file, time }: TrackContext, groups: Co
       name: 'communicator',
       parent: groups.group(comm),
       rank: COMM_ORDER.life,
-      description: 'When NCCL announced this communicator to the recorder, and when it took leave of it.',
+      description: 'When NCCL reported the beginning and the end of this communicator.',
     });
     const args: Args = [
       ['rank', comm.rank],

@@ -163,9 +163,9 @@ const CONNECTION_DESCRIPTION =
   'appended to the proxy thread. The network transfers lie in the step slots below.';
 
 const STAND_IN_DESCRIPTION =
-  'Proxy operations whose start record was overwritten, of any channel and peer of this communicator: of these only their ' +
-  'network transfers are left, in the step slots below. Each lasts from the first of them to its stop, or, where that is ' +
-  'overwritten, too, to the last.';
+  'Proxy operations whose start record was overwritten, of any channel and peer of this communicator. Only ' +
+  'their network transfers are left, in the step slots below. Each operation lasts from its first transfer ' +
+  'to its stop, or to its last transfer if the stop was overwritten, too.';
 
 const SLOT_DESCRIPTION =
   'Network transfers (ProxySteps) of this slot. Send: GPU wait (the kernel fills the buffer), peer wait (the receiver has ' +

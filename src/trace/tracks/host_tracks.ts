@@ -46,19 +46,20 @@ const WATCHED: Readonly<Partial<Record<HostKind, Watched>>> = {
   NetPlugin: {
     name: 'net',
     description:
-      'Requests of the network plugin that this thread drives (queue pairs, sockets), as the plugin reported them. Overlapping ' +
-      'ones lie in further lanes (·2, ·3).',
+      'Requests of the network plugin that this thread drives (queue pairs, sockets), as the plugin ' +
+      'reported them. If they overlap, there are further lanes (·2, ·3).',
   },
   unknown: {
     name: 'unknown events of',
     description:
-      'Events of a type that this version does not know: NCCL is newer. Overlapping ones lie in further lanes.',
+      'Events of a type that this version of nccl-trace does not know, because NCCL is newer. If they ' +
+      'overlap, there are further lanes.',
   },
 };
 
 const CALLS =
-  'Calls of this thread into NCCL, and its kernel launches, as they nested. They say when work was asked for and enqueued, ' +
-  'not when it was done.';
+  'Calls of this thread into NCCL and its kernel launches, nested as they were made. They show when work ' +
+  'was enqueued, not when it was done.';
 
 /** Non-blocking communicators have a thread per launch: more than this on one ring share one track. */
 const MOST_THREADS = 16;

@@ -107,8 +107,9 @@ const WORKS: { name: string; rank: number; detail: Detail; description: string }
   name: 'operations in flight',
   rank: RANK_ORDER.works,
   description:
-    'Collectives, sends and receives that were enqueued and had not ended. Still above 0 at the right edge: they hung, or ' +
-    'the recording ended. Where NCCL tells no end they count until the end of the enqueueing.',
+    'Collectives, sends and receives that were enqueued and had not ended. If the counter is above 0 at the ' +
+    'right edge, they hung, or the recording ended. If NCCL reports no end, they count until the end of the ' +
+    'enqueueing.',
 };
 
 const PROXY_OPS: typeof WORKS = {

@@ -78,7 +78,7 @@ export class OpTracks {
     this.endOp(op, at, []);
   }
 
-  /** What was unfinished at a communicator's finalize never ends. The rest stays open: it shows a hang. */
+  /** Ends operations that were unfinished when their communicator was finalized: they never end. The others stay open, which shows a hang. */
   finish(steps: StepTable): void {
     const waiting: Op[] = [];
     for (const op of this.open.all()) {

@@ -30,7 +30,7 @@ export class ProxyThreadTracks {
     this.context.sink.state(thread.track, at, shown);
   }
 
-  /** After a file was closed, or its process fell silent, the state of its threads is not known. */
+  /** After the end of a closed file, or of a silent process, the state of its threads is not known. */
   finish(): void {
     const { sink, file, time, lastSign, isSilent } = this.context;
     if (lastSign === null || (file.header.life !== 'closed' && !isSilent)) return;

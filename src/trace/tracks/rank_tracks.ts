@@ -35,7 +35,7 @@ export interface DrawnRank {
   /** Ends of arrows. */
   readonly flows: FlowEnds;
   readonly suspectKernels: number;
-  /** Records drawn at the later time of one before them in the ring. */
+  /** Records that are drawn later than recorded, at the time of the record before them in the ring. */
   readonly reordered: number;
 }
 

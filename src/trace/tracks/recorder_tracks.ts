@@ -48,7 +48,8 @@ function drawGaps(context: TrackContext, parent: TrackRef, ring: Ring, gaps: rea
     parent,
     rank: 1 + ring.ring,
     description:
-      'Stretches whose records are not in the file: overwritten in the ring, dropped to stay within the disk limit, torn, or written while the file was being copied.',
+      'Times whose records are not in the file: they were overwritten in the ring, dropped to stay within ' +
+      'the disk limit, torn, or written while the file was being copied.',
   });
   // Ticks of a shared ring step back a little: as in the merged order, nothing is earlier than its predecessor.
   let reached = ticks(-Infinity);
@@ -63,7 +64,7 @@ function drawGaps(context: TrackContext, parent: TrackRef, ring: Ring, gaps: rea
   }
 }
 
-/** At an edge the stretch extends to the ring's first use, or to the last sign. */
+/** A gap at an edge of the ring reaches from the ring's first use, or to the last sign. */
 function stretch({ file }: TrackContext, ring: Ring, gap: Gap): [Ticks, Ticks] {
   const firstUse = file.leases.find((lease) => lease.ring === ring.ring)?.fromTick ?? ticks(0);
   const before = gap.beforeTick ?? gap.afterTick ?? ticks(0);
@@ -86,8 +87,8 @@ function drawLife(context: TrackContext, parent: TrackRef): void {
     parent,
     rank: 0,
     description:
-      'The last sign of life: what is still open was so until then. "last record": a record or a poll is newer than the last ' +
-      'heartbeat. "closed": the process took its leave.',
+      'The last sign of life. What is open here was still open at this time. "last record": a record or a ' +
+      'poll is newer than the last heartbeat. "closed": the process ended in order.',
   });
   const before = heartbeat && heartbeat.tick < at ? time(at) - time(heartbeat.tick) : 0;
   const isBeat = heartbeat !== null && before === 0;
@@ -107,8 +108,9 @@ function drawSilence({ sink, names }: TrackContext, parent: TrackRef, from: Trac
     parent,
     rank: 0,
     description:
-      'From the last sign of life to the end of the run: what is open on this rank was so before, and nothing is known of it since. ' +
-      'The process was killed or stuck, or its file was copied earlier than others.',
+      'From the last sign of life to the end of the run. What is open on this rank was open at the last ' +
+      'sign, and nothing later is known. The process was killed or stuck, or its file was copied earlier ' +
+      'than others.',
   });
   sink.begin(track, from, 'no sign of life');
 }
@@ -123,7 +125,8 @@ function drawControl({ sink, file, time }: TrackContext, parent: TrackRef): void
     parent,
     rank: 0,
     description:
-      'Changes of what is recorded (nccl-trace control): what is missing from then on may not have been asked for.',
+      'Changes of the recording (nccl-trace control). Records that are missing after a change may not have ' +
+      'been asked for.',
   });
   const { eventMask, sampleEvery } = file.header;
   const names = (mask: number): string => eventTypeNames(mask).join(',') || 'nothing';

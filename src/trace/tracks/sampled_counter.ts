@@ -8,12 +8,12 @@ import type { TrackRef, TrackSink } from './sink.js';
 
 export class SampledCounter {
   private value = 0;
-  /** NaN: never. A null here would make an object of each time. */
+  /** NaN: never. With null instead, each time would become an object. */
   private changedAt = NaN;
   private sampledAt = -Infinity;
   private sampledValue = 0;
 
-  /** Begins at 0; the caller draws the 0. */
+  /** The counter begins at 0, which the caller draws. */
   constructor(
     private readonly sink: TrackSink,
     private readonly track: TrackRef,

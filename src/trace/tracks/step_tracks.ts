@@ -111,7 +111,7 @@ export class StepTracks implements StepListener {
     slot.isBusy = false;
   }
 
-  /** For a send without its record of leaving: it waited until its last poll, not until its end. */
+  /** For a send whose record of the send's begin is lost: it waited until its last poll, not until its end. */
   private leavePeerWait(steps: StepTable, row: number, slot: Slot, at: TraceNs): void {
     const last = later(slot.phaseAt, this.context.time(steps.lastPoll[row]! as Ticks));
     if (last >= at) {

@@ -56,6 +56,7 @@ export function drawVerdict(sink: TrackSink, cluster: TrackRef, picture: Verdict
 }
 
 const VERDICT =
-  'What the recording says of the run as a whole, in one line; its arguments are the report. From when it began to the end of the ' +
-  'recording; of a slow rank the times when all others waited for it alone, the longest ones. "openWith": a link that opens the ' +
-  'Perfetto UI with the rows of interest pinned; open this trace in it then.';
+  'The verdict on the whole run, in one line. Its arguments are the report. It lasts from the beginning of ' +
+  'the problem to the end of the recording. For a slow rank there is a slice for each of the longest times ' +
+  'when all others waited for it alone. "openWith": a link that opens the Perfetto UI with the important ' +
+  'rows pinned. Then open this trace there.';

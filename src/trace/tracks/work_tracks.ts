@@ -135,8 +135,9 @@ export class WorkTracks {
 }
 
 const DESCRIPTION =
-  'From enqueueing on the host to the end of the last proxy operation or kernel channel that belongs to it. ' +
-  'Left open: not finished when the recording ended. Overlapping ones lie in further lanes (·2, ·3).';
+  'From enqueueing on the host to the end of the last proxy operation or kernel channel of this work. A ' +
+  'slice stays open if the work had not finished when the recording ended. If slices overlap, there are ' +
+  'further lanes (·2, ·3).';
 
 function workArgs(work: Work, end: WorkEnd): Args {
   const args: [string, ArgValue][] = [];

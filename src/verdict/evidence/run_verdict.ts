@@ -91,7 +91,7 @@ function witness(
   const isNameless = damage.lostCommunicators > 0 || scan.works.funcs.some(isLostText);
   const unrecordedCalls = spansWithoutCalls(scan, communicators);
   const mutedCalls = (muted.events & asked) !== 0 || muted.sampling;
-  const tellsCalls = (asked & EventType.Coll) !== 0 && !mutedCalls;
+  const hasCallEvents = (asked & EventType.Coll) !== 0 && !mutedCalls;
   return {
     communicators: new Map(
       communicators.map(({ number, commId, name, rank, nRanks, initTick, finalizeTick }) => [
@@ -116,7 +116,7 @@ function witness(
     reach: {
       // The file does not show calls if their events were not requested, or `control` once turned them off.
       knownFrom:
-        hostWindow === null || !tellsCalls || isDamaged || isNameless
+        hostWindow === null || !hasCallEvents || isDamaged || isNameless
           ? (Infinity as TraceNs)
           : time(hostWindow),
       knownUntil: isClosed ? (Infinity as TraceNs) : knownUntil(scan, lastSign, time),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ticks } from '../../../src/base/time.js';
 import { clockAxes, solveClocks, type ClockWitness } from '../../../src/clocks/domains.js';
-import { tellClones } from '../../../src/clocks/evidence/clones.js';
+import { nameClones } from '../../../src/clocks/evidence/clones.js';
 import { temporaryFolder } from '../../support/made_up_run.js';
 import { writeSteps } from '../../support/step_rows.js';
 
@@ -45,7 +45,7 @@ function told(ahead: number, names: readonly [string, string], polls = 1) {
     ]),
   ];
   const witnesses = names.map((name, file) => witness(file, name));
-  return solveClocks(tellClones(sources, witnesses, clockAxes(witnesses)));
+  return solveClocks(nameClones(sources, witnesses, clockAxes(witnesses)));
 }
 
 describe('two host names with one boot id', () => {
