@@ -48,7 +48,7 @@ export function clusterBlock(
     blockCount: place.blockCount,
     process: null,
     traceStart: solution.traceStart,
-    output: (piece) => void pieces.push(piece),
+    output: (piece) => void pieces.push(piece.slice()),
   });
   const clipped = isEverything(plan) ? null : new ClippedSink(writer, plan.windows);
   const sink = clipped ?? writer;

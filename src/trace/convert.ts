@@ -201,11 +201,9 @@ function selectedComms({ communicators }: RankFileStream, comms: ReadonlySet<str
   return new Map([...communicators].filter(([, comm]) => comms.has(commKey(comm))));
 }
 
-/** Collects small writes into pieces, which are compressed one by one. */
+/** Pieces, which are compressed one by one. */
 class BlockFile {
   private readonly fd: number;
-  private pending: Uint8Array[] = [];
-  private pendingBytes = 0;
   private readonly pieces: number[] = [];
   private closed = false;
 
@@ -216,33 +214,16 @@ class BlockFile {
     this.fd = openSync(path, 'wx', 0o600);
   }
 
-  write(chunk: Uint8Array): void {
-    this.pending.push(chunk);
-    this.pendingBytes += chunk.length;
-    if (this.pendingBytes >= PIECE_BYTES) this.flush();
-  }
-
-  /** The bytes of each piece. It may be called twice. */
-  close(): readonly number[] {
-    if (this.closed) return this.pieces;
-    this.closed = true;
-    try {
-      this.flush();
-    } finally {
-      closeSync(this.fd);
-    }
-    return this.pieces;
-  }
-
-  private flush(): void {
-    if (this.pendingBytes === 0) return;
-    const piece = Buffer.concat(this.pending);
-    this.pending = [];
-    this.pendingBytes = 0;
+  write(piece: Uint8Array): void {
     const bytes = compressed(piece, this.compression);
     for (let at = 0; at < bytes.length;) at += writeSync(this.fd, bytes, at);
     this.pieces.push(bytes.length);
   }
-}
 
-const PIECE_BYTES = 4 << 20;
+  /** The bytes of each piece. It may be called twice. */
+  close(): readonly number[] {
+    if (!this.closed) closeSync(this.fd);
+    this.closed = true;
+    return this.pieces;
+  }
+}

@@ -67,7 +67,7 @@ export function missingBlock(groups: readonly (readonly number[])[], place: Miss
       blockCount: place.blockCount,
       process: missingProcess(ranks, place),
       traceStart: place.traceStart,
-      output: (piece) => void pieces.push(piece),
+      output: (piece) => void pieces.push(piece.slice()),
     });
     const track = writer.describe({
       kind: 'slices',

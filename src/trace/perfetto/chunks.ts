@@ -1,19 +1,22 @@
 /**
- * Packets are written into one buffer, which is handed over when it is full. So memory stays at one chunk for any trace, and a chunk has
- * only whole packets. An unfinished packet lies beyond `end` and is no output until it is committed.
+ * Packets are written into one buffer, which is handed over when it is full, and used again. So memory stays at one chunk for any trace, and
+ * a chunk has only whole packets. An unfinished packet lies beyond `end` and is no output until it is committed.
  */
 
-/** A good size for one write to a file. */
-export const CHUNK_BYTES = 256 * 1024;
+/** With the packet that fills it, it fits into one zstd frame (compression.ts). */
+export const CHUNK_BYTES = (4 << 20) - (64 << 10);
+
+/** Most blocks of a large job are small. */
+const FIRST_BYTES = 64 << 10;
 
 /** Free bytes at the start of every packet and after every `reserve`: all fixed parts of one packet. */
 const SLACK = 1024;
 
-/** Receives and owns a chunk: the writer does not touch it again. */
+/** Reads a chunk at once, or copies it: the writer uses it again. */
 export type Output = (chunk: Uint8Array) => void;
 
 export class Chunks {
-  bytes = new Uint8Array(CHUNK_BYTES + SLACK);
+  bytes = new Uint8Array(FIRST_BYTES + SLACK);
   /** Where the next packet begins. */
   end = 0;
   private sent = 0;
@@ -33,6 +36,7 @@ export class Chunks {
   commit(end: number): void {
     this.end = end;
     if (end >= CHUNK_BYTES) this.flush();
+    else this.reserve(end, 0);
   }
 
   append(packets: Uint8Array): void {
@@ -45,7 +49,6 @@ export class Chunks {
     if (this.end === 0) return;
     this.sent += this.end;
     const chunk = this.bytes.subarray(0, this.end);
-    this.bytes = new Uint8Array(CHUNK_BYTES + SLACK);
     this.end = 0;
     this.output(chunk);
   }

@@ -23,7 +23,7 @@ export function block(write: (sink: BlockWriter) => void, options: Partial<Block
   const sink = new BlockWriter({
     ...{ blockIndex: 0, blockCount: 1, process: rank(0), traceStart: T0 },
     ...options,
-    output: (chunk) => chunks.push(chunk),
+    output: (chunk) => chunks.push(chunk.slice()),
   });
   write(sink);
   sink.close();

@@ -81,7 +81,7 @@ function write(steps: readonly Step[], make: Make, internLimit: number): { bytes
   const pieces: Uint8Array[] = [];
   const writer = new BlockWriter({
     ...{ blockIndex: 1, blockCount: 300, process: null, traceStart: 1_700_000_000_000_000_000n, internLimit },
-    output: (piece) => void pieces.push(piece),
+    output: (piece) => void pieces.push(piece.slice()),
   });
   const tracks = [0, 1, 2].map((rank) =>
     make(writer, writer.describe({ kind: 'slices', name: `slot ${rank}`, rank })),
