@@ -6,6 +6,7 @@
  */
 
 import { addBigint, addText, addWord, HASH_SEED, toSafeInteger, type Hash64 } from '../base/hash.js';
+import { memoized } from '../base/memoized.js';
 import type { HostSpan, Op, WorkIdentity } from './types.js';
 
 /** A 64-bit flow id as two unsigned 32-bit halves. Both ends of a transfer compute the same id. */
@@ -99,8 +100,13 @@ export function copyCorrelation({ comm, func, facts }: HostSpan): number | undef
   return identifier(comm.commId, `CE ${func}`, [facts.seq]);
 }
 
+/** The same for all works of a function: made once. */
+const seeds = memoized((commId: bigint) =>
+  memoized((what: string) => addText(addBigint(HASH_SEED, commId), what)),
+);
+
 function identifier(commId: bigint, what: string, numbers: readonly number[]): number {
-  let hash = addText(addBigint(HASH_SEED, commId), what);
+  let hash = seeds(commId)(what);
   for (const word of numbers) hash = addWord(hash, word);
   return toSafeInteger(hash);
 }

@@ -105,13 +105,15 @@ export class RankTracks implements Omit<WorkListener, 'opAlive'>, StepListener {
   }
 
   stepStart(steps: StepTable, row: number, at: Ticks): void {
-    this.ops.steps.stepStart(steps, row, at);
+    this.ops.steps.start(steps, row, this.context.time(at));
   }
 
   stepPhase(steps: StepTable, row: number, from: Ticks, at: Ticks): void {
-    this.ops.steps.stepPhase(steps, row, from, at);
+    const { time } = this.context;
+    const now = time(at);
+    this.ops.steps.phase(steps, row, from === at ? now : time(from), now);
     if (steps.phase[row] === StepPhase.FlushWait)
-      this.bytes.moved(steps.op[row]!, false, Math.max(0, steps.bytes[row]!), this.context.time(at));
+      this.bytes.moved(steps.op[row]!, false, Math.max(0, steps.bytes[row]!), now);
   }
 
   stepStop(steps: StepTable, row: number, at: Ticks, byItself: boolean): void {
@@ -119,7 +121,7 @@ export class RankTracks implements Omit<WorkListener, 'opAlive'>, StepListener {
     const now = this.context.time(at);
     if (steps.phase[row] === StepPhase.SendWait)
       this.bytes.moved(op, true, Math.max(0, steps.bytes[row]!), now);
-    this.ops.steps.stepStop(steps, row, at, byItself);
+    this.ops.steps.stop(steps, row, now, byItself);
     if (op.lost) this.ops.standInStep(op, now);
   }
 

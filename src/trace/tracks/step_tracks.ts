@@ -10,7 +10,7 @@
 
 import type { Ticks, TraceNs } from '../../base/time.js';
 import { setTransferId, transferName } from '../../model/identity.js';
-import { NONE, type StepListener, type StepTable } from '../../model/step_table.js';
+import { NONE, type StepTable } from '../../model/step_table.js';
 import { StepPhase, type Op } from '../../model/types.js';
 import { Wait, WAIT_OF } from '../../model/waits.js';
 import type { Slot, Slots } from './connections.js';
@@ -28,7 +28,7 @@ export interface StepPlace {
   ends: number;
 }
 
-export class StepTracks implements StepListener {
+export class StepTracks {
   /** One object for all arrows, because a sink reads it at once. */
   private readonly arrow = { hi: 0, lo: 0 };
   /** By row of the step table: the slot of a step in flight. */
@@ -42,9 +42,8 @@ export class StepTracks implements StepListener {
     private readonly spareSlots: (op: Op) => Slots,
   ) {}
 
-  stepStart(steps: StepTable, row: number, tick: Ticks): void {
+  start(steps: StepTable, row: number, at: TraceNs): void {
     const op = steps.op[row]!;
-    const at = this.context.time(tick);
     const number = steps.number[row]!;
     const slots = this.placeOf(op)?.slots ?? this.spareSlots(op);
     const slot = slots.acquire(number, at);
@@ -52,12 +51,10 @@ export class StepTracks implements StepListener {
     this.slots[row] = slot;
   }
 
-  /** `from`: the recorded begin of the phase, between the phase before and now. */
-  stepPhase(steps: StepTable, row: number, from: Ticks, tick: Ticks): void {
+  /** `began`: the recorded begin of the phase, between the phase before and now. */
+  phase(steps: StepTable, row: number, began: TraceNs, now: TraceNs): void {
     const slot = this.slots[row];
     if (!slot) return;
-    const now = this.context.time(tick);
-    const began = from === tick ? now : this.context.time(from);
     const at = began < slot.phaseAt ? slot.phaseAt : began > now ? now : began;
     if (slot.inPeerWait) this.drawPeerWait(steps, row, slot, at);
     slot.phaseAt = at;
@@ -72,8 +69,8 @@ export class StepTracks implements StepListener {
   }
 
   /** `byItself`: NCCL stopped the step. */
-  stepStop(steps: StepTable, row: number, tick: Ticks, byItself: boolean): void {
-    this.end(steps, row, this.context.time(tick), byItself ? NO_MORE : NOT_STOPPED);
+  stop(steps: StepTable, row: number, at: TraceNs, byItself: boolean): void {
+    this.end(steps, row, at, byItself ? NO_MORE : NOT_STOPPED);
   }
 
   /** Its communicator was finalized. */
