@@ -8,7 +8,7 @@ import { commKey } from '../model/identity.js';
 import { mostAtOnce } from '../base/intervals.js';
 import type { ClusterComm } from '../cluster/types.js';
 import { drawnUntil, hasBandwidth } from './tracks/cluster_tracks.js';
-import { sampleInterval } from './tracks/thinned_sink.js';
+import { sampleInterval } from './tracks/sampled_counter.js';
 import { DETAILS, type Detail, type DrawPlan, type Window } from './tracks/selection.js';
 import { DRAWN_KINDS, NO_COMM, type CommSize, type DrawnKind, type FileSize } from '../scan/drawn_size.js';
 import { countWithin } from '../scan/time_counts.js';

@@ -22,7 +22,6 @@ import type { RankFileHeader } from '../rankfile/types.js';
 import type { RankScan } from '../scan/scan.js';
 import { ClippedSink } from './tracks/clipped_sink.js';
 import { RankTracks, type DrawnRank } from './tracks/rank_tracks.js';
-import { ThinnedSink } from './tracks/thinned_sink.js';
 import { type Found, type Watch, WatchingSink } from './tracks/watched_tracks.js';
 import { SelectedEvents } from './tracks/selected_events.js';
 import { type Detail, type DrawPlan, EVERYTHING } from './tracks/selection.js';
@@ -70,8 +69,8 @@ export interface ConvertJob {
   readonly outOfStep: ReadonlyMap<string, number>;
   readonly busiestPeers: readonly PeerTraffic[];
   readonly rateBinNs: number;
-  /** Shortest time between drawn samples of totals; null: all samples. */
-  readonly sampleNs: number | null;
+  /** Shortest time between drawn samples of totals. */
+  readonly sampleNs: number;
   /** null: everything is drawn, of all ranks. */
   readonly plan: DrawPlan | null;
   /** Rings with calls and collectives: the only ones read if nothing deeper is drawn. */
@@ -148,15 +147,14 @@ function checkSame({ path, header, rings }: RankFileStream, { scanned }: Convert
 function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): Drawn {
   const { plan } = job;
   const watching = job.watches.length === 0 ? null : new WatchingSink(writer, job.watches);
-  const thinned = job.sampleNs === null ? null : new ThinnedSink(watching ?? writer, job.sampleNs);
-  const clipped = plan && new ClippedSink(thinned ?? watching ?? writer, plan.windows);
+  const clipped = plan && new ClippedSink(watching ?? writer, plan.windows);
   const time = traceTime(job.map, job.scale);
   const neverEnds = (op: Op): boolean =>
     job.endlessConnections.size > 0 && mayBeEndless(op) && job.endlessConnections.has(connectionKey(op));
   const gpuTime = gpuTimes(job.gpuLines, job.map);
   const tracks = new RankTracks(
     {
-      sink: clipped ?? thinned ?? watching ?? writer,
+      sink: clipped ?? watching ?? writer,
       file: plan?.comms ? { ...file, communicators: selectedComms(file, plan.comms) } : file,
       names: { own: job.title, inJob: inJob(job.jobRanks) },
       time,
@@ -173,7 +171,7 @@ function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): D
       sharesClock: (commId, rank, needsCounter) =>
         (needsCounter ? job.counterMates : job.clockMates).get(String(commId))?.has(rank) ?? false,
     },
-    job.rateBinNs,
+    { binNs: job.rateBinNs, sampleNs: job.sampleNs },
   );
   const listener = plan ? new SelectedEvents(tracks, plan, time) : tracks;
   const pairing = new Pairing(file, listener, originators(job.origins), neverEnds);
@@ -181,7 +179,6 @@ function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): D
   pairing.openFolds(file.folds());
   const { reordered, ...drawn } = tracks.finish(pairing.steps);
   clipped?.finish();
-  thinned?.finish();
   const found = watching?.finish() ?? [];
   return {
     ...drawn,

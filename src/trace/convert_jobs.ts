@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { domainOfFile, type ClockDomain, type ClockSolution } from '../clocks/domains.js';
 import { connectionHash, transferName } from '../model/identity.js';
 import { ALWAYS, isEverything, type Window } from './tracks/selection.js';
-import { sampleInterval } from './tracks/thinned_sink.js';
+import { sampleInterval } from './tracks/sampled_counter.js';
 import { compressionOf } from './compression.js';
 import type { ConvertJob } from './convert.js';
 import type { Drawing } from './drawing.js';
@@ -89,13 +89,9 @@ const namedIn = ({ scan }: RunMember, { contexts }: OriginTable) => [
   ...[...contexts.values()].map(({ comm }) => comm),
 ];
 
-/** For a drawn time of this length; null: all samples. */
-function sampleNs(window: Window | null, duration: number): number | null {
-  if (window === null) return null;
-  const span = Math.min(window.to, duration) - Math.max(window.from, 0);
-  const interval = sampleInterval(span);
-  return interval > sampleInterval(0) ? interval : null;
-}
+/** For a drawn time of this length; null: no counter is drawn. */
+const sampleNs = (window: Window | null, duration: number): number =>
+  sampleInterval(window === null ? 0 : Math.min(window.to, duration) - Math.max(window.from, 0));
 
 /** Computed once per key: a job of a thousand files has few clocks. */
 function once<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {

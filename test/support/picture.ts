@@ -82,7 +82,7 @@ export function drawFile(
       busiestPeers: scan.busiestPeers,
       sharesClock: () => sharesClock,
     },
-    1e6,
+    { binNs: 1e6, sampleNs: 100_000 },
   );
   const pairing = new Pairing(file, tracks, NO_ORIGINATORS, neverEnds);
   for (const range of order(file.rings)) pairing.read(range);

@@ -1,7 +1,7 @@
 /**
  * Bytes that this rank sent and received over the network, and their rates: in all, and for its busiest peers. A send counts at its
- * completion (the step's stop), a receive at its data's arrival (state 11). Sizes are wire bytes, as NCCL reports them. Totals are sampled
- * at most every 100 µs, those of single peers once per bin. Each sample is exact for its time. Rates are means over fixed bins.
+ * completion (the step's stop), a receive at its data's arrival (state 11). Sizes are wire bytes, as NCCL reports them. Totals are sampled,
+ * those of single peers at most once per bin. Each sample is exact for its time. Rates are means over fixed bins.
  */
 
 import type { TraceNs } from '../../base/time.js';
@@ -14,7 +14,13 @@ import { peerName, rankName, titleOf } from './rank_names.js';
 import { SampledCounter } from './sampled_counter.js';
 import type { TrackRef, TrackSink } from './sink.js';
 
-const SAMPLE_NS = 100_000;
+/** How finely counters are drawn, ns. */
+export interface Resolution {
+  /** Width of the rates' bins. */
+  readonly binNs: number;
+  /** Shortest time between samples of totals. */
+  readonly sampleNs: number;
+}
 
 /** There are few of these, so a search through them is faster than a map. */
 interface PeerCounter {
@@ -29,15 +35,14 @@ export class ByteCounters {
   private readonly rx: ByteCounter;
   private readonly peers: PeerCounter[] = [];
 
-  /** `binNs`: width of the rate's bins. */
   constructor(
     private readonly context: TrackContext,
     private readonly groups: CommGroups,
     private readonly changes: Changes,
-    private readonly binNs: number,
+    private readonly resolution: Resolution,
   ) {
     const { sink, names } = context;
-    const total = { owner: names.own, binNs, sampleNs: SAMPLE_NS, parent: undefined };
+    const total = { ...resolution, owner: names.own, parent: undefined };
     this.tx = new ByteCounter(sink, { ...total, ...TX, bytesOrder: RANK_ORDER.txBytes });
     this.rx = new ByteCounter(sink, { ...total, ...RX, bytesOrder: RANK_ORDER.rxBytes });
     context.busiestPeers.forEach((peer, order) => {
@@ -64,6 +69,7 @@ export class ByteCounters {
     const { names, file } = this.context;
     const comm = file.communicators.get(number);
     if (!comm) return;
+    const { binNs, sampleNs } = this.resolution;
     const { what, ...rest } = isSend ? TX : RX;
     const other = peerName(names, comm, peer);
     const counter = new ByteCounter(this.context.sink, {
@@ -73,8 +79,8 @@ export class ByteCounters {
       of: isSend ? ` to ${other}` : ` from ${other}`,
       parent: () => this.groups.group(comm),
       bytesOrder: COMM_ORDER.peers + order * 2,
-      sampleNs: this.binNs,
-      binNs: this.binNs,
+      binNs,
+      sampleNs: Math.max(binNs, sampleNs),
       more: ' Drawn for the peers that this rank exchanged most with.',
     });
     this.peers.push({ comm, peer, isSend, counter });

@@ -17,7 +17,6 @@ import { SampledCounter } from './sampled_counter.js';
 
 /** Works are few: each change is drawn. */
 const EVERY_CHANGE = 0;
-const PROXY_SAMPLE_NS = 100_000;
 
 /** Open proxy operations of one communicator. After its finalize they never stop. */
 interface CommOps {
@@ -30,7 +29,7 @@ export class InFlight {
   private sampledOps: SampledCounter | undefined;
   private readonly proxyOps: Counting = {
     add: (amount, at) => {
-      this.sampledOps ??= this.describe(PROXY_OPS, at, PROXY_SAMPLE_NS);
+      this.sampledOps ??= this.describe(PROXY_OPS, at, this.sampleNs);
       this.sampledOps.add(amount, at);
     },
   };
@@ -40,6 +39,7 @@ export class InFlight {
     private readonly context: TrackContext,
     private readonly dueEnds: DueEnds,
     private readonly changes: Changes,
+    private readonly sampleNs: number,
   ) {}
 
   workStarted(at: TraceNs): void {
@@ -118,5 +118,5 @@ const PROXY_OPS: typeof WORKS = {
   rank: RANK_ORDER.proxyOps,
   description:
     'Proxy operations (one per channel, direction and peer of a collective) that were appended to the proxy thread and had ' +
-    `not stopped. Sampled at most every ${PROXY_SAMPLE_NS / 1e3} µs.`,
+    'not stopped. Sampled, each value exact for its time.',
 };

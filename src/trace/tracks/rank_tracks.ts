@@ -15,7 +15,7 @@ import {
   type Work,
   type WorkListener,
 } from '../../model/types.js';
-import { ByteCounters } from './byte_counters.js';
+import { ByteCounters, type Resolution } from './byte_counters.js';
 import { Changes } from './changes.js';
 import { CommGroups, drawCommunicators } from './comm_groups.js';
 import type { TrackContext } from './context.js';
@@ -55,19 +55,18 @@ export class RankTracks implements Omit<WorkListener, 'opAlive'>, StepListener {
   private newest = 0 as TraceNs;
   private reordered = 0;
 
-  /** `rateBinNs`: width of the bins of the byte rates. */
   constructor(
     private readonly context: TrackContext,
-    rateBinNs: number,
+    resolution: Resolution,
   ) {
     const groups = new CommGroups(context.sink);
     this.host = new HostTracks(context);
-    this.inFlight = new InFlight(context, this.dueEnds, this.changes);
+    this.inFlight = new InFlight(context, this.dueEnds, this.changes, resolution.sampleNs);
     this.work = new WorkTracks(context, groups, this.dueEnds, this.inFlight);
     this.ops = new OpTracks(context, groups, this.flows, this.inFlight);
     this.kernels = new KernelTracks(context, groups);
     this.proxyThreads = new ProxyThreadTracks(context);
-    this.bytes = new ByteCounters(context, groups, this.changes, rateBinNs);
+    this.bytes = new ByteCounters(context, groups, this.changes, resolution);
     this.recorder = describeRecorder(context);
     this.odd = new OddTracks(context, this.recorder);
     drawCommunicators(context, groups);

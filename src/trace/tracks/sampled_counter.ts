@@ -1,10 +1,19 @@
 /**
  * A counter that changes too often to draw: at most one sample per `interval`, each exact for its time, always with the last value before a
- * pause. 0 ns: every change.
+ * pause. 0 ns: every change. A job of an hour would have 36 million samples of 100 us on each rank, and a screen has a few thousand columns:
+ * so the interval grows with the time that is drawn.
  */
 
 import type { TraceNs } from '../../base/time.js';
 import type { TrackRef, TrackSink } from './sink.js';
+
+const SHORTEST_NS = 100_000;
+/** Intervals of a counter, with at most two samples each: more than a screen has columns, also when zoomed in to half. */
+const MOST_INTERVALS = 4096;
+
+/** ns between two samples of a counter that is drawn over `span`. */
+export const sampleInterval = (span: number): number =>
+  Math.max(SHORTEST_NS, Math.ceil(span / MOST_INTERVALS));
 
 export class SampledCounter {
   private value = 0;
