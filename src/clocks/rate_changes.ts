@@ -66,7 +66,8 @@ export class Wander {
   }
 
   forget(): void {
-    this.heard.fill(this.most);
+    // More than any clock may: with less, few messages of clocks that bend are taken for scatter, and it stays so.
+    this.heard.fill(this.most * persistent(SHORT));
     this.silent.forEach((own, distance) => own.fill(this.most * persistent(2 ** distance)));
   }
 
