@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { examine } from '../src/report/examine.js';
 import type { RunReport } from '../src/report/run_report.js';
+import { isTrulySlow } from './verdict/truly_slow.js';
 import { record } from '../test/support/loopback.js';
 
 type Found = RunReport['causes'][number];
@@ -82,13 +83,14 @@ let recordings = 0;
 
 async function causesIn(
   args: string,
-  isGood: (causes: readonly Found[]) => boolean,
+  isGood: (causes: readonly Found[], truth: string, commId: string) => boolean,
 ): Promise<readonly Found[]> {
   const place = join(folder, String(recordings++));
-  const { folder: recording } = await record(place, args);
+  const { folder: recording, truth } = await record(place, args);
   const { report } = await examine([recording], { jobs: 1 });
-  const { causes } = report;
-  if (values.keep === undefined || isGood(causes)) rmSync(place, { recursive: true });
+  const { causes, collectives } = report;
+  const commId = collectives.shown[0]?.commId ?? '0';
+  if (isGood(causes, truth, commId) || values.keep === undefined) rmSync(place, { recursive: true });
   return causes;
 }
 
@@ -128,15 +130,23 @@ try {
     const counts = OUTCOMES.map((outcome) => outcomes.filter((one) => one === outcome).length);
     console.log(line(name, [outcomes.length, ...counts]));
   }
-  let alarms = 0;
+  let [alarms, late] = [0, 0];
   const healthy = values.only === undefined || 'healthy'.includes(values.only) ? Number(values.healthy) : 0;
   for (let run = 0; run < healthy; run++) {
     process.stderr.write(`healthy ${run + 1}/${healthy}\n`);
-    const causes = await causesIn(HEALTHY[run % HEALTHY.length]!, (found) => found.length === 0);
-    if (causes.length > 0) alarms++;
+    let isLate = false;
+    const causes = await causesIn(HEALTHY[run % HEALTHY.length]!, (found, truth, commId) => {
+      // A busy machine really holds up ranks.
+      isLate = found.every(
+        (one) => one.cause === 'late rank' && isTrulySlow(truth, Number(one.rank), commId),
+      );
+      return isLate;
+    });
+    if (causes.length > 0 && isLate) late++;
+    else if (causes.length > 0) alarms++;
     for (const { says } of causes) process.stderr.write(`healthy: ${says}\n`);
   }
-  console.log(`healthy: ${healthy} runs, ${alarms} with a cause`);
+  console.log(`healthy: ${healthy} runs, ${alarms} with a cause, ${late} with a rank that really was late`);
 } finally {
   if (values.keep === undefined) rmSync(folder, { recursive: true, force: true });
 }
