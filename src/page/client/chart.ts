@@ -65,9 +65,12 @@ function drawOn(canvas: HTMLCanvasElement, chart: BarChart, every: number): Char
   const { ranks, from, to, axis, areStacked, bars } = chart;
   const [line, soft, verdict] = ['line', 'soft', 'verdict'].map(colour) as [string, string, string];
   const isNamed = (row: number): boolean => ranks[row]?.label !== null;
+  const datasets = bars();
+  // Sets without a name are shades of one.
+  const areKinds = datasets.every(({ label }) => label !== '');
   return new Chart<'bar', Bar[]>(canvas, {
     type: 'bar',
-    data: { labels: ranks.map((_, row) => String(row)), datasets: bars() },
+    data: { labels: ranks.map((_, row) => String(row)), datasets },
     options: {
       indexAxis: 'y',
       animation: false,
@@ -93,7 +96,11 @@ function drawOn(canvas: HTMLCanvasElement, chart: BarChart, every: number): Char
         },
       },
       plugins: {
-        legend: { position: 'bottom', align: 'start', labels: { color: soft, boxWidth: 11, boxHeight: 11 } },
+        legend: {
+          ...{ position: 'bottom', align: 'start' },
+          ...(areKinds ? {} : { onClick: () => undefined }),
+          labels: { color: soft, boxWidth: 11, boxHeight: 11, filter: ({ text }) => text !== '' },
+        },
         tooltip: {
           callbacks: {
             title: (items) =>

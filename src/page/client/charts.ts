@@ -5,6 +5,8 @@ import { barChart, type Bars } from './chart.js';
 import { colour, h, shown } from './dom.js';
 import { duration, timeOfDay } from './format.js';
 
+/** Of the heat map. */
+const SHADES = 24;
 const FUNCTIONS = ['one', 'two', 'three', 'four', 'five', 'six'];
 
 /** Times of day on an axis; with milliseconds if it is short. */
@@ -61,28 +63,34 @@ function hatched(ink: string): CanvasPattern | string {
 export function heatMap({ lateness, ranks, run }: RunReport): HTMLElement {
   const { meanNs, bins, binNs } = lateness;
   const most = meanNs.flat().reduce<number>((a, b) => Math.max(a, b ?? 0), 0);
-  const cells = meanNs.flatMap((row, file) =>
-    row.flatMap((mean, bin) => (mean === null ? [] : [{ mean, bin, row: String(file) }])),
-  );
   // Square roots, so that a tenth of the maximum is still visible.
-  const strength = (mean: number): string =>
-    Math.round(255 * (0.07 + 0.93 * Math.sqrt(mean / Math.max(1, most))))
+  const shadeOf = (mean: number): number => Math.round((SHADES - 1) * Math.sqrt(mean / Math.max(1, most)));
+  const cells = meanNs.flatMap((row, file) =>
+    row.flatMap((mean, bin) =>
+      mean === null ? [] : [{ mean, bin, row: String(file), shade: shadeOf(mean) }],
+    ),
+  );
+  // A set per shade: a colour for each of 100,000 cells would take seconds.
+  const shade = (_: unknown, strength: number): Bars => ({
+    label:
+      strength === SHADES - 1
+        ? `0 to ${duration(most)} behind the first to arrive; one column: ${duration(binNs)}`
+        : '',
+    backgroundColor: `${colour('heat')}${Math.round(18 + (237 * strength) / (SHADES - 1))
       .toString(16)
-      .padStart(2, '0');
+      .padStart(2, '0')}`,
+    data: cells
+      .filter((cell) => cell.shade === strength)
+      .map(({ mean, bin, row }) => ({
+        x: [bin * binNs, (bin + 1) * binNs],
+        y: row,
+        says: `${timeOfDay(run.traceStart, bin * binNs)}: ${duration(mean)} behind the first`,
+      })),
+  });
   return barChart({
     ...{ label: 'Lateness by rank and time', ranks, from: 0, to: bins * binNs, areStacked: false },
     axis: timeAxis(run.traceStart, bins * binNs),
-    bars: () => [
-      {
-        label: `0 to ${duration(most)} behind the first to arrive; one column: ${duration(binNs)}`,
-        backgroundColor: cells.map(({ mean }) => `${colour('heat')}${strength(mean)}`),
-        data: cells.map(({ mean, bin, row }) => ({
-          x: [bin * binNs, (bin + 1) * binNs] as [number, number],
-          y: row,
-          says: `${timeOfDay(run.traceStart, bin * binNs)}: ${duration(mean)} behind the first`,
-        })),
-      },
-    ],
+    bars: () => Array.from({ length: SHADES }, shade),
   });
 }
 
