@@ -59,7 +59,7 @@ const CLASSES: Readonly<Record<string, FaultClass>> = {
   },
   'unlike algorithm': {
     job: () =>
-      `--ranks ${RANKS} --channels 1 --iterations 16 --rate-limit 1.5 --ops allreduce:128K*4,allreduce:128K/tree`,
+      `--ranks ${RANKS} --channels 1 --iterations 20 --rate-limit 16 --ops allreduce:512K*4,allreduce:512K/tree`,
     right: ['unlike algorithm'],
   },
 };
