@@ -1,10 +1,11 @@
 /**
  * Makes rank files of one machine look like those of several hosts: another boot and host name, a counter that starts
  * elsewhere and runs at another rate, a wall clock of its own. What was recorded stays as it was, so the truth is known.
- * Flight-mode files with their rings inside.
+ * Files with their rings inside. The chunks of a stream file are packed and stay as they are, so its counter cannot be skewed.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs';
+import { assert } from '../../src/base/assert.js';
 import * as format from '../../src/rankfile/format/constants.js';
 import { crc32 } from '../../src/rankfile/format/crc32.js';
 import { metaHigh, slotCheck, word3High } from '../../src/rankfile/format/slot.js';
@@ -53,6 +54,8 @@ interface Shift {
 
 function skewBytes(bytes: Uint8Array, skew: Skew, origin: bigint, peer: Skew): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const isStream = view.getUint32(H.mode, true) === format.Mode.Stream;
+  assert(!isStream || (skew.offsetTicks === 0 && skew.ppm === 0), 'a stream file keeps its counter');
   const hz = Number(view.getBigUint64(H.tickHz, true));
   const tickOf =
     ({ offsetTicks, ppm }: Skew) =>
