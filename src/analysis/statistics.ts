@@ -8,7 +8,7 @@ export function quantile(sorted: ArrayLike<number>, part: number): number {
 
 export const sortedNumbers = (values: readonly number[]): Float64Array => Float64Array.from(values).sort();
 
-/** Of values in any order; NaN of none. */
+/** The values may be in any order; NaN if there are none. */
 export const medianOf = (values: readonly number[]): number => quantile(sortedNumbers(values), 0.5);
 
 /** y = intercept + slope x. */

@@ -148,7 +148,7 @@ const filesByRank = ({ members }: Run): Map<string, number> =>
     ),
   );
 
-/** Of one channel, or of all. */
+/** An end of one channel, or of all channels. */
 type AnyEnd = Omit<NamedEnd, 'channel' | 'open'> & { readonly channel: number | null };
 
 /** The channels of each pair, direction and communicator as one. */

@@ -208,10 +208,10 @@ interface Source {
   readonly domains: (readonly Interval[])[];
 }
 
-/** Of readings, in all: some ten MB. */
+/** So many readings are kept in all: some ten MB. */
 const CELLS_KEPT = 1 << 21;
 
-/** Of a correction from 0. */
+/** The largest distance of a correction from 0. */
 function farthest(corrections: readonly Float64Array[]): number {
   let far = 0;
   for (const values of corrections) for (const value of values) far = Math.max(far, Math.abs(value));

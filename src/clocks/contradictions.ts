@@ -62,7 +62,7 @@ interface BadLink {
   readonly from: number;
   readonly to: number;
   readonly by: number;
-  /** Of the sender's clock, when it shows most. */
+  /** When it shows most, on the sender's clock. */
   readonly at: number;
 }
 

@@ -151,7 +151,7 @@ const nameOf = ({ witnesses }: SharedCounter): string => {
 interface Placed {
   /** Their offsets count from the base of REALTIME. */
   readonly segments: readonly ClockSegment[];
-  /** Of LocalNs 0, since that base. */
+  /** Where LocalNs 0 lies, counted from that base. */
   readonly start: number;
   readonly realtimeResidual: number;
 }

@@ -13,7 +13,7 @@ export interface VoteListener {
 const BATCH = 128;
 /** What a launch thread that was preempted may add. */
 const SLACK_NS = 1e6;
-/** Of the GPU's clock against the host's, within one batch. */
+/** How far the GPU's clock may drift against the host's within one batch. */
 const MAX_DRIFT = 200e-6;
 
 const column = (): Float64Array => new Float64Array(BATCH);

@@ -88,7 +88,7 @@ export class HullBuilder {
     let i = 0;
     let j = 0;
     while (i < a.length || j < b.length) {
-      // Of points with equal x the lowest counts.
+      // If points have equal x, the lowest counts.
       const isA =
         j >= b.length || (i < a.length && (a[i]! < b[j]! || (a[i] === b[j] && a[i + 1]! <= b[j + 1]!)));
       const x = isA ? a[i]! : b[j]!;

@@ -149,7 +149,7 @@ export class OrderedCholesky {
     return out;
   }
 
-  /** Of the difference of two unknowns by their places, if the matrix is a sum of squares in standard errors; below 0: a known 0. */
+  /** Variance of the difference of two unknowns by their places, if the matrix is a sum of squares in standard errors; below 0: a known 0. */
   variance(plus: number, minus: number): number {
     const { start, lower, unknowns, work } = this;
     const { first } = this.order;

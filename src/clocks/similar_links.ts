@@ -182,7 +182,7 @@ function shownAlike(
   return Math.sqrt((mean * wires.length) / freedom);
 }
 
-/** Of a normal distribution. */
+/** The factor holds for a normal distribution. */
 const SQUARED_ERROR_PER_MEDIAN = 1.4826 ** 2;
 
 /** The best link of each wire, and how many there are beyond those needed to solve for the clocks and the delays. */

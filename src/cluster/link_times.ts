@@ -3,7 +3,7 @@
 import { countOf, quantileOf } from '../base/time_bins.js';
 import type { Run } from '../runs/run.js';
 
-/** Of one channel, from `rank` to `peer`. */
+/** Times of one channel, from `rank` to `peer`. */
 export interface LinkTimes {
   readonly commId: bigint;
   /** The sender and its rank in the communicator; the receiver. */

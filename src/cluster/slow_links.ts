@@ -100,6 +100,6 @@ function comparison(
   };
 }
 
-/** Of an even number the lower one: with two slow links of four the usual time is that of the others. */
+/** The median; of an even number of values the lower one: with two slow links of four the usual time is that of the others. */
 const lowerMedian = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[(values.length - 1) >> 1] ?? NaN;

@@ -31,7 +31,7 @@ export interface ClusterCommunicator {
   readonly number: number;
   readonly commId: bigint;
   readonly name: string;
-  /** Of this entry in it. */
+  /** Rank of this entry in its communicator. */
   readonly rank: number;
   readonly nRanks: number;
 }
@@ -92,7 +92,7 @@ export interface Collective {
   readonly firstFile: number;
   readonly lastArrival: TraceNs;
   readonly lastFile: number;
-  /** Of a process with several GPUs, which rank of the communicator. */
+  /** If the process has several GPUs: which rank of the communicator. */
   readonly lastRank: number;
   /** The last on the GPU and the last caller. Mostly the same rank, unless the last on the GPU was held up by the other. */
   readonly late: { readonly onGpu: Late; readonly onHost: Late };

@@ -26,7 +26,7 @@ export interface CommCalls {
   readonly shape: Uint16Array | Uint32Array;
   /** Ticks. */
   readonly at: WideNumbers;
-  /** Of the start records. */
+  /** Keys of the start records. */
   readonly keys: WideNumbers;
   /** 1: in another group than the call before. */
   readonly begins: Uint8Array;

@@ -82,7 +82,7 @@ export interface HostSpan {
   readonly type: 'host';
   readonly kind: HostKind;
   readonly ring: number;
-  /** Of its start record. */
+  /** Key of its start record. */
   readonly key: HandleKey;
   readonly comm: Communicator | null;
   readonly parent: HostSpan | null;

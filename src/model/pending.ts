@@ -33,7 +33,7 @@ export interface PendingOp {
 
 export interface PendingWork {
   readonly kind: Work['kind'];
-  /** Of the file's table of work. */
+  /** Row in the file's table of work. */
   readonly row: number;
   /** Key of its start record. */
   readonly key: HandleKey;

@@ -10,7 +10,7 @@ import type { Kernel, Work } from './types.js';
 
 /** ns: possible error of the bound, without the drift. */
 const SLACK = 1e5;
-/** Of a GPU's clock against the host's. */
+/** How far a GPU's clock may drift against the host's. */
 const MAX_DRIFT = 200e-6;
 
 /**

@@ -83,7 +83,7 @@ export interface Op {
   /** Number of this stand-in in its file, in order of its first step; -1: not a stand-in. */
   standIn: number;
   readonly ring: number;
-  /** Of this process. */
+  /** The work of this process that started it. */
   readonly work: Work | null;
   /** The same work, or the originator's. */
   readonly of: WorkIdentity | null;

@@ -8,11 +8,11 @@ import { WORK_OUTCOMES, type Elsewhere, type GpuInterval, type WorkEnd } from '.
 export const END_TIMES = [
   'lastOp',
   'lastRecv',
-  /** Of the last kernel. */
+  /** These three are `WorkEnd.lastKernel`. */
   'noticed',
   'firstStamp',
   'lastStamp',
-  /** Of the first kernel. */
+  /** These two are `WorkEnd.kernel`. */
   'kernelStamp',
   'kernelNoticed',
   'step',

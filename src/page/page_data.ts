@@ -7,7 +7,7 @@ export interface PageData {
   /** null: the page carries none. */
   readonly trace: {
     readonly fileName: string;
-    /** Of the Perfetto UI. */
+    /** Origin of the Perfetto UI, such as https://ui.perfetto.dev. */
     readonly origin: string;
     /** How the UI shows it first (src/trace/startup.ts). */
     readonly startup: string;

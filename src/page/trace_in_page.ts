@@ -11,7 +11,7 @@ export const TRACE_BUDGET = 25e6;
 const MOST_PLAIN = 2e9;
 
 export interface TraceWanted {
-  /** Of the file; null: it went to a stream. */
+  /** Path of the trace file; null: the trace went to a stream. */
   readonly path: string | null;
   /** The name under which the page saves it. */
   readonly fileName: string;

@@ -107,7 +107,7 @@ const FUNCTIONS: ReadonlyMap<string, readonly string[]> = new Map([
   ['AllReduce', ['all_reduce', 'barrier']],
   ['AllGather', ['all_gather']],
   ['ReduceScatter', ['reduce_scatter']],
-  // Of uneven parts, all_gather is many broadcasts, and reduce_scatter many reduces.
+  // With parts of unequal sizes, all_gather is many broadcasts, and reduce_scatter many reduces.
   ['Broadcast', ['broadcast', 'all_gather']],
   ['Reduce', ['reduce', 'reduce_scatter']],
   ['AlltoAll', ['all_to_all']],

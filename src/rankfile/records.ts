@@ -30,7 +30,7 @@ export const NOTHING_CARRIED: Carry = { covered: 0, open: null };
 interface OpenRecord {
   readonly position: number;
   readonly tick: number;
-  /** Of its first slot: kind:8 part:4 parts:4. */
+  /** Meta word of its first slot: kind:8 part:4 parts:4. */
   readonly meta: number;
   readonly word1Low: number;
   readonly word1High: number;

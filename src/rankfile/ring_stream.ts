@@ -56,7 +56,7 @@ export class RingStream {
   private readonly finder: GapFinder;
   private readonly segments: Generator<RecordColumns, void, undefined>;
   private carry = NOTHING_CARRIED;
-  /** Of the newest record; null before the first. */
+  /** Tick of the newest record; null before the first. */
   private lastTick: Ticks | null = null;
 
   constructor(private readonly parts: RingParts) {

@@ -250,7 +250,7 @@ export interface Problem {
 export interface FileDamage {
   /** Unreadable entries of the communicators' table: records may name unknown communicators. */
   readonly lostCommunicators: number;
-  /** Of all tables together. */
+  /** Lost entries of all tables together. */
   readonly lostEntries: number;
   /** Areas that are not completely in the file: the copy was cut short. */
   readonly cutAreas: number;

@@ -141,7 +141,7 @@ function gpuCount(gpus: NonNullable<ClockReport['gpus']>): string {
   return texts.filter((_, i) => [single, ranks][i]! > 0).join(' and ');
 }
 
-/** Of evidence, in the table's order. */
+/** The kinds of evidence, in the table's order. */
 const KINDS = ['data', 'credit', 'beacon', 'collective'] as const;
 
 /** The table of `nccl-trace clocks`. */

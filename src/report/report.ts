@@ -250,7 +250,7 @@ function sumRings(scan: RankScan): Pick<RankReport, 'lost' | 'unread' | 'muted' 
   };
 }
 
-/** Of all rings. */
+/** Lost slots of all rings. */
 export function lostSlots(scan: RankScan): LostSlots {
   const sum = sumOver(scan);
   return {

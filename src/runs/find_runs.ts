@@ -44,7 +44,7 @@ export function findRuns(
 }
 
 export interface PickedFiles {
-  /** Of the run asked for, or of all runs. */
+  /** Files of the run asked for, or of all runs. */
   readonly files: readonly string[];
   /** Null without `redact`. */
   readonly aliases: Aliases | null;

@@ -76,7 +76,7 @@ export interface RankScan {
   readonly problems: readonly Problem[];
   readonly damage: FileDamage;
   readonly odd: OddCounts;
-  /** Of the newest record; null without any. */
+  /** Tick of the newest record; null without any. */
   readonly lastTick: Ticks | null;
   /** Its newest heartbeat, record or poll; null: none. */
   readonly lastSign: Ticks | null;

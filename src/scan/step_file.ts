@@ -17,7 +17,7 @@ import type { Communicator } from '../rankfile/types.js';
 import { isKept, mostRows, type Halved } from './step_sample.js';
 
 export const STEP_ROW = {
-  /** Of the operation on its connection. */
+  /** Ordinal of the operation on its connection. */
   ordinal: 0,
   step: 1,
   /** Send: SIZE_LOST if it is not known. */

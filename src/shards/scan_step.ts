@@ -29,7 +29,7 @@ export interface ScanStepOptions extends ProduceOptions, Pick<RunOptions, 'run'>
 export interface ScanMade {
   readonly files: number;
   readonly records: number;
-  /** Of the rank files. */
+  /** Bytes of the rank files. */
   readonly bytes: number;
   readonly problems: readonly Sentence[];
 }

@@ -24,7 +24,7 @@ export type Shape =
 
 export type Fields = Readonly<Record<string, Shape>>;
 
-/** Of MessagePack's extension types: the numbers of typed arrays, in little endian. */
+/** MessagePack's extension types: the numbers of typed arrays, in little endian. */
 const ARRAYS = {
   Float64Array: { type: 1, make: Float64Array },
   Uint32Array: { type: 2, make: Uint32Array },

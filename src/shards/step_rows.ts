@@ -36,7 +36,7 @@ export class StepUnpacker {
   private buffers: readonly [Float64Array, Float64Array] = [new Float64Array(0), new Float64Array(0)];
   private written: Promise<void> = Promise.resolve();
 
-  /** Of one rank file, to `path`; returns where they lie in it. `first`: the number of the file's first section of steps. */
+  /** Unpacks the steps of one rank file to `path`; returns where they lie in it. `first`: the number of the file's first section of steps. */
   async unpack(
     file: SectionFile,
     first: number,

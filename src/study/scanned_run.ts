@@ -30,7 +30,7 @@ import type { Workers } from './workers.js';
 export interface ScannedRun {
   readonly run: Run;
   readonly clocks: FoundClocks;
-  /** Of all files that were read. */
+  /** Records of all files that were read. */
   readonly records: number;
   /** Sentences about files that could not be used. */
   readonly unusable: readonly string[];
@@ -47,7 +47,7 @@ export interface ScanOptions extends ClockOptions, RunOptions {
   readonly strict?: boolean | undefined;
   /** Also collect what only a report needs. */
   readonly forReport?: boolean | undefined;
-  /** Of stream files only the selected time and some time around it is read (study/read_windows.ts). */
+  /** Only the selected time of stream files is read, and some time around it (study/read_windows.ts). */
   readonly select?: SelectionRequest | undefined;
   readonly aroundNs?: number | undefined;
   /** The files will be read again: those that may still be written are copied first. */

@@ -21,7 +21,7 @@ import { silentFiles } from '../verdict/evidence/suspects.js';
 /** The part of the trace that is decided before a rank is drawn. */
 export interface Layout {
   readonly blockCount: number;
-  /** Of all files. */
+  /** The watched rows of all files. */
   readonly watches: readonly FileWatch[];
   readonly missing: readonly (readonly number[])[];
 }

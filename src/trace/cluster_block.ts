@@ -25,7 +25,7 @@ export interface ClusterBlock {
 export interface ClusterPlace {
   /** Its block follows those of the files. */
   readonly blockCount: number;
-  /** Of the group. */
+  /** Title of the group. */
   readonly title: string;
   /** The collective that the verdict names. */
   readonly call: WantedCall | null;

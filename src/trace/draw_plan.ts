@@ -37,7 +37,7 @@ export interface DrawDecision {
   /** By file; null: not drawn. */
   readonly plans: readonly (DrawPlan | null)[];
   readonly cluster: DrawPlan;
-  /** Of this plan, and of the whole selection. */
+  /** Size of this plan, and of the whole selection. */
   readonly size: Size;
   readonly whole: Size;
   /** The budget makes the drawing smaller than the selection. */

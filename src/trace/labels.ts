@@ -100,7 +100,7 @@ function clockSource({ domains }: ClockSolution): string {
     : 'transfers between hosts';
 }
 
-/** Of all hosts over the whole run. */
+/** The worst bound of all hosts over the whole run. */
 function worstBound({ domains }: ClockSolution, bound: 'hardBound' | 'bound99'): number | string {
   const worst = maxOf(
     domains.flatMap(({ map }) => map.segments.map((segment) => segment[bound])),

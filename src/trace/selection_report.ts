@@ -72,7 +72,7 @@ export function reportSelection(
   };
 }
 
-/** Of a file's whole trace, without instants. */
+/** Slices in a file's whole trace, without instants. */
 export function slicesOf(
   { size, endlessOps }: Pick<RankScan, 'size' | 'endlessOps'>,
   detail: Detail,

@@ -178,7 +178,7 @@ export interface WitnessedWork {
   readonly peer: number | null;
   readonly ordinal: number;
   readonly start: TraceNs;
-  /** Of its start record: "ring:position", as in `inspect --records`. */
+  /** Its start record: "ring:position", as in `inspect --records`. */
   readonly record: string;
   readonly ops: readonly WitnessedOp[];
   /** What its GPU was seen to begin and end; null: not known. */

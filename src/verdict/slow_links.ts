@@ -10,7 +10,7 @@ import type { ClusterComm, Collective } from '../cluster/types.js';
 import type { Case } from './case.js';
 import type { Slowness } from './types.js';
 
-/** Of the communicator's observed time. */
+/** A slow link costs at least this share of the communicator's observed time. */
 const SHARE = 0.05;
 
 /** The rank that costs most; null: none. */

@@ -124,7 +124,7 @@ export interface Idle {
   readonly age: number;
   /** ns: longest pause before in any of the files, without the job's start. */
   readonly longestBefore: number;
-  /** Of everything they did; false: only of what is recorded. There may have been longer pauses. */
+  /** True: the pauses of everything they did are known. False: only of what is recorded, so there may have been longer ones. */
   readonly isPaceWhole: boolean;
   /**
    * Files neither closed nor silent before others: their processes lived to the end. Without those whose calls are no longer recorded as at
@@ -290,7 +290,7 @@ export interface KernelState extends BlocksSeen {
 
 export interface Front {
   readonly file: number;
-  /** Of its collective's or send/receive's start record: "ring:position". */
+  /** Start record of its collective, send or receive: "ring:position". */
   readonly record: string;
   readonly channel: number;
   /** null: its file is not here. */

@@ -13,7 +13,7 @@ import { joinTransfers, type StepSource, type TransferLink } from './transfers.j
 /** Whether a send was turned away at least once before it had its credit: the first try is a poll as well. */
 export const isWaited = (send: Float64Array): boolean => send[STEP_ROW.polls]! > 1;
 
-/** Of each connection. */
+/** So many pairs of each connection. */
 const FIRST_LOOK_PAIRS = 256;
 
 export interface FirstLook {

@@ -12,7 +12,7 @@ import type { RankScan } from '../../scan/scan.js';
 
 /** What is known about a GPU's times in the trace, besides what is known about its host's. */
 export interface GpuClockReport {
-  /** Of the file; with `commId` in that communicator. */
+  /** Rank of the file; with `commId` its rank in that communicator. */
   readonly rank: number | null;
   /** 0x and 16 digits; only of a process with several GPUs: each rank of each communicator has a line of its own. */
   readonly commId?: string;
@@ -23,7 +23,7 @@ export interface GpuClockReport {
   readonly stepNs: number;
 }
 
-/** Of one file, by number of the communicator, or ONLY_GPU. Plain data. */
+/** The lines of one file, by number of the communicator, or ONLY_GPU. Plain data. */
 export type GpuLines = ReadonlyMap<number, GpuLine>;
 
 export function gpuLines({ gpus }: Pick<RankScan, 'gpus'>, scale: TickScale): GpuLines {

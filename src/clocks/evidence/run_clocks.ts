@@ -37,7 +37,7 @@ export interface FoundClocks {
   /** null: one host, or wall clocks were asked for. */
   readonly traffic: TrafficFacts | null;
   readonly broken: BrokenTransfers;
-  /** Of connections on one axis with both ends in files. */
+  /** Times of connections on one axis with both ends in files. */
   readonly transferTimes: readonly TransferTimes[];
 }
 

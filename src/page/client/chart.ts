@@ -38,7 +38,7 @@ export interface BarChart {
   readonly bars: () => Bars[];
 }
 
-/** Of an axis with text of 11 pixels, and a legend. */
+/** Pixels for an axis with text of 11 pixels, and a legend. */
 const AXIS = 84;
 const LEAST_TEXT = 14;
 

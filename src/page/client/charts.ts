@@ -5,7 +5,7 @@ import { barChart, type Bars } from './chart.js';
 import { colour, h, shown } from './dom.js';
 import { duration, timeOfDay } from './format.js';
 
-/** Of the heat map. */
+/** Shades of the heat map. */
 const SHADES = 24;
 const FUNCTIONS = ['one', 'two', 'three', 'four', 'five', 'six'];
 

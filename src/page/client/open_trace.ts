@@ -5,7 +5,7 @@
 
 export interface CarriedTrace {
   readonly fileName: string;
-  /** Of the Perfetto UI. */
+  /** Origin of the Perfetto UI, such as https://ui.perfetto.dev. */
   readonly origin: string;
   /** How the UI shows it first: a part of its address. */
   readonly startup: string;

@@ -15,7 +15,7 @@ export interface Handle {
   readonly own: boolean;
   /** Index of the start record's ring; CONTEXT_RING: a context, `position` is the communicator. */
   readonly ring: number;
-  /** Of the start record's first slot, modulo 2^40. */
+  /** Position of the start record's first slot, modulo 2^40. */
   readonly position: number;
   /** Sampled out: it has no start record. */
   readonly muted: boolean;

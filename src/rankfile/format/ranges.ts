@@ -25,7 +25,7 @@ export interface Range {
 const below = (end: bigint | number): Range => ({ min: 0n, max: BigInt(end) - 1n });
 const from = (min: number, max: number): Range => ({ min: BigInt(min), max: BigInt(max) });
 
-/** Of the header's fields; signed where needed. A negative rank is not known. */
+/** Ranges of the header's fields; signed where needed. A negative rank is not known. */
 export const HEADER_RANGES = {
   tickHz: from(1e5, 1e11),
   startRealtime: { min: 1n, max: MAX_CLOCK - 1n },
@@ -73,7 +73,7 @@ export const TABLE_RANGES: ReadonlyMap<number, Readonly<Record<string, Range>>> 
 /** Counters of an area; its head is a position. */
 export const AREA_COUNT_LIMIT = MAX_COUNT;
 
-/** Of a Fold record. The high half of the word must be 0; the decoders check only that. */
+/** Limit of a Fold record. The high half of the word must be 0; the decoders check only that. */
 export const MAX_REPEATS = 2 ** 32 - 1;
 
 /** Largest distance of a tick from the file's start, both ways. Earlier ticks are counted and used. */

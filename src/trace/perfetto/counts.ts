@@ -5,7 +5,7 @@ import type { Track } from './nesting.js';
 export interface BlockCounts {
   /** Rows of `slice`, instants included. */
   readonly slices: number;
-  /** Of these, never ended. */
+  /** How many of these slices never ended. */
   readonly openSlices: number;
   /** Not the phases of steps that ended as they began, which are written as instants. */
   readonly instants: number;

@@ -6,7 +6,7 @@
 import type { TraceNs } from '../../base/time.js';
 import type { Args, TrackRef, TrackSink } from './sink.js';
 
-/** Of one host, or of one of its boots. */
+/** The clock of one host, or of one of its boots. */
 export interface HostClock {
   readonly title: string;
   readonly description: string;
