@@ -138,7 +138,7 @@ export function latestLines({ verdict, ...report }: VerdictReport): string[] {
         ? 'not known who: no collective can be compared'
         : `no rank; ${countText(compared, 'collective')} compared`,
     ),
-    ...(compared === 0 ? [continued('(all ranks and ends known, no root, not the first one)')] : []),
+    ...(compared === 0 ? [continued('(needed: all ranks, known ends, no root, not the first)')] : []),
   ];
 }
 
@@ -169,7 +169,7 @@ function whyNotSlow({
   if (why === 'cost')
     return ['too little', `without its longest wait ${percent(habit)}; SLOW from ${percent(slowFrom)}`];
   const often = chance > 0.5 ? 'most runs' : `1 of ${runs(chance)} runs`;
-  return ['may be chance', `equal ranks show as much in ${often}; SLOW: 1 of ${runs(chanceBelow)}`];
+  return ['may be chance', `by chance in ${often}; SLOW if in fewer than 1 of ${runs(chanceBelow)}`];
 }
 
 const runs = (chance: number): number => Math.floor(1 / chance + 1e-9);

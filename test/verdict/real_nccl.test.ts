@@ -25,7 +25,10 @@ const RECORDINGS: Readonly<Record<string, Expected>> = {
   lbreal: { kind: 'healthy', says: [/late: +no rank; 2 collectives compared/] },
   s2: {
     kind: 'healthy',
-    says: [/late: +rank 2 last in 2 of 10, .*: may be chance/, /most runs; SLOW: 1 of/],
+    says: [
+      /late: +rank 2 last in 2 of 10, .*: may be chance/,
+      /by chance in most runs; SLOW if in fewer than 1 of/,
+    ],
   },
   graph: { kind: 'healthy', says: [/late: +rank 0 last in 1 of 13, .*: may be chance/] },
   split: { kind: 'healthy', says: [/late: +rank 2 last in 1 of 2, .*: too few/, /SLOW needs 4/] },
