@@ -5,7 +5,8 @@
  */
 
 import { squaresOf, stretchesOf, studentQuantile, studentsT } from './noise.js';
-import { fitLine, medianOf } from './statistics.js';
+import { medianOf } from '../base/quantile.js';
+import { fitLine } from './statistics.js';
 
 export interface ChangePoint {
   /** The first value after the change. */

@@ -7,7 +7,7 @@ import type { Measure, Pair, Subject } from './compared_collectives.js';
 import { comparedPairs } from './compared_pairs.js';
 import { changeOf, noiseBetween } from './noise.js';
 import type { RunNumbers } from './run_numbers.js';
-import { medianOf } from './statistics.js';
+import { medianOf } from '../base/quantile.js';
 
 export type { Measure, Subject } from './compared_collectives.js';
 

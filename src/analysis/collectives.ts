@@ -9,7 +9,7 @@ import type { ClusterComm, Collective } from '../cluster/types.js';
 import type { Comparable } from './comparable.js';
 import type { RankLabel, RankLabels } from './rank_labels.js';
 import { sizeClassOf } from './size_class.js';
-import { quantile, sortedNumbers } from './statistics.js';
+import { quantile, sortedNumbers } from '../base/quantile.js';
 
 export type Outcome = 'complete' | 'open' | 'aborted' | 'end not known';
 

@@ -15,7 +15,7 @@ import {
 import { levelOf, levelsTogether } from './noise.js';
 import type { SendSeries } from './over_time.js';
 import type { RunNumbers } from './run_numbers.js';
-import { medianOf } from './statistics.js';
+import { medianOf } from '../base/quantile.js';
 
 /** Sends of a connection that may be on their way at once (NCCL's steps in flight): their times overlap. */
 const IN_FLIGHT = 8;

@@ -5,7 +5,7 @@
  */
 
 import { minOf } from '../base/extremes.js';
-import { medianOf } from './statistics.js';
+import { medianOf } from '../base/quantile.js';
 
 /** One number over one run. */
 export interface Level {

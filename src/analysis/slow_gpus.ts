@@ -14,7 +14,7 @@ import {
   type StarvedThread,
 } from './cause_types.js';
 import type { RankLabel } from './rank_labels.js';
-import { medianOf } from './statistics.js';
+import { medianOf } from '../base/quantile.js';
 
 /** Fewer ranks or transfers do not show what is usual. */
 const FEWEST_RANKS = 3;

@@ -3,7 +3,7 @@
 import { around, type CauseEvidence, type SlowerSince } from './cause_types.js';
 import { changePoint } from './change_point.js';
 import { byKind, type CollectiveRow } from './collectives.js';
-import { medianOf } from './statistics.js';
+import { medianOf } from '../base/quantile.js';
 
 interface Timed {
   readonly row: CollectiveRow;

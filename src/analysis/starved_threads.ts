@@ -5,7 +5,7 @@
  */
 
 import { longestOf, type CauseEvidence, type StarvedThread } from './cause_types.js';
-import { medianOf } from './statistics.js';
+import { medianOf } from '../base/quantile.js';
 
 /** Fewer ranks or transfers do not show what is usual. */
 const FEWEST_RANKS = 3;

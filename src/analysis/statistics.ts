@@ -1,15 +1,4 @@
-/** Quantiles and lines: the little statistics that the tables need. Plain functions of numbers. */
-
-/** The nearest of the sorted values: one that was measured, never one between two. NaN of none. */
-export function quantile(sorted: ArrayLike<number>, part: number): number {
-  if (sorted.length === 0) return NaN;
-  return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(part * sorted.length) - 1))]!;
-}
-
-export const sortedNumbers = (values: readonly number[]): Float64Array => Float64Array.from(values).sort();
-
-/** The values may be in any order; NaN if there are none. */
-export const medianOf = (values: readonly number[]): number => quantile(sortedNumbers(values), 0.5);
+/** Lines through points, for the tables. */
 
 /** y = intercept + slope x. */
 export interface Line {

@@ -1,9 +1,10 @@
 /**
- * Whether the others were held up by the rank they waited for. Hosts that do not wait for a collective's end keep their pace: then a rank that
- * lags behind by the same time in each collective costs the run this time once. Shown by their own variation: after a longer wait the next
- * work comes later by as much (slope 1), or not at all (0).
+ * Whether the others were held up by the rank they waited for. Hosts that do not wait for a collective's end keep their pace. Then a rank that
+ * lags behind by the same time in each collective costs the run this time once. The waits themselves show which it is: after a longer wait
+ * the next work comes later by as much, or it comes no later.
  */
 
+import { medianOf, quantile, sortedNumbers } from '../base/quantile.js';
 import type { Collective } from '../cluster/types.js';
 
 /** By length of the wait: where the bands of short and long waits begin. The longest tenth is left out: a machine that stopped for a moment. */
@@ -64,17 +65,10 @@ function keptPace(groups: readonly Group[]): boolean {
 
 type Step = Readonly<Record<'waited' | 'step', number>>;
 
-const median = (steps: readonly Step[], key: keyof Step): number =>
-  quantile(
-    steps.map((one) => one[key]),
-    0.5,
-  );
+const median = (steps: readonly Step[], key: keyof Step): number => medianOf(steps.map((one) => one[key]));
 
 /** Standard error of the median: a normal distribution has half of its values within 1.35 deviations. */
 function errorOf(steps: readonly Step[]): number {
-  const values = steps.map(({ step }) => step);
-  return (1.25 * (quantile(values, 0.75) - quantile(values, 0.25))) / 1.35 / Math.sqrt(values.length);
+  const sorted = sortedNumbers(steps.map(({ step }) => step));
+  return (1.25 * (quantile(sorted, 0.75) - quantile(sorted, 0.25))) / 1.35 / Math.sqrt(sorted.length);
 }
-
-const quantile = (values: readonly number[], q: number): number =>
-  [...values].sort((a, b) => a - b)[Math.round(q * (values.length - 1))]!;

@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { lineTime } from '../../src/analysis/latency_and_rate.js';
 import { binarySize, sizeClassOf } from '../../src/analysis/size_class.js';
-import { fitLine, medianOf, quantile, sortedNumbers } from '../../src/analysis/statistics.js';
+import { medianOf, quantile, sortedNumbers } from '../../src/base/quantile.js';
+import { fitLine } from '../../src/analysis/statistics.js';
 
 describe('quantiles', () => {
   it('are values that were measured', () => {
