@@ -19,7 +19,7 @@ constexpr int kPatienceS = 60;
 
 struct Read {
   std::string name;
-  /** Of the watch, not of a clock: a stopped program does not wait. */
+  /** The watch counts them, and no clock: while the program is stopped, no patience runs out. */
   int seconds = 0;
   bool is_open = false;
 };
@@ -64,7 +64,7 @@ void Run() {
   }
 }
 
-/** Of one thread. */
+/** The read of one thread. */
 class OwnRead {
  public:
   OwnRead() {

@@ -23,7 +23,7 @@ interface Draft {
   readonly left: Map<number, number>;
 }
 
-/** Who waits for whom, by function. For other functions it is not known. */
+/** Which ranks wait for which. Functions that are not listed say nothing about that. */
 const FLOWS: Readonly<Record<string, 'all to all' | 'from root' | 'to root'>> = {
   AllReduce: 'all to all',
   AllGather: 'all to all',
