@@ -166,7 +166,7 @@ export function readControlChanges(
   return changes;
 }
 
-/** Beacons with possible times only: no exchange takes less than no time. */
+/** Only beacons with possible times: an exchange cannot have a negative duration. */
 export function readBeacons(records: RecordColumns, frame: TickFrame, problems: Problems): Beacon[] {
   const beacons: Beacon[] = [];
   for (const [, row] of entries(records, Kind.Beacon, format.BEACON_SLOTS, 0, problems)) {
@@ -175,7 +175,7 @@ export function readBeacons(records: RecordColumns, frame: TickFrame, problems: 
     const peerReceived = wordAt(records, row, 0, 1);
     const peerSent = wordAt(records, row, 0, 2);
     if (received === null || received < sent || peerSent < peerReceived) {
-      problems.add('beacons that take less than no time, skipped');
+      problems.add('beacons with a negative duration, skipped');
       continue;
     }
     beacons.push({

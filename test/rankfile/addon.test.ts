@@ -1,6 +1,6 @@
 /**
- * The addon reads what the TypeScript reader reads, column for column: every sample, streamed histories, and files with
- * random damage. Where there is no C++ compiler there is no addon, and nothing to compare.
+ * The addon reads the same as the TypeScript reader, column for column: every sample, streamed histories, and files with
+ * random damage. Without a C++ compiler there is no addon, and nothing to compare.
  */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ const RUNS = process.env.NCCL_TRACE_LONG === '1' ? 3000 : 25;
 // The long form takes minutes.
 vi.setConfig({ testTimeout: 1_200_000 });
 
-/** What reading gives, or the error message. */
+/** The file, or the error message. */
 function read(bytes: Uint8Array, decoder: Decoder): RankFile | string {
   try {
     return parseRankFile(memorySource('rank.bin', bytes), decoder);
@@ -36,7 +36,7 @@ function agree(bytes: Uint8Array): void {
   expect(read(bytes, addon!)).toEqual(read(bytes, typescriptDecoder));
 }
 
-it('an addon that was built from other sources is not used', () => {
+it('an addon with another interface version is not used', () => {
   expect([{}, { interface: 2 }, { interface: 3 }, null].map(isOurs)).toEqual([false, false, true, false]);
 });
 
@@ -44,7 +44,7 @@ const samples = readdirSync(path.join(root, 'samples'), { recursive: true, encod
   .filter((name) => name.endsWith('.bin'))
   .map((name) => path.join(root, 'samples', name));
 
-it('the addon exists where the plugin exists: both come from one build', () => {
+it('the addon exists if and only if the plugin exists: one build makes both', () => {
   expect(addon !== null).toBe(existsSync(path.join(root, 'build/libnccl-profiler-trace.so')));
 });
 
@@ -66,7 +66,7 @@ describe.skipIf(addon === null)('the addon agrees with the reader in TypeScript 
     fc.assert(
       fc.property(fc.constantFrom(...few), damage, fc.nat(40), (file, damage, cut) => {
         const bytes = new Uint8Array(file.subarray(0, cut === 0 ? file.length / 2 : file.length));
-        // Behind the header and the directory: damage there is refused before any slot is looked at.
+        // Behind the header and the directory: a file with damage there is refused before any slot is read.
         for (const { at, value } of damage) bytes[8192 + (at % (bytes.length - 8192))] = value;
         agree(bytes);
       }),
@@ -97,7 +97,7 @@ describe.skipIf(addon === null)('the addon agrees with the reader in TypeScript 
     );
   });
 
-  it('any slots at all, at any head, aligned or not', () => {
+  it('random slots, at any head, aligned or not', () => {
     const words = fc.uint32Array({ minLength: 8, maxLength: 8 * 40 });
     const position = fc.nat({ max: 2 ** 48 - 1 });
     fc.assert(
@@ -118,7 +118,7 @@ describe.skipIf(addon === null)('the addon agrees with the reader in TypeScript 
     );
   });
 
-  it('frames, whole, damaged and claiming other sizes', () => {
+  it('frames that are whole, damaged, or claim another size', () => {
     const frame = compressFrame(new Uint8Array(4096).map((_, i) => (i * i) >> 7));
     fc.assert(
       fc.property(

@@ -1,4 +1,4 @@
-/** Chunks: what the reader takes from them, wherever their borders lie. */
+/** Chunks: the reader takes the same from them, wherever their borders are. */
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -37,7 +37,7 @@ const ticksOf = (file: RankFile): number[] => file.rings.flatMap(({ records }) =
 const upTo = (end: number): number[] => Array.from({ length: end }, (_, i) => i);
 
 describe('chunks', () => {
-  it('supply the positions the ring has lost, each once', () => {
+  it('supply the positions that the ring has lost, each once', () => {
     const file = read(twoChunks());
     expect(ticksOf(file)).toEqual(upTo(20).map((i) => 100 + i));
     expect(gapsOf(file)).toEqual([]);
@@ -46,7 +46,7 @@ describe('chunks', () => {
     expect(file.rings[0]?.chunks).toEqual({ count: 2, from: 0, end: 16 });
   });
 
-  it('that were dropped to stay within the disk limit are a loss of their own', () => {
+  it('that were dropped because of the disk limit are a loss with its own cause', () => {
     const file = read(twoChunks().dropChunks(1));
     expect(gapsOf(file)).toEqual(['dropped 0-4']); // the ring still has positions 4 to 9
     expect(file.chunks).toMatchObject({ count: 1, dropped: 1, missing: 0 });
@@ -59,7 +59,7 @@ describe('chunks', () => {
     expect(gapsOf(read(longer.dropChunks(1)))).toEqual(['dropped 0-4', 'dropped 0-12']);
   });
 
-  it('with a slot that does not check out are mended from the ring', () => {
+  it('with a slot that fails its check are completed from the ring', () => {
     const builder = twoChunks();
     const [, second] = builder.chunkOffsets();
     const bytes = builder.build();
@@ -167,7 +167,7 @@ describe('borders of chunks', () => {
   const OPERATIONS = 40;
   const RUNS = process.env.NCCL_TRACE_LONG === '1' ? 1000 : 24;
 
-  it('makes no difference to records, gaps, folds and their order', () => {
+  it('make no difference to records, gaps, folds and their order', () => {
     fc.assert(
       fc.property(storage, torn, (storage, torn) => {
         const whole = read(history(OPERATIONS, UNSPLIT, torn));
@@ -183,7 +183,7 @@ describe('borders of chunks', () => {
     );
   });
 
-  it('makes no difference to the trace, byte for byte', async () => {
+  it('make no difference to the trace, byte for byte', async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'chunks-'));
     const trace = async (builder: RankFileBuilder): Promise<Buffer> => {
       const input = path.join(folder, 'rank00000.bin');
@@ -205,7 +205,7 @@ describe('borders of chunks', () => {
     }
   });
 
-  it('and however much is missing, every position is in one record or one gap', () => {
+  it('leave every position in one record or one gap, however much is missing', () => {
     const loss = fc.record({ keep: fc.nat(12), damaged: fc.array(fc.nat(2000), { maxLength: 4 }) });
     fc.assert(
       fc.property(storage, loss, (storage, { keep, damaged }) => {

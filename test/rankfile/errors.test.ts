@@ -82,7 +82,12 @@ describe('errors of a file', () => {
   it.each([
     ['a directory in the header', 5n, 4088n, 'a directory of 5 areas at byte 4088 cannot be true'],
     ['a directory at an odd place', 5n, 4100n, 'a directory of 5 areas at byte 4100 cannot be true'],
-    ['a directory without end', 4097n, 4096n, 'a directory of 4097 areas at byte 4096 cannot be true'],
+    [
+      'a directory with too many areas',
+      4097n,
+      4096n,
+      'a directory of 4097 areas at byte 4096 cannot be true',
+    ],
     ['an empty directory behind the file', 0n, 1n << 40n, 'the file ends inside its directory'],
   ])('%s', (_, areas, offset, words) => {
     const bytes = resealed(good, (view) => {
@@ -96,7 +101,7 @@ describe('errors of a file', () => {
     expect(ofBytes(new RankFileBuilder({ writerVersion: 9 }).build())).toBe('no error');
   });
 
-  it('an unknown life, as of damage, is read as recording and counted', () => {
+  it('an unknown life, which damage can cause, is read as recording and counted', () => {
     const file = parseRankFile(
       memorySource(
         'r.bin',
@@ -129,7 +134,7 @@ describe('errors of the system', () => {
     expect(sentence(() => openRankFile(closed))).toContain(words);
   });
 
-  it('nothing about a good file', () => {
+  it('no error for a good file', () => {
     const file = path.join(folder, 'good.bin');
     new RankFileBuilder({ rank: 5 }).write(file);
     expect(openRankFile(file)).toMatchObject({ path: file, bytes: good.length, problems: [] });

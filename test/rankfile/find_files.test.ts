@@ -1,4 +1,4 @@
-/** Which files a person means with the paths they name. */
+/** Which rank files are found under the paths that a user names. */
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -39,12 +39,12 @@ describe('rank files are found', () => {
     expect(found(folder, '.').files).toEqual(['run1/rank00000.bin', 'run1/rank00001.bin']);
   });
 
-  it('by any name when named', () => {
+  it('under any name if the path names the file itself', () => {
     const folder = folderOf('copy of rank 3');
     expect(found(folder, 'copy of rank 3').files).toEqual(['copy of rank 3']);
   });
 
-  it('once, in the same order however they are named', () => {
+  it('once, and in an order that does not depend on the arguments', () => {
     const folder = folderOf('rank0.bin', 'rank1.bin', 'rank-host-77.bin');
     symlinkSync(path.join(folder, 'rank0.bin'), path.join(folder, 'rank2.bin'));
     const expected = ['rank-host-77.bin', 'rank0.bin', 'rank1.bin'];
@@ -56,7 +56,7 @@ describe('rank files are found', () => {
     ]);
   });
 
-  it('and names a file that only has such a name', () => {
+  it('and a file that has the name but cannot be read is reported', () => {
     const folder = folderOf('run/rank0.bin', 'run/notes.fifo');
     const inRun = (name: string): string => path.join(folder, 'run', name);
     execFileSync('mkfifo', [inRun('rank1.bin')]);
@@ -80,7 +80,7 @@ describe('rank files are found', () => {
     );
   });
 
-  it('or an error says why not', () => {
+  it('or the error says why there is none', () => {
     const folder = folderOf('empty/x', 'packed/rank0.bin.gz');
     expect(() => found(folder, 'empty')).toThrow(
       /empty: no rank files \(rank\*\.bin\) here or one level below.*NCCL_DEBUG/,

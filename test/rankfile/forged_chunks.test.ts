@@ -22,7 +22,7 @@ interface Change {
   readonly to: number;
 }
 
-/** A file with many chunks, and where they begin. Not made bare: a slot that is completed after unpacking proves nothing. */
+/** A file with many chunks, and their offsets. The slots are not bare: a bare slot's check is computed while unpacking and proves nothing. */
 function recorded(codec: 'raw' | 'zstd') {
   const drains = [{ after: 2, ring: 2, keep: 3 }];
   const builder = history(40, { capacity: 64, drains, codec, overlap: 0 });
@@ -30,7 +30,7 @@ function recorded(codec: 'raw' | 'zstd') {
   return { bytes, offsets: builder.chunkOffsets(), written: new Set(slotsOfRecords(readBytes(bytes))) };
 }
 
-/** A copy in which every check of header and payload holds again. */
+/** A changed copy whose header checks and payload checks are valid again. */
 function forged({ bytes, offsets }: ReturnType<typeof recorded>, changes: readonly Change[]): Uint8Array {
   const copy = bytes.slice();
   for (const { chunk, at, to } of changes) {
@@ -105,7 +105,7 @@ function unpacked(behind: Uint8Array, header: DataView): DataView | null {
   return raw && new DataView(raw.buffer, raw.byteOffset, raw.byteLength);
 }
 
-/** Slots of records that neither were written nor prove themselves. */
+/** Slots of records that were not written and do not pass their own check. */
 function invented(file: ReturnType<typeof recorded>, changes: readonly Change[]): string[] {
   const bytes = forged(file, changes);
   const read = readBytes(bytes);
@@ -120,7 +120,7 @@ describe('forged chunks', () => {
   const change = fc.record({ chunk: fc.nat(), at: fc.nat(300), to: fc.nat(255) });
 
   it.each(['raw', 'zstd'] as const)(
-    'give no record of slots that neither were written nor prove themselves, whatever headers and payloads say: %s',
+    'give no record with a slot that was not written and does not pass its own check: %s',
     (codec) => {
       const file = recorded(codec);
       fc.assert(
@@ -129,14 +129,14 @@ describe('forged chunks', () => {
         }),
         {
           numRuns: process.env.NCCL_TRACE_LONG === '1' ? 3000 : 75,
-          // Changes a literal of the frame, which becomes the kind of four slots and the tick of one: there both cancel.
+          // Changes a literal of the frame that is the kind of four slots and the tick of one. In that one, both changes cancel.
           examples: [[[{ chunk: 439_169_016, at: 247, to: 129 }]]],
         },
       );
     },
   );
 
-  it('can hold a slot that proves itself, where two changes cancel: that is for the check of the payload', () => {
+  it('can hold a slot that passes its check because two changes cancel: the check of the payload finds it', () => {
     const file = recorded('raw');
     const chunk = 5;
     const place = file.offsets[chunk]!;

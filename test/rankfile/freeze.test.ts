@@ -28,7 +28,7 @@ it('a closed file is not copied, nor a file without a write for minutes', () => 
   expect(mayBeWritten(path)).toBe(false);
 });
 
-it('the copy reads as the file, and has the rings that were saved beside it', () => {
+it('the copy reads like the file, and saved rings are copied with it', () => {
   const path = rankFile('recording');
   writeFileSync(`${path}.rings`, 'saved');
   const to = join(folder, 'copy.bin');

@@ -27,14 +27,14 @@ function smallFile(): Uint8Array {
   return file.build();
 }
 
-/** In bytes. 3 divides no field's size, so each byte of some field of a kind is met. */
+/** In bytes. 3 divides no field's size, so among the fields of one kind every byte is met. */
 const STEP = process.env.NCCL_TRACE_LONG === '1' ? 1 : 3;
 const original = smallFile();
 const whole = readBytes(original);
 
 /**
- * Everything a file claims and can prove, one line each. A table read as a ring, or the other way round, claims nothing
- * new. Of an open fold only the handle is proved: its other words change with every repeat.
+ * Everything a file claims and can prove, one line each. A table that is read as a ring, or a ring as a table, claims
+ * nothing new. Of an open fold only the handle is proved, because its other words change with every repeat.
  */
 function claims(file: RankFile): string[] {
   const show = (value: unknown): string =>
@@ -51,7 +51,7 @@ function claims(file: RankFile): string[] {
 
 const written = new Set([...claims(whole), '']);
 
-/** What came of it. Anything but a RankFileError, or a claim that was never made, fails the test. */
+/** The file or its RankFileError. Any other error fails the test, and so does a claim that was never written. */
 function outcome(bytes: Uint8Array): RankFileError | RankFile {
   try {
     const file = readBytes(bytes);
@@ -64,7 +64,7 @@ function outcome(bytes: Uint8Array): RankFileError | RankFile {
 }
 
 describe('hostile bytes', () => {
-  it('the file itself is whole', () => {
+  it('the undamaged file has no problems', () => {
     expect(whole.problems).toEqual([]);
     expect(whole.rings.map(({ records }) => records.length)).toEqual([7, 16]);
     expect(whole.folds).toHaveLength(4);
@@ -97,7 +97,7 @@ describe('hostile bytes', () => {
       }
   });
 
-  it('any byte behind it changed', () => {
+  it('any byte behind the header changed', () => {
     for (let at = 4096; at < original.length; at += STEP) {
       const bytes = original.slice();
       bytes[at]! ^= 0x10;
@@ -143,7 +143,7 @@ describe('hostile bytes', () => {
     );
   });
 
-  it('nothing but noise in all areas', () => {
+  it('random bytes in all areas', () => {
     fc.assert(
       fc.property(fc.integer(), (seed) => {
         const bytes = original.slice();

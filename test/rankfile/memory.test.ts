@@ -21,7 +21,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Not maxRSS of resourceUsage: a child's begins with that of the process that started it. */
+/** Not maxRSS of resourceUsage: in a child process it begins with the parent's peak. */
 const TELL_PEAK =
   "data:text/javascript,import { readFileSync } from 'node:fs';" +
   "process.on('exit', () => console.error(readFileSync('/proc/self/status', 'latin1')))";
@@ -34,7 +34,7 @@ function peak(...words: readonly string[]): number {
 }
 
 describe('a long run', () => {
-  it('is inspected in little memory: decoded at once it would take some 200 MiB', () => {
+  it('is inspected in little memory (decoded all at once it would take 200 MiB)', () => {
     const file = path.join(folder, 'short.bin');
     const slots = 2 ** 21;
     expect(writeLargeStreamFile(file, slots, 'zstd')).toBeGreaterThan(slots);
@@ -42,7 +42,7 @@ describe('a long run', () => {
   });
 
   it.runIf(isLong)(
-    'of 1 GiB of slots is inspected and merged in much less than that',
+    'of 1 GiB of slots is inspected and merged in much less memory',
     () => {
       const file = path.join(folder, 'long.bin');
       writeLargeStreamFile(file, 2 ** 25, 'zstd');

@@ -44,7 +44,7 @@ describe('merged rows', () => {
     expect(merged([[6], [5, 6]])).toEqual(['1:0-1', '0:0-1', '1:1-2']);
   });
 
-  it('keep the order of a shared ring that steps back', () => {
+  it('keep the order of a shared ring whose ticks step back', () => {
     expect(
       merged([
         [10, 3, 20],

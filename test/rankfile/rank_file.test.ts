@@ -1,4 +1,4 @@
-/** A whole file, and every kind of record, as the builder wrote it. */
+/** A whole file, and every kind of record, are read as the builder wrote them. */
 
 import { describe, expect, it } from 'vitest';
 
@@ -104,7 +104,7 @@ describe('a rank file', () => {
     expect(problems).toEqual([]);
   });
 
-  it('has beacons of all their tables, each once, and none that takes less than no time', () => {
+  it('has the beacons of all tables, each once, and none with a negative duration', () => {
     const file = new RankFileBuilder();
     const peer = { bootId: 'ab'.repeat(8) + '01'.repeat(8) };
     const exchange = { sent: 500, received: 900, peerReceived: 7n, peerSent: 2n ** 63n };
@@ -116,7 +116,7 @@ describe('a rank file', () => {
       { ...exchange, peerBootId: peer.bootId, peerTickSource: 'tsc' },
       { ...later, peerBootId: peer.bootId, peerTickSource: 'tsc' },
     ]);
-    expect(problems).toEqual([{ what: 'beacons that take less than no time, skipped', count: 2 }]);
+    expect(problems).toEqual([{ what: 'beacons with a negative duration, skipped', count: 2 }]);
   });
 
   it('has as its newest heartbeat the one with the highest number, whatever its tick', () => {
@@ -170,7 +170,7 @@ describe('a rank file', () => {
     expect(read(file)).toMatchObject({ rings: [{ head: 2 ** 48 - 1 }], problems: [] });
   });
 
-  it('has open folds, unless their Fold record is there too, or their key does not fit', () => {
+  it('has open folds, unless there is also their Fold record, or their key does not match', () => {
     const file = new RankFileBuilder();
     const ring = file.ring('steps', 8, { foldCapacity: 4 });
     const step = ring.startProxyStep(10);
@@ -269,7 +269,7 @@ describe('records', () => {
     `);
   });
 
-  it('may have more slots than their kind has: these are ignored', () => {
+  it('may have more slots than their kind needs, and those are ignored', () => {
     const file = new RankFileBuilder();
     const ring = file.ring('host', 16);
     ring.record(Kind.State, 5, 0n, 0x12345n, 99n, 0n, 0n, 1n, 2n, 3n);

@@ -16,7 +16,7 @@ import type { RankFileBuilder } from '../support/rank_file_builder.js';
 export const readBytes = (bytes: Uint8Array): RankFile => parseRankFile(memorySource('rank.bin', bytes));
 export const read = (file: RankFileBuilder): RankFile => readBytes(file.build());
 
-/** A copy with a change that its writer made: the header's check holds again. */
+/** A changed copy whose header check is valid again, as if its writer had written it. */
 export function resealed(file: Uint8Array, change: (view: DataView) => void): Uint8Array {
   const bytes = file.slice();
   const view = new DataView(bytes.buffer);
@@ -26,7 +26,7 @@ export function resealed(file: Uint8Array, change: (view: DataView) => void): Ui
   return bytes;
 }
 
-/** The payload of the chunk at `at` matches its check again; then its header has to be sealed. */
+/** Makes the payload check of the chunk at `at` valid again. The header needs resealChunk afterwards. */
 export function resealPayload(bytes: Uint8Array, at: number): void {
   const view = new DataView(bytes.buffer, at);
   const begin = at + CHUNK_HEADER_BYTES;
@@ -34,7 +34,7 @@ export function resealPayload(bytes: Uint8Array, at: number): void {
   view.setUint32(CHUNK_HEADER.payloadCrc, crc32(bytes.subarray(begin, end)), true);
 }
 
-/** The header of the chunk at `at` matches its check again. */
+/** Makes the header check of the chunk at `at` valid again. */
 export function resealChunk(bytes: Uint8Array, at: number): void {
   const view = new DataView(bytes.buffer, at);
   view.setUint32(CHUNK_HEADER.headerCrc, 0, true);
@@ -51,7 +51,7 @@ export function ringLines(file: RankFile, ring: Ring): string[] {
   });
 }
 
-/** Records without their strings: those are other slots, which a test may have damaged. */
+/** Records without their strings, because strings are in other slots, which a test may have damaged. */
 export function bareRecords(file: Pick<RankFile, 'rings'>): string[] {
   return file.rings.flatMap(({ ring, records }) =>
     Array.from({ length: records.length }, (_, i) => {

@@ -1,6 +1,6 @@
 /**
- * Which records of a ring are read, and what is reported about the others. Above each test the ring: one cell per index, with
- * the position in that slot; `x` is torn, `.` empty.
+ * Which records of a ring are read, and what is reported about the others. The comment above a test shows the ring: one cell
+ * per index, with the position in that slot. `x` is torn, `.` is empty.
  */
 
 import fc from 'fast-check';
@@ -99,7 +99,7 @@ describe('a ring', () => {
     expect(only(file).tornSlots).toBe(1);
   });
 
-  // 0 (1 2 x 4) 5: the record goes, its good parts with it
+  // 0 (1 2 x 4) 5: the whole record is dropped, with its valid parts
   it('drops a record with a torn part', () => {
     const { file, ring } = ringOf(8);
     stops(ring, 1);
@@ -122,7 +122,7 @@ describe('a ring', () => {
     expect(only(file).tornSlots).toBe(0);
   });
 
-  it('checks each part of a slot: any flipped bit makes it torn', () => {
+  it('checks all of a slot: any flipped bit makes it torn', () => {
     for (let bit = 0; bit < 256; bit++) {
       const { file, ring } = ringOf(4);
       ring.state(7, ring.handleAt(0), 9, 1234);
@@ -135,7 +135,7 @@ describe('a ring', () => {
     }
   });
 
-  it('does not take a slot for another: at another index, or of another record', () => {
+  it('does not accept a slot that was copied to another index', () => {
     const { file, ring } = ringOf(8);
     stops(ring, 8);
     const bytes = file.build();
@@ -154,7 +154,7 @@ describe('a ring', () => {
     expect(gaps(only(file))).toEqual(['0-1 torn']);
   });
 
-  it('drops records with fewer parts than their kind needs, and takes more', () => {
+  it('drops records with fewer parts than their kind needs, and accepts more parts', () => {
     const { file, ring } = ringOf(8);
     ring.record(Kind.StartKernelCh, 1, 0n, 0n);
     ring.record(Kind.Stop, 2, 0n, 0n, 7n, 7n, 7n);
@@ -171,7 +171,7 @@ describe('a ring', () => {
 });
 
 describe('a copy of a live ring', () => {
-  // A copy is made slot by slot from the front while the producer goes on: each slot is of the moment it was read.
+  // The copy goes slot by slot from the front while the producer writes. Each slot shows the moment when it was copied.
   function copyWhileWriting(
     capacity: number,
     head: number,
@@ -205,7 +205,7 @@ describe('a copy of a live ring', () => {
     return { ring: readCopy(copy), written };
   }
 
-  it('returns genuine records only, and reports the gaps', () => {
+  it('returns only records that were written, and reports the gaps', () => {
     for (const perSlot of [0, 0.1, 0.5, 0.9, 1, 1.1, 2, 3.7])
       for (const head of [0, 10, 40, 64, 100, 130]) {
         const { ring, written } = copyWhileWriting(32, head, perSlot);

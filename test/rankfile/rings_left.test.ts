@@ -1,4 +1,4 @@
-/** A process that was killed leaves its rings in memory: its file is read with them, by all commands, as if they had been saved. */
+/** A killed process leaves its rings in memory. All commands read its file together with them, as if they had been saved. */
 
 import {
   copyFileSync,
@@ -37,7 +37,7 @@ const colls = (file: string): number =>
     0,
   );
 
-/** One byte of what the header's check covers. */
+/** Changes one byte that the header's check covers. */
 function damage(ringFile: string): void {
   const bytes = readFileSync(ringFile);
   bytes[FILE_HEADER.ringPath]! ^= 1;
@@ -45,7 +45,7 @@ function damage(ringFile: string): void {
 }
 
 describe.runIf(existsSync('/dev/shm')).each(['flight', 'stream'])('in %s mode', (mode) => {
-  it('no record is missing right after SIGKILL; a copy has what had been copied to the file', async () => {
+  it('no record is missing right after SIGKILL; a copy of the file has only what the recorder had copied into it', async () => {
     const file = path.join(folder, 'run/rank00000.bin');
     const copy = path.join(folder, 'copy.bin');
     job = startPuppet({
@@ -61,13 +61,13 @@ describe.runIf(existsSync('/dev/shm')).each(['flight', 'stream'])('in %s mode', 
     const { ringPath } = openRankFile(file).header;
     await job.kill();
     expect(colls(file)).toBe(1501);
-    // Merging copies first what may still be written.
+    // merge first copies a file that may still be written.
     const { ranks } = await merge({ inputs: [file], output: path.join(folder, 'run.pftrace') });
     expect(ranks[0]).toMatchObject({ life: 'recording', problems: [] });
     expect(ranks[0]).not.toHaveProperty('ringCopyAge');
     expect(ranks[0]!.records).toBeGreaterThanOrEqual(2 * 1501);
     expect(colls(copy)).toBeLessThan(1501);
-    // Unless another recorder has saved them meanwhile.
+    // Another recorder may have saved them meanwhile.
     if (existsSync(ringPath)) {
       expect(openRankFile(file).header.placement).toBe('in-file');
       damage(ringPath);
@@ -78,7 +78,7 @@ describe.runIf(existsSync('/dev/shm')).each(['flight', 'stream'])('in %s mode', 
 });
 
 it.runIf(existsSync('/dev/shm'))(
-  'a job whose ranks were all killed at once broke off, and does not work',
+  'a job whose ranks were all killed at once is BROKEN OFF, not at work',
   async () => {
     const args = '--ranks 3 --iterations 40 --ops allreduce:1M --fault kill:all@20:2 --hang-seconds 1';
     const { folder: recording } = await record(path.join(folder, 'run'), args, {

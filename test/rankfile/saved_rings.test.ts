@@ -1,4 +1,4 @@
-/** Rings saved beside a rank file: read as one file with it, or left out for a reason. */
+/** Rings saved beside a rank file are read with it as one file, or left out with a reason. */
 
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -54,7 +54,7 @@ it('the rings come from the saved file', () => {
   expect(openRankFile(rank)).toMatchObject({ path: rank, bytes: bytes.length, problems: [] });
 });
 
-it('the rings come from the saved file also if the rank file is not complete or missing', () => {
+it('the rings come from the saved file even if the rank file is incomplete or missing', () => {
   writeFileSync(rank, new Uint8Array(HEADER_BYTES));
   copyFileSync(SAMPLE, rings);
   expect(records(rank)).toBe(records(SAMPLE));
@@ -99,7 +99,7 @@ it('chunks come from the rank file', () => {
   expect(joined.chunks).toEqual(whole.chunks);
 });
 
-/** A file that was copied one heartbeat before the sample. */
+/** The sample as it was one heartbeat earlier. */
 function withoutLastHeartbeat(bytes: Uint8Array): Uint8Array {
   const older = Uint8Array.from(bytes);
   const view = new DataView(older.buffer);

@@ -1,4 +1,4 @@
-/** What a snapshot copies from a file in stream mode while its writer goes on. */
+/** What a snapshot copies from a file in stream mode while its writer is at work. */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { FILE_HEADER } from '../../src/rankfile/format/constants.js';
 import { openRankFile, takeSnapshot } from '../../src/rankfile/index.js';
 import { RankFileBuilder } from '../support/rank_file_builder.js';
 
-// As if the writer had done it between the reading of the header and of the chunks.
+// The writer begins the newer lap between our reading of the header and of the chunks.
 it('has the newer lap, which the writer began before the oldest chunk', () => {
   const builder = new RankFileBuilder({ mode: 'stream' });
   const ring = builder.ring('steps', 16);

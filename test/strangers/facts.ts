@@ -223,7 +223,7 @@ export function factsOf(file: RankFile): RankFileFacts {
         1 + ['tsc', 'cntvct', 'monotonic'].indexOf(beacon.peerTickSource),
       ].join(' '),
     ),
-    emptyBeacons: problems(file, /^beacons that take less than no time/),
+    emptyBeacons: problems(file, /^beacons with a negative duration/),
     changes: file.changes.map(({ number, tick: from, done, events, sampleEvery }) =>
       [number, tick(from), tick(done), events, sampleEvery].join(' '),
     ),

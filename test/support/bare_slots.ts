@@ -1,4 +1,4 @@
-/** Makes slots bare as a recorder does (schemas/rank-file.md, "Codec"), on whole 64-bit words and not as the reader. */
+/** Makes slots bare as a recorder does (schemas/rank-file.md, "Codec"), with 64-bit arithmetic that the reader does not use. */
 
 import { MASK_64, word3 } from './slot_area.js';
 

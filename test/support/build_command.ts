@@ -1,4 +1,4 @@
-/** Before the tests of any run: `dist/`, which they start as a process of its own, is made of the sources as they are now. */
+/** Bundles `dist/` from the current sources before a test run, because tests start the program as a process of its own. */
 
 import { fileURLToPath } from 'node:url';
 import { bundleCommand } from '../../scripts/bundle.mjs';

@@ -39,7 +39,7 @@ interface Case {
   readonly hosts?: number;
   readonly seconds?: number;
   readonly extra?: (seed: number) => Partial<Simulation>;
-  /** Beside the figures of all cases. */
+  /** A figure that only this case has. */
   readonly also?: (alignments: readonly Alignment[]) => string;
 }
 
@@ -68,7 +68,7 @@ const treeOf =
   (delay: (random: Random) => number) =>
   (random: Random): SimulatedLink[] =>
     tree(HOSTS, () => delay(random));
-/** Back along the ring: senders see room when it comes. */
+/** Credits, back along the ring: a sender sees room as soon as it is there. */
 const creditsOf =
   (delay: (random: Random) => number) =>
   (random: Random): SimulatedLink[] =>
@@ -204,7 +204,7 @@ function cases(smoke: boolean): Case[] {
 /** 0.1 ppm a minute, 1/ns. */
 const RAMP = 1e-7 / 60e9;
 
-/** `only`: those whose name fits. */
+/** `only`: the cases whose name matches. */
 export function simulatedCases(smoke: boolean, only = /./): CaseResult[] {
   return cases(smoke)
     .filter(({ name }) => only.test(name))
@@ -305,8 +305,8 @@ function randomWalk(seed: number, seconds: number): NonNullable<Simulation['wand
 }
 
 /**
- * A GPU's timer against its host's clock: stamps of kernels in steps of a microsecond, each noticed by a thread that
- * looks after `FLOOR` at the earliest. Nothing can tell the floor from an offset.
+ * A GPU's timer against its host's clock. Stamps of kernels come in steps of a microsecond. A thread notices each stamp
+ * `FLOOR` later at the earliest. Nothing distinguishes the floor from an offset.
  */
 export function gpuCase(draws: number): CaseResult {
   const FLOOR = 3000;
@@ -347,7 +347,7 @@ export function gpuCase(draws: number): CaseResult {
   };
 }
 
-/** Many hosts: a ring, a tree and random pairs. Time of the solution, and what a further knot costs. */
+/** Many hosts: a ring, a tree and random pairs. Measures the time of the solution, and what one more knot costs. */
 export function scaleCase(hosts: number): CaseResult {
   const random = seeded(4);
   const pairs = Array.from({ length: 2 * hosts }, (_, i): SimulatedLink[] => {
@@ -367,7 +367,7 @@ export function scaleCase(hosts: number): CaseResult {
     const run = simulate({ seed: 9, hosts, links, seconds, perMinute: 200, maxWindows: (seconds / 60) * 12 });
     const start = process.cpuUsage();
     const alignment = align(hosts, run.edges, ALIGNMENT_DEFAULTS);
-    // Of the processor, not of the wall: other programs of the machine are not what is measured.
+    // CPU time, because wall time would include other programs of the machine.
     const { user, system } = process.cpuUsage(start);
     return { run, alignment, ms: (user + system) / 1e3 };
   };
@@ -383,7 +383,7 @@ export function scaleCase(hosts: number): CaseResult {
     ...result,
     name: `${hosts} hosts, ring, tree, random pairs: ${links.length} links`,
     figures:
-      `${(one.ms / 1e3).toFixed(2)} s of processor time for ${alignment.knots.count} knots, ${(perKnot / 1e3).toFixed(2)} s per further knot, ` +
+      `${(one.ms / 1e3).toFixed(2)} s of CPU time for ${alignment.knots.count} knots, ${(perKnot / 1e3).toFixed(2)} s per further knot, ` +
       `${memory} MiB with the simulation; ${result.figures}`,
   };
 }

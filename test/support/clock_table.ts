@@ -1,4 +1,4 @@
-/** The cases of `npm run bench:clocks -- --table`: whoever sends to whom, clocks that wander or jump, silence, sizes that differ. */
+/** The cases of `npm run bench:clocks -- --table`: topologies, clocks that wander or jump, pauses, sizes that differ. */
 
 import { judge, type Judged, type JudgedCase } from './judged_run.js';
 import type { SimulatedLink } from './simulated_links.js';
@@ -15,7 +15,7 @@ import {
 
 interface TableCase extends JudgedCase {
   readonly draws: number;
-  /** Least squares say nothing of clocks that jump. */
+  /** false: least squares cannot estimate clocks that jump. */
   readonly oracle?: false;
 }
 
@@ -28,14 +28,14 @@ const JUMP: NamedWander = {
   of: () => (host, time) => (host === 1 && time > 31e9 ? 500e3 : 0),
 };
 
-/** Errors that last for a whole run differ from draw to draw: 99 % of errors need many. */
+/** Some errors last for a whole run and differ only from draw to draw, so the 99 % column needs many draws. */
 export function tableCases(draws: number): TableCase[] {
   return casesOf(draws).map((one) =>
     one.topology.startsWith('pair') ? { ...one, draws: PAIRS_PER_DRAW * one.draws } : one,
   );
 }
 
-/** A pair has 28 times fewer pairs of hosts than eight hosts, and takes less time. */
+/** Two hosts are one pair, eight hosts are 28. Two hosts also take less time. */
 const PAIRS_PER_DRAW = 10;
 
 function casesOf(draws: number): TableCase[] {
@@ -75,7 +75,7 @@ function casesOf(draws: number): TableCase[] {
         wander,
         seconds: 300,
         draws: few,
-        name: '100 s of silence',
+        name: 'no messages for 100 s',
         change: () => ({ tamper: (_, time, delay) => (time > 100e9 && time < 200e9 ? null : delay) }),
       })),
     ),
@@ -96,7 +96,7 @@ const unequal = (link: SimulatedLink): SimulatedLink => ({
   sizes: [link.from < link.to ? 70_000 : 520_000],
 });
 
-/** `print`: a line per case, as soon as it is there. */
+/** Calls `print` with each line of the table as soon as it is known. */
 export function runTable(draws: number, print: (line: string) => void): void {
   print(
     '| case | median, 99 %, worst error | least squares: median, 99 %, half-width | hard: misses, half-width | 99 %: inside, half-width, by the 99 % error | given up, left out |',
@@ -113,7 +113,7 @@ function rowOf(one: Judged): string {
   const solved = !Number.isNaN(medianNs);
   return `| ${[
     `${name} (${alignments.length})`,
-    solved ? `${us(medianNs)}, ${us(ns99)}, ${us(worstNs)} µs` : 'nobody is solved together',
+    solved ? `${us(medianNs)}, ${us(ns99)}, ${us(worstNs)} µs` : 'no two hosts are aligned',
     Number.isNaN(best[0]) ? '' : `${us(best[0])}, ${us(best[1])}, ${us(one.bestHalfWidth)}`,
     solved ? `${hardMisses}, ${us(one.hardHalfWidth)}` : '',
     solved

@@ -1,4 +1,4 @@
-/** Runs the command line in this process, which is several times quicker than a program of its own (program.ts). */
+/** Runs the command line in this process. That is several times faster than a process of its own (program.ts). */
 
 import { vi } from 'vitest';
 import { main } from '../../src/cli/main.js';

@@ -1,4 +1,4 @@
-/** A table of works' ends from the ends themselves. */
+/** Makes the table of ends from a list of ends. */
 
 import { WORK_OUTCOMES, type Elsewhere, type WorkEnd } from '../../src/model/work_end.js';
 import type { WorkEndTable } from '../../src/model/work_end_table.js';

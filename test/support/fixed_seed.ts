@@ -1,4 +1,4 @@
-/** Property tests try the same cases in every run, so that a failure is the change's. `npm run test:long` tries new ones. */
+/** Property tests try the same cases in every run, so a failure is caused by a change. `npm run test:long` tries new cases. */
 
 import fc from 'fast-check';
 

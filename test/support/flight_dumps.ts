@@ -1,6 +1,6 @@
 /**
- * Dumps as PyTorch's Flight Recorder writes them (version 2.9, torch/csrc/distributed/c10d/FlightRecorderDetail.hpp), made up: one group or
- * more, and for each rank the calls it made. They are pickled by Python itself.
+ * Made-up dumps in the form of PyTorch's Flight Recorder (version 2.9, torch/csrc/distributed/c10d/FlightRecorderDetail.hpp): groups, and
+ * the calls of each rank. Python pickles them.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -20,7 +20,7 @@ export interface MadeUpCall {
 }
 
 export interface MadeUpDumps {
-  /** Ranks by group; its description is the name with "_GROUP". */
+  /** Ranks by the name of the group. Its description is the name with "_GROUP". */
   readonly groups: Readonly<Record<string, readonly number[]>>;
   /** By rank. null: no dump. */
   readonly calls: readonly (readonly MadeUpCall[] | null)[];
@@ -81,7 +81,7 @@ export function dumpOf({ groups, calls, completed }: MadeUpDumps, rank: number):
   };
 }
 
-/** Writes a folder of dumps, and returns it. `protocol` null: JSON. */
+/** Writes a folder of dumps and returns its path. `protocol` null: JSON. */
 export function writeDumps(folder: string, made: MadeUpDumps, protocol: number | null = 2): string {
   mkdirSync(folder, { recursive: true });
   made.calls.forEach((calls, rank) => {

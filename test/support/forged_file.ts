@@ -1,7 +1,7 @@
 /**
- * A recorded rank file in which single fields are changed and every check over them is made good again: what a broken
- * writer, a bad memory module or an enemy would leave, and no check can see. Fields are found by the layouts of
- * src/rankfile/format; checks are computed by the text of schemas/rank-file.md (slot_area.ts), not by the reader.
+ * A recorded rank file with single fields changed and all checks computed again. A broken writer, bad memory or an
+ * attacker can leave such a file, and no check finds it. Fields are found by the layouts of src/rankfile/format. Checks
+ * are computed from the text of schemas/rank-file.md (slot_area.ts), not by the reader.
  */
 
 import { memorySource } from '../../src/rankfile/byte_source.js';
@@ -29,7 +29,7 @@ export class ForgedFile {
   private readonly view: DataView;
 
   constructor(recorded: Uint8Array) {
-    // Not slice(), which of a Buffer is a view.
+    // Not slice(): on a Buffer it returns a view.
     this.bytes = new Uint8Array(recorded);
     this.view = new DataView(this.bytes.buffer);
   }
@@ -83,7 +83,7 @@ export class ForgedFile {
       ]);
   }
 
-  /** The fields of all valid slots, those of further parts of a record included. */
+  /** The fields of all valid slots, including the later parts of a record. */
   private slotPlaces(name: string, area: Area): Place[] {
     const at = area.slotsOffset;
     const words = new Uint32Array(this.bytes.slice(at, at + area.capacity * format.SLOT_BYTES).buffer);
@@ -150,7 +150,7 @@ export class ForgedFile {
 
 type HeaderField = keyof typeof format.FILE_HEADER;
 
-/** In bytes; texts, checks and what makes a file no rank file at all are left out. */
+/** In bytes. Left out: texts, checks, and fields without which the file is not read at all. */
 const HEADER_WIDTHS: Partial<Record<HeaderField, number>> = {
   ...{ writerVersion: 2, areaCount: 4, directoryOffset: 8, chunksOffset: 8, tag: 8, pidNamespace: 8 },
   ...{ processStart: 8, pid: 4, tickSource: 4, tickHz: 8, startTick: 8, startRealtime: 8, startMonotonic: 8 },

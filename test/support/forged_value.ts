@@ -1,4 +1,4 @@
-/** One number somewhere in plain data, changed to an extreme or random one: what a broken program or an enemy could write with right checks. */
+/** Changes one number in plain data to an extreme or random one. A broken program or an attacker could write this with valid checks. */
 
 import type { Random } from './forged_values.js';
 
@@ -10,7 +10,7 @@ interface Place {
 
 type Numbers = Float64Array | Uint32Array | Int32Array | Uint16Array | Uint8Array;
 
-/** In place; returns what was changed. Of long lists a few elements are looked at. */
+/** Changes `root` in place and returns what was changed. Looks at a few elements of a long list. */
 export function forgeValue(root: object, random: Random): string {
   const places: Place[] = [];
   collect(root, '', places, random);

@@ -1,6 +1,6 @@
 /**
- * Changes of recorded files that keep every check right: extreme and random numbers in any field, and numbers of one
- * place in another. What is changed follows from a seed alone, so a finding is a file name, a seed and a count.
+ * Changes recorded files and keeps every check valid: extreme and random numbers in any field, and the number of one
+ * place in another. A seed decides all changes, so a file name, a seed and a count are enough to repeat a finding.
  */
 
 import { ForgedFile, type Place } from './forged_file.js';
@@ -26,7 +26,7 @@ export interface Forgery {
   readonly changes: readonly Change[];
 }
 
-/** Forges a recorded file again and again, in the same bytes: finding its places takes longer than reading it. `most`: changes of one file. */
+/** Forges a recorded file many times, in the same bytes, because finding its fields takes longer than reading it. `most`: changes per file. */
 export function forger(recorded: Uint8Array, most = 3): (random: Random) => Forgery {
   const file = new ForgedFile(recorded);
   const places = byName(file.places());

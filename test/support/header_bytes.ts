@@ -32,7 +32,7 @@ export interface FileOptions {
   readonly placement?: 'in-file' | 'in-ring-file' | 'in-memory';
   /** Relative tick. */
   readonly copiedTick?: number;
-  /** What `control` made of it; a relative tick. */
+  /** The change that `control` made. The tick is relative. */
   readonly changed?: { readonly tick: number; readonly events: number; readonly sampleEvery: number };
   readonly life?: 'creating' | 'recording' | 'closed';
   readonly readerVersion?: number;
@@ -40,7 +40,7 @@ export interface FileOptions {
   readonly lost?: Partial<Record<'communicators' | 'strings' | 'leases' | 'threads' | 'ioErrors', number>>;
 }
 
-/** What the rest of the file decides. */
+/** Values that depend on the rest of the file. */
 export interface HeaderFacts {
   readonly tag: bigint;
   readonly pid: number;
@@ -55,7 +55,7 @@ export interface HeaderFacts {
   readonly chunksEnd: number;
 }
 
-/** Into the beginning of `bytes`. */
+/** Writes the header at the beginning of `bytes`. */
 export function writeHeader(bytes: Uint8Array, options: FileOptions, facts: HeaderFacts): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   const u32 = (offset: number, value: number): void => {

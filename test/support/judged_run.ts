@@ -1,4 +1,4 @@
-/** Simulated runs, solved and held against the truth and against the best that could be known: one row of a table for several draws. */
+/** Aligns simulated runs and compares the result with the truth and with the oracle (oracle.ts). Several draws make one row of a table. */
 
 import { align, perNs, type Alignment } from '../../src/clocks/alignment.js';
 import { oracle } from './oracle.js';
@@ -21,7 +21,7 @@ export interface JudgedCase {
   readonly seconds: number;
   readonly perMinute: number;
   readonly hosts?: number;
-  /** Beside what the names above say. */
+  /** What differs beside the fields above. */
   readonly name?: string;
   readonly change?: (simulation: Simulation) => Partial<Simulation>;
   /** Hosts that may be set aside. */
@@ -40,9 +40,9 @@ export interface Judged {
   readonly worstNs: number;
   readonly hardHalfWidth: number;
   readonly likelyHalfWidth: number;
-  /** Of the oracle: at the median, and 99 %. */
+  /** Errors of the oracle: median and 99 %. */
   readonly best: readonly [number, number];
-  /** What the oracle can promise for 99 % if links are as alike as is declared. */
+  /** The oracle's 99 % half-width if links are as similar as declared. */
   readonly bestHalfWidth: number;
   readonly solveSeconds: number;
 }

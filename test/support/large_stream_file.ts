@@ -1,7 +1,7 @@
 /**
- * Writes a stream-mode file of any size, quickly: one communicator, collectives of one channel with sends of many steps,
- * all of it in chunks and the rings empty, as if everything had been drained. For tests of memory and speed; small files
- * that say something come from RankFileBuilder.
+ * Writes a stream-mode file of any size, quickly: one communicator, and collectives of one channel with sends of many
+ * steps. All records are in chunks and the rings are empty, as if everything had been drained. For tests of memory and
+ * speed. Use RankFileBuilder for small files whose content matters.
  */
 
 import { closeSync, openSync, writeSync } from 'node:fs';
@@ -15,7 +15,7 @@ const { Kind } = format;
 const CHUNK_SLOTS = format.MAX_CHUNK_RAW_BYTES / format.SLOT_BYTES;
 const STEPS_PER_OPERATION = 256;
 
-/** Returns the number of records. `seconds`: the time from the first operation to the last; by default nothing pauses. */
+/** Returns the number of records. `seconds`: the time from the first operation to the last; by default there are no pauses. */
 export function writeLargeStreamFile(
   path: string,
   slots: number,
@@ -83,7 +83,7 @@ function operation(i: number, at: number, strings: readonly number[], { host, op
   return 4 + 5 * STEPS_PER_OPERATION;
 }
 
-/** A ring of which every slot goes into a chunk. Words are given as halves, the low one first. */
+/** A ring whose every slot goes into a chunk. A 64-bit word is two halves, the low one first. */
 class DrainedRing {
   position = 0;
   private readonly words = new Uint32Array(CHUNK_SLOTS * 8);
@@ -121,7 +121,7 @@ class DrainedRing {
     this.used = 0;
   }
 
-  /** Writes `words` from half `from` on. What is before it is already there. */
+  /** Writes `words`, beginning with half `from`. The halves before it are already there. */
   private slot(kind: number, part: number, parts: number, words: readonly number[], from: number): void {
     const { words: w, position } = this;
     const at = this.used * 8;

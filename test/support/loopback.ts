@@ -29,7 +29,7 @@ export const record = (
   settings: Readonly<Record<string, string>> = {},
 ): Promise<Recording> => startRecording(folder, args, settings).ended;
 
-/** As `record`, of a job that goes on meanwhile. */
+/** As `record`, but returns while the job still runs. */
 export function startRecording(
   folder: string,
   args: string,
@@ -42,7 +42,7 @@ export function startRecording(
     PATH: process.env.PATH,
     NCCL_PROFILER_PLUGIN: PLUGIN,
     NCCL_TRACE_DIR: recording,
-    // In the file: what other tests do on this machine must not matter.
+    // Rings in the file, so that other tests on this machine have no influence.
     NCCL_TRACE_RING_DIR: 'none',
     NCCL_TRACE_EVENTS: 'all',
     NCCL_TRACE_RING_MB: '8',

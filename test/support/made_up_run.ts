@@ -1,6 +1,6 @@
 /**
  * A small made-up run for tests of `merge`: a ring of ranks, each with the rings of a proxy and an API thread, some
- * AllReduces with one channel whose sends and receives fit together. Ticks are nanoseconds on one host.
+ * AllReduces with one channel whose sends and receives match. Ticks are nanoseconds on one host.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -77,7 +77,7 @@ function transfer(
     .stop(t + 600, recv);
 }
 
-/** A fresh folder for the test at hand, and what removes it. */
+/** A new folder for one test, and a function that removes it. */
 export function temporaryFolder(): { readonly folder: string; readonly remove: () => void } {
   const folder = mkdtempSync(join(tmpdir(), 'nccl-trace-test-'));
   return {

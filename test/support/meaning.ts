@@ -1,6 +1,6 @@
 /**
- * What a trace says, as sorted lines: slices, arguments, counters, states and arrows by track, without the ids, the order and the number
- * of packets that say it. Two traces with the same lines are the same to whoever looks at them or queries them.
+ * The content of a trace as sorted lines: slices, arguments, counters, states and arrows by track. Ids, order and number of packets are
+ * left out. Two traces with the same lines look the same in the UI and in queries.
  */
 
 import { viewTrace, type TraceView, type ViewSlice, type ViewTrack } from './trace_view.js';
@@ -12,7 +12,7 @@ export function meaningOf(bytes: Uint8Array): string[] {
   return [...tracks(view), ...slices(view), ...values(view), ...arrows(view)].sort();
 }
 
-/** Where they are in the tree and what they are. Empty groups count. */
+/** The place of each track in the tree, and its kind. Empty groups are included. */
 const tracks = (view: TraceView): string[] =>
   view.tracks.map(({ rank, unit, kind, description, ...track }) =>
     [pathOf(track as ViewTrack), 'track', kind, rank, unit, description].join(' | '),

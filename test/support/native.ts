@@ -1,4 +1,4 @@
-/** Native programs of build/, built by the command's own call when a test needs them and they are not there. */
+/** Native programs in build/. If a test needs one that is missing, the command's own function builds it. */
 
 import { readdirSync } from 'node:fs';
 import path from 'node:path';

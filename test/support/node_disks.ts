@@ -1,4 +1,4 @@
-/** What the tests of examples/slurm and examples/kubernetes share: ranks' files on the disks of nodes, and the command under its name. */
+/** What the tests of examples/slurm and examples/kubernetes share: rank files on the disks of nodes, and the command under its name. */
 
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -8,10 +8,10 @@ import { PROGRAM } from './program.js';
 /** A run of four ranks on hosts with clocks of their own. */
 export const RECORDED = projectFile('samples/hosts');
 
-/** What a script runs as `nccl-trace`. */
+/** The line that a script runs as `nccl-trace`. */
 export const THE_COMMAND = `exec "${process.execPath}" "${PROGRAM}" "$@"`;
 
-/** Makes `folder`/bin/nccl-trace of these lines. */
+/** Writes these lines as the script `folder`/bin/nccl-trace. */
 export function writeCommand(folder: string, lines = THE_COMMAND): void {
   const bin = path.join(folder, 'bin');
   mkdirSync(bin, { recursive: true });

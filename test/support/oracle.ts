@@ -1,6 +1,6 @@
 /**
- * The best possible estimate: least squares with a knot every 5 s on the same evidence, which knows each clock's offset and rate and how much
- * rates change. An alignment that knows none of these is compared with it.
+ * The best possible estimate from the same evidence: least squares with a knot every 5 s. Unlike our alignment, it knows each clock's offset
+ * and rate, and how much rates change.
  */
 
 import { ALIGNMENT_DEFAULTS } from '../../src/clocks/alignment.js';
@@ -15,7 +15,7 @@ import type { SimulatedRun } from './simulated_links.js';
 const STEP_NS = 5e9;
 const WINDOW_NS = 2.5e9;
 const SCATTER_NS = 1000;
-/** Like links are alike to this part of their delays. */
+/** Delays of similar links differ by this part. */
 const ALIKE = 0.15;
 const LIKE_DELAY = 15_000;
 const UNHEARD = 1e6;
@@ -26,13 +26,13 @@ const PASSES = 15;
 const BELOW = 0.1;
 
 export interface Best {
-  /** Errors of pairs of hosts, ns, as `checkAll` has them. */
+  /** Errors of pairs of hosts, ns, in the order of `checkAll`. */
   readonly errors: readonly number[];
-  /** The least error that is possible if only the likeness of links is known: 99 % of these errors, ns. */
+  /** The 99 % half-width, ns, if nothing but the similarity of links is known. */
   readonly halfWidths: readonly number[];
 }
 
-/** `wander`: most that rates change, 1/ns. */
+/** `wander`: the fastest change of a rate, 1/ns. */
 export function oracle(run: SimulatedRun, wander: number, instants: readonly number[]): Best {
   const { edges, hosts, seconds, steady } = run;
   const knots: Knots = { first: 0, step: STEP_NS, count: Math.ceil((seconds * 1e9) / STEP_NS) + 1 };
@@ -64,7 +64,7 @@ export function oracle(run: SimulatedRun, wander: number, instants: readonly num
       known.add(atKnots.indices, coefficients, delay, SCATTER_NS);
     }
     const like = links + edges.length + likes.indexOf(edge.like);
-    // What a wire differs from others it does in all its sizes.
+    // A wire differs from others by the same amount for all sizes of messages.
     const first = edges.findIndex(({ from, to, kind }) => isOf(edge, from, to, kind));
     const before = links + edges.length + likes.indexOf(edges[first]!.like);
     for (const [rows, alike] of [
@@ -80,7 +80,7 @@ export function oracle(run: SimulatedRun, wander: number, instants: readonly num
     [known, byKnot],
   ] as const) {
     addBendRows<unknown>(rows, at, () => wander);
-    // Where nothing else tells the delays of two likenesses apart, and of a host that is heard in one direction only.
+    // For two kinds of links whose delays nothing else separates, and for a host that is heard in one direction only.
     likes.forEach((_, i) => rows.add([links + edges.length + i], [1], LIKE_DELAY, LIKE_DELAY));
     for (const domain of at.solved) rows.add([at.of(domain, 0)], [1], 0, UNHEARD);
   }

@@ -52,7 +52,7 @@ export function draw(builder: RankFileBuilder, sharesClock = true, isSilent = fa
   }
 }
 
-/** `order`: in which its records are paired. */
+/** `order`: the order in which records are paired. */
 export function drawFile(
   path: string,
   sharesClock: boolean,

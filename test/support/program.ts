@@ -1,4 +1,4 @@
-/** Runs the built program as a person does, in a process of its own. `npm test` has built it. */
+/** Runs the built program in a process of its own, as a user does. `npm test` has built it. */
 
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

@@ -8,7 +8,7 @@ import { LOOPBACK, PLUGIN } from './loopback.js';
 
 export interface Puppet {
   readonly process: ChildProcess;
-  /** One line, and its answer: the line has been done. */
+  /** Sends one line. The answer comes when the line has been done. */
   readonly tell: (line: string) => Promise<string>;
   /** Finalizes and ends. */
   readonly end: () => Promise<void>;

@@ -1,8 +1,8 @@
-/** Options of the loopback for runs that differ in what NCCL reports, and in size. */
+/** Loopback options of runs that differ in size and in what NCCL reports. */
 
 import { seeded } from './simulated_links.js';
 
-/** Several progress threads, old interfaces, events of network plugins, a hang, late starts, lost stops, handles that fit nothing. */
+/** Several progress threads, old interfaces, events of network plugins, a hang, late starts, lost stops, wrong handles. */
 const WAYS = [
   '--groups tp=2 --ops allreduce:1M,allreduce@tp:64K*3',
   '--abi 3 --ops allreduce:256K*2,allgather:64K',

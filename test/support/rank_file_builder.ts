@@ -9,7 +9,7 @@
  *   host.stop(120, coll);
  *   const bytes = file.build();
  *
- * `build` may be called at any time and again: what it returns is the file at that moment.
+ * `build` may be called many times. It returns the file as it is at that moment.
  */
 
 import { writeFileSync } from 'node:fs';
@@ -59,7 +59,7 @@ export class RankFileBuilder {
   readonly pid: number;
   private readonly rings: RingBuilder[] = [];
   private readonly more: ExtraArea[] = [];
-  /** Header and payload of each; where one was dropped there is a hole of its size. */
+  /** Header and payload of each chunk. A dropped chunk leaves a hole of its size. */
   private readonly chunks: (Uint8Array | { readonly hole: number })[] = [];
   private newerLap = 0;
   private readonly communicators = new SlotArea(format.COMMUNICATOR_SLOTS * 2, 'grows');
@@ -126,7 +126,7 @@ export class RankFileBuilder {
     return id;
   }
 
-  /** The nth ring of the file is number n of its handles. With `tid` or `threadName` it is leased from position 0. */
+  /** Ring n of the file is number n in its handles. With `tid` or `threadName` it is leased from position 0. */
   ring(
     ringClass: 'steps' | 'ops' | 'host' | 'overflow',
     capacity: number,
@@ -193,7 +193,7 @@ export class RankFileBuilder {
     return this.area(AreaClass.TableBeacon, area);
   }
 
-  /** The table of changes by control; `from`: the number of the first one, where earlier ones were overwritten. */
+  /** The table of changes by control. `from`: the number of the first change, if earlier ones were overwritten. */
   changes(
     changes: readonly {
       readonly tick: number;
@@ -211,13 +211,13 @@ export class RankFileBuilder {
     return this.area(AreaClass.TableControl, area);
   }
 
-  /** The next chunk, of slots as they lay in a ring; RingBuilder.drain makes them. */
+  /** Adds the next chunk. Its slots are as they were in the ring; RingBuilder.drain makes them. */
   chunk(ring: number, firstPosition: number, slots: Uint8Array, codec: ChunkCodec = 'raw'): this {
     this.chunks.push(chunkBytes({ ring, firstPosition, slots, codec, sequence: this.chunks.length }));
     return this;
   }
 
-  /** Punches the oldest chunks out, until `keep` are left. */
+  /** Deletes the oldest chunks until `keep` are left. */
   dropChunks(keep: number): this {
     for (let i = 0; i < this.chunks.length - keep; i++) {
       const chunk = this.chunks[i]!;
@@ -232,7 +232,7 @@ export class RankFileBuilder {
     return this;
   }
 
-  /** Where the header of each chunk lies in the file, dropped ones included. */
+  /** Offset of each chunk's header in the file, including dropped chunks. */
   chunkOffsets(): number[] {
     const older = this.chunks.length - this.newerLap;
     const offsets: number[] = [];

@@ -1,6 +1,6 @@
 /**
- * The cases of `npm run bench:clocks` on recordings: real traffic of the loopback on one machine, whose ranks are then
- * given clocks of their own (skew.ts). Each recording is one independent sample of delays.
+ * The cases of `npm run bench:clocks` on recordings: real traffic of the loopback on one machine. Then each rank gets a
+ * clock of its own (skew.ts). Each recording is one independent sample of delays.
  */
 
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -25,20 +25,20 @@ import { freeUdpPort } from './udp_port.js';
 
 export interface RecordedOptions {
   readonly recordings: number;
-  /** Iterations of the ring's workload: on two busy cores one takes 3 s with the 64 MiB, else 0.3 s. */
+  /** Iterations of the ring's workload. On two busy cores one takes 3 s with the 64 MiB, and 0.3 s without. */
   readonly iterations: number;
   readonly ops: string;
-  /** Where recordings stay, one folder each; null: nowhere. Those that are there already are not made again. */
+  /** Folder that keeps the recordings, one folder each. Existing ones are not recorded again. null: they are deleted. */
   readonly keep: string | null;
   readonly print: (line: string) => void;
 }
 
 export const RING_OPS = 'allreduce:32K*4,allreduce:256K*2,allreduce:4M,allreduce:64M,sleep:100ms';
 const HOSTS = 8;
-/** Any will do: offsets are drawn in ticks of it. */
+/** Any frequency will do. Offsets are drawn in its ticks. */
 const HZ = 2e9;
 
-/** Two ranks that send to each other: next to what a ring needs they take no time. */
+/** Two ranks that send to each other. They take little time compared with the ring. */
 const PAIRS = [
   {
     name: '2 hosts, send and receive, up to 64 KiB',
@@ -52,12 +52,12 @@ const PAIRS = [
   },
 ];
 
-/** They take two minutes, and their figures differ little: of every so many recordings. */
+/** Recordings per recording of pairs, because pairs take two minutes and their figures differ little. */
 const PAIRS_EVERY = 4;
 
 type Note = (name: string, run: SkewedRun, solved: SolvedRun, also?: string) => void;
 
-/** A ring of 8 hosts: row by row of the table, on the same recordings; and two hosts. */
+/** All rows of the table for a ring of 8 hosts, on the same recordings, and the rows for two hosts. */
 export async function recordedCases({
   recordings,
   iterations,
@@ -88,7 +88,7 @@ export async function recordedCases({
       const { source, load } = await recorded(join(kept, 'ring'), ring);
       oneRecording(source, folder, i, load, note);
       for (const pair of i % PAIRS_EVERY === 0 ? PAIRS : []) {
-        // The wait makes a minute of it.
+        // The sleeps make it a minute long.
         const args = `--ranks 2 --channels 1 --iterations ${iterations * 6} --timeout 600 --ops ${pair.ops}`;
         const { source: own } = await recorded(join(kept, pair.folder), args);
         const run = skewRun(own, join(folder, pair.folder), drawSkews(i + 1, 2, HZ));
@@ -109,11 +109,11 @@ export async function recordedCases({
   }));
 }
 
-/** Records, unless a recording is in `folder` already. `load`: the load average at its end. */
+/** Makes a recording unless `folder` has one. `load`: the load average at its end. */
 async function recorded(folder: string, args: string): Promise<{ source: string; load: string }> {
   const note = join(folder, 'load-average');
   if (!existsSync(note)) {
-    // Half a recording of a benchmark that was stopped is none.
+    // A benchmark that was stopped may have left half a recording.
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
     await record(folder, args, {
@@ -166,7 +166,7 @@ export function oneRecording(source: string, folder: string, seed: number, load:
   note('one file missing', plain, partly);
 }
 
-/** What the machine did to the truth meanwhile: like links are alike only as far as nobody else had the processors. */
+/** How far the busy machine made similar links differ. */
 function machine(least: readonly number[], load: string): string {
   const mean = least.reduce((sum, delay) => sum + delay, 0) / least.length;
   const spread = Math.sqrt(least.reduce((sum, delay) => sum + (delay - mean) ** 2, 0) / (least.length - 1));
@@ -176,7 +176,7 @@ function machine(least: readonly number[], load: string): string {
   );
 }
 
-/** Hard half-widths to the reference, of each span, beyond half of the best round trip of the whole piece. */
+/** For each span: the hard half-width to the reference, minus half of the piece's best round trip. */
 function beyondRounds({ run, solution, traffic }: SolvedRun): string {
   const { alignment, evidence } = traffic!;
   const { knots, spans, hard, references } = alignment;

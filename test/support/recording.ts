@@ -1,4 +1,4 @@
-/** Beginnings of made-up recordings: one rank, the threads NCCL has, a collective. Ticks are nanoseconds. */
+/** The parts with which most made-up recordings begin: one rank, NCCL's threads, a collective. Ticks are nanoseconds. */
 
 import { RankFileBuilder, type FileOptions, type RingBuilder } from './rank_file_builder.js';
 import type { StartColl } from './ring_starts.js';
@@ -50,7 +50,7 @@ export function outline(lines: readonly string[]): string[] {
   return lines.map((line) => line.replace(/\[(?:.* \/ )?([^/]*)\]/, '[$1]').replace(/ \w+=.*/, ''));
 }
 
-/** What follows ` name=` in a line, up to the next argument. */
+/** The value of the argument `name` in a line. */
 export function argOf(line: string | undefined, name: string): string | undefined {
   return new RegExp(` ${name}=(.*?)(?= \\w+=|$)`).exec(line ?? '')?.[1];
 }

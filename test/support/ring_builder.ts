@@ -1,7 +1,7 @@
 /**
- * Rings for RankFileBuilder: one helper per kind of record. Starts return the handle that NCCL would carry; all
- * else returns the ring, so that calls chain. Damage on request: torn slots, a head that is behind. `drain` plays the
- * recorder of stream mode: it copies what is in the ring now into a chunk.
+ * Rings for RankFileBuilder: one method per kind of record. A start returns the handle that NCCL would carry. All other
+ * methods return the ring, so calls can be chained. Slots can be torn, and the head can be stale. `drain` copies the
+ * current content of the ring into a chunk, as the recorder does in stream mode.
  */
 
 import * as format from '../../src/rankfile/format/constants.js';
@@ -22,12 +22,12 @@ export interface RingOptions {
   readonly tid?: number;
   readonly threadName?: string;
   readonly foldCapacity?: number;
-  /** The ring has a past: position of its first record. */
+  /** Position of the first record, for a ring that has been in use before. */
   readonly startAt?: number;
 }
 
 export interface DrainOptions {
-  /** Positions [from, to) go into the chunk; default: from where the last one ended, to the head. */
+  /** Positions [from, to) go into the chunk. Default: from the end of the last chunk to the head. */
   readonly from?: number;
   readonly to?: number;
   readonly codec?: ChunkCodec;
@@ -247,7 +247,7 @@ export class RingBuilder {
     return this.record(Kind.StartUnknown, tick, parentOf(options), ...words);
   }
 
-  /** Without a value: NCCL gave none. */
+  /** No value: NCCL passed none. */
   state(tick: number, handle: bigint, state: number, value?: number | bigint): this {
     const word = value === undefined ? BigInt(format.NO_VALUE) : BigInt(value);
     if (state < 0x10000 && word < 1n << 48n)
@@ -261,7 +261,7 @@ export class RingBuilder {
     return this;
   }
 
-  /** Repeats that ended: `repeats` were not recorded one by one, the last at `lastTick`. */
+  /** Repeats that have ended. `repeats` of them were not recorded one by one; the last was at `lastTick`. */
   fold(tick: number, handle: bigint, state: number | 'start', lastTick: number, repeats: number): this {
     const repeated = BigInt(state === 'start' ? format.FOLD_OF_START : state);
     this.record(Kind.Fold, tick, handle, repeated, this.file.rawTick(lastTick), BigInt(repeats), 0n);

@@ -1,4 +1,4 @@
-/** What a start may say, as RingBuilder's helpers take it; what is left out has a default there. */
+/** Options of RingBuilder's methods for starts. Each has a default there. */
 
 export interface StartOptions {
   readonly parent?: bigint;
@@ -26,7 +26,7 @@ export interface StartColl extends StartOptions, Named {
   readonly sendBuff?: bigint;
   readonly recvBuff?: bigint;
   readonly userTag?: bigint;
-  /** Of interface v7: a further slot. */
+  /** Interface v7 only; they take one more slot. */
   readonly kernelVariant?: string;
   readonly isSymColl?: boolean;
 }
@@ -51,7 +51,7 @@ export interface StartProxyOp extends StartOptions {
   readonly channel?: number;
   readonly isSend?: boolean;
   readonly flags?: number;
-  /** Of another process: `comm` becomes foreign, and this is what NCCL passed. */
+  /** The context that NCCL passed for an operation of another process. `comm` becomes foreign. */
   readonly foreignContext?: bigint;
 }
 

@@ -1,4 +1,4 @@
-/** A run merged in steps, as many hosts would do it: random shards to scan, and other ones to convert. */
+/** Merges a run in steps, as many hosts would do it: random shards to scan, and other random shards to convert. */
 
 import { join } from 'node:path';
 import { makePart } from '../../src/shards/convert_step.js';
@@ -9,14 +9,14 @@ import { traceTexts } from '../../src/report/headline.js';
 
 export type SharedOptions = Partial<Omit<StudyStepOptions, 'inputs' | 'output'>>;
 
-/** Each file in one of at most `most` shards; none is empty. */
+/** Puts each file into one of at most `most` shards. No shard is empty. */
 export function randomShards(files: readonly string[], random: () => number, most = 4): string[][] {
   const shards: string[][] = Array.from({ length: 1 + Math.floor(random() * most) }, () => []);
   for (const file of files) shards[Math.floor(random() * shards.length)]!.push(file);
   return shards.filter((shard) => shard.length > 0);
 }
 
-/** Writes the trace `name` into `folder`, and all that lies between. Returns its path. */
+/** Writes the trace `name` and all intermediate files into `folder`. Returns the path of the trace. */
 export async function mergeInSteps(
   files: readonly string[],
   folder: string,

@@ -1,6 +1,6 @@
 /**
- * Hosts whose clocks are known, and messages between them: true delays are drawn, stamps are what each host's clock
- * shows. Gives evidence as a recording would, and holds an alignment to the truth.
+ * Hosts whose clocks are known, and messages between them. True delays are drawn at random, and stamps are read from
+ * each host's clock. It gives the same evidence as a recording, and checks an alignment against the truth.
  */
 
 import type { Alignment } from '../../src/clocks/alignment.js';
@@ -46,7 +46,7 @@ export interface Simulation {
   readonly perMinute: number;
   /** Sizes of messages, bytes; drawn evenly. */
   readonly sizes?: readonly number[];
-  /** What a clock wanders beside offset and rate, ns at true ns. */
+  /** How far a clock is from its offset and rate, in ns, at a true time in ns. */
   readonly wander?: (host: number, time: number) => number;
   /** Changes a pair on its way into the evidence; null: lost. */
   readonly tamper?: (link: SimulatedLink, time: number, delay: number) => number | null;
@@ -57,9 +57,9 @@ export interface SimulatedRun {
   readonly edges: readonly EdgeEvidence[];
   readonly seconds: number;
   readonly hosts: number;
-  /** What host's clock shows at a true time, ns. */
+  /** What the host's clock shows at a true time, ns. */
   readonly clock: (host: number, time: number) => number;
-  /** Of the clocks without what they wander. */
+  /** The same clocks with a constant rate. */
   readonly steady: {
     /** The true time at which a host's clock would show `shown`. */
     readonly time: (host: number, shown: number) => number;
@@ -67,7 +67,7 @@ export interface SimulatedRun {
 }
 
 export const SMALL_SIZES = [4096, 8192, 16_384, 32_768, 65_536];
-/** Bytes a ns. */
+/** Bytes per ns. */
 const BANDWIDTH = 5;
 
 export function simulate(simulation: Simulation): SimulatedRun {
@@ -110,7 +110,7 @@ function messages(
   return [...collectors.values()].map((collector) => collector.finish());
 }
 
-/** A third of messages wait hardly at all, most tens of µs, some much longer; ns. */
+/** A third of the messages wait hardly at all, most wait for tens of µs, some much longer. In ns. */
 function waiting(random: Random): number {
   const kind = random();
   const exponential = (mean: number): number => -mean * Math.log(1 - random());
@@ -133,7 +133,7 @@ export function tree(hosts: number, delay: () => number): SimulatedLink[] {
   });
 }
 
-/** Beacons of all hosts to host 0, once a second; `asymmetry`: of the two directions, ns. */
+/** Beacons of all hosts to host 0, once a second. `asymmetry`: difference between the two directions, ns. */
 export function beacons(hosts: number, asymmetry: () => number): SimulatedLink[] {
   return Array.from({ length: hosts - 1 }, (_, i) => i + 1).flatMap((host) => {
     const half = asymmetry() / 2;
@@ -155,7 +155,7 @@ export interface Check {
   readonly likelyHalfWidth: number;
 }
 
-/** All pairs of hosts of one group (that are `wanted`), at five instants of each piece. */
+/** Checks all `wanted` pairs of hosts of one group, at five instants of each piece. */
 export function checkAll(
   run: SimulatedRun,
   alignment: Alignment,
@@ -190,7 +190,7 @@ function checkPair(
     const shown = run.clock(host, time);
     return shown + correctionIn(alignment, alignment.parts[host]!, shown);
   };
-  // While a counter jumps, by both of its clocks and the way between them.
+  // While a counter jumps, both of its clocks and the distance between them count.
   const clocks = (host: number): number[] =>
     clocksAt(alignment.parts[host]!, run.clock(host, time)).map(({ clock }) => clock);
   const sides = clocks(a).flatMap((x) => clocks(b).map((y) => [x, y] as const));
@@ -219,7 +219,7 @@ function checkPair(
 
 const cache = new WeakMap<Alignment, Map<string, { below: number; above: number }>>();
 
-/** truth - estimate of a against b; asked for often. */
+/** Truth minus estimate of a against b. Kept, because it is asked for often. */
 function hardOfPair(alignment: Alignment, a: number, b: number, span: number) {
   const known = cache.get(alignment) ?? new Map<string, { below: number; above: number }>();
   cache.set(alignment, known);

@@ -1,7 +1,7 @@
 /**
- * Makes rank files of one machine look like those of several hosts: another boot and host name, a counter that starts
- * elsewhere and runs at another rate, a wall clock of its own. What was recorded stays as it was, so the truth is known.
- * Files with their rings inside. The chunks of a stream file are packed and stay as they are, so its counter cannot be skewed.
+ * Makes rank files of one machine look like files of several hosts. Each gets another boot id and host name, a counter with
+ * another start and rate, and a wall clock of its own. The recorded events do not change, so the truth is known. The rings
+ * must be in the file. The chunks of a stream file are compressed and do not change, so its counter cannot be skewed.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -21,15 +21,15 @@ export interface Skew {
   /** New counter = origin + offset + (old counter - origin) * (1 + ppm * 1e-6). */
   readonly offsetTicks: number;
   readonly ppm: number;
-  /** What the wall clock shows beyond the true one, ns, so many ns after `origin`. */
+  /** Error of the wall clock, in ns, at this many ns after `origin`. */
   readonly wallError?: (ns: number) => number;
 }
 
 const { Kind, AreaClass, FILE_HEADER: H, AREA_ENTRY, AREA_LIVE } = format;
 
 /**
- * `origin`: one counter value for all files of the machine, near the start of the run. `peer`: what becomes of rank 0,
- * whom beacons ask.
+ * `origin`: one counter value for all files of the machine, near the start of the run. `peer`: the skew of rank 0, which
+ * answers the beacons.
  */
 export function skewFile(source: string, target: string, skew: Skew, origin: bigint, peer: Skew): void {
   const bytes = new Uint8Array(readFileSync(source));
@@ -42,11 +42,11 @@ export function startTick(path: string): bigint {
   return bytes.readBigUInt64LE(H.startTick);
 }
 
-/** What becomes of a file's times, and of those it tells of whom its beacons ask. */
+/** How a file's own times change, and the times of rank 0 in its beacons. */
 interface Shift {
   /** Of the file's own counter. */
   readonly tick: (tick: bigint) => bigint;
-  /** What its wall clock shows beyond the true one at a tick, ns. */
+  /** Error of the file's wall clock at a tick, ns. */
   readonly wall: (tick: bigint) => bigint;
   readonly peerTick: (tick: bigint) => bigint;
   readonly peerBootId: Uint8Array;
@@ -152,8 +152,7 @@ function sealSlot(view: DataView, at: number, position: number): void {
 }
 
 /**
- * Spoils this share of all records in rings, drawn by chance, and whole operations: all that is there of this share of the
- * ProxyOps.
+ * Damages this share of all records in rings, chosen at random. It also damages all records of this share of the ProxyOps.
  */
 export function loseRecords(path: string, share: number, random: () => number): void {
   const { rings, header } = openRankFile(path);
@@ -183,7 +182,7 @@ export function loseRecords(path: string, share: number, random: () => number): 
     for (let row = 0; row < records.length; row++) {
       const own = handleAt(ring, records.position[row]!);
       if (random() >= share && !lost.has(own) && !isLost(records, row)) continue;
-      // One slot of a record is all of it.
+      // One damaged slot loses the whole record.
       const at = slots + (records.position[row]! % capacity) * format.SLOT_BYTES;
       view.setUint32(at + 8, ~view.getUint32(at + 8, true) >>> 0, true);
     }
@@ -191,7 +190,7 @@ export function loseRecords(path: string, share: number, random: () => number): 
   writeFileSync(path, bytes);
 }
 
-/** Spoils this share of all slots in rings, drawn by chance: records and whole operations are lost with them. */
+/** Damages this share of all slots in rings, chosen at random. Records and whole operations are lost with them. */
 export function loseSlots(path: string, share: number, random: () => number): void {
   const bytes = new Uint8Array(readFileSync(path));
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);

@@ -1,6 +1,6 @@
 /**
- * A recording of one machine as a recording of several hosts, and its clocks held to the truth: all ranks read one
- * counter before they were skewed.
+ * Makes a recording of one machine look like a recording of several hosts, and checks the solved clocks against the
+ * truth. The truth is known because all ranks read one counter before they were skewed.
  */
 
 import { mkdirSync, readdirSync } from 'node:fs';
@@ -18,7 +18,7 @@ import { skewFile, startTick, type Skew } from './skew.js';
 export interface SkewedRun {
   readonly files: readonly string[];
   readonly skews: readonly Skew[];
-  /** Of the counter, before it was skewed. */
+  /** A value of the counter before it was skewed. */
   readonly origin: bigint;
 }
 
@@ -37,7 +37,7 @@ export function drawSkews(seed: number, hosts: number, hz: number): Skew[] {
   });
 }
 
-/** Writes the files of `source`, in order, as those of hosts with these skews (again from the first when they run out). */
+/** Writes the files of `source`, in order, with these skews. If there are more files than skews, the skews are used again. */
 export function skewRun(source: string, target: string, skews: readonly Skew[]): SkewedRun {
   mkdirSync(target, { recursive: true });
   const names = readdirSync(source, { recursive: true, encoding: 'utf8' })
@@ -70,7 +70,7 @@ export function solveFiles(
   return { run, ...solveRunClocks(run, stepPaths, options) };
 }
 
-/** Every pair of ends that counts, by the ticks at which both ends were seen: nothing else has the same. */
+/** Every pair of ends that counts, named by the ticks at which both ends were seen. No two pairs have the same ticks. */
 export function pairsOf(files: readonly string[], folder: string): Set<string> {
   mkdirSync(folder, { recursive: true });
   const sources = files.map((file, i) => {
@@ -86,7 +86,7 @@ export function pairsOf(files: readonly string[], folder: string): Set<string> {
   return pairs;
 }
 
-/** How much later than the first member another one is shown, at instants over the run: 0 were right. ns. */
+/** How much later than the first member another one is shown, in ns, at instants of the run. 0 would be right. */
 export function placedErrors(skewed: SkewedRun, solved: SolvedRun, member: number): number[] {
   const counters = Array.from({ length: 21 }, (_, i) => i * 1e8);
   return counters.map(
@@ -94,11 +94,11 @@ export function placedErrors(skewed: SkewedRun, solved: SolvedRun, member: numbe
   );
 }
 
-/** Where the trace shows a member at a value of the counter that all had. */
+/** The trace time of a member at a value of the common counter. */
 const shownAt = (skewed: SkewedRun, solved: SolvedRun, member: number, counter: number): number =>
   traceTimeOf(solved.solution, member)(tickAt(skewed, solved, member, counter));
 
-/** The tick of a member's file then. */
+/** The tick of a member's file at a value of the common counter. */
 function tickAt(skewed: SkewedRun, { run }: SolvedRun, member: number, counter: number): number {
   const { path, header } = run.members[member]!.scan;
   const { offsetTicks, ppm } = skewOf(skewed, path);
@@ -109,12 +109,12 @@ const skewOf = ({ skews, files }: SkewedRun, path: string): Skew =>
   skews[files.indexOf(path) % skews.length]!;
 
 /**
- * Least true delays of the smallest transfers, one per link, ns: what the estimate takes to be equal, and on a busy
- * machine is not. Each domain is one file.
+ * Least true delays of the smallest transfers, one per link, in ns. The estimate assumes that they are equal. On a busy
+ * machine they are not. Each domain is one file.
  */
 export function leastDelays(skewed: SkewedRun, { run, solution, traffic }: SolvedRun): number[] {
   const { edges, evidence } = traffic!;
-  // One for all: each process measured the one counter's rate for itself, and not to the last digit.
+  // One rate for all: each process measured the rate of the same counter, with a small error.
   const hz = run.members[0]!.scan.header.tickHz;
   const trueTime = (domain: number, axis: number): number => {
     const file = solution.domains[domain]!.files[0]!;
@@ -150,7 +150,7 @@ export function checkRun(skewed: SkewedRun, solved: SolvedRun): Check[] {
   const hz = run.members[0]!.scan.header.tickHz;
   for (let i = 0; i <= 20; i++) {
     const axis = knots.first + (knots.step * (knots.count - 1) * i) / 20;
-    // The counter value at which the first member shows that time: near enough, the truth is taken from the counter.
+    // The counter value at which the first member shows that time. It need not be exact, because the truth comes from the counter.
     const counter = ((axis - evidence.coarse[first]! - firstLocal) * hz) / 1e9;
     const at = (member: number): number => shownAt(skewed, solved, member, counter);
     for (let a = 0; a < run.members.length; a++) {

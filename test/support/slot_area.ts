@@ -1,4 +1,4 @@
-/** Slots as schemas/rank-file.md has them, written from its text: their check, and areas of them. */
+/** Slots, their check and areas of slots, written from the text of schemas/rank-file.md. */
 
 import * as format from '../../src/rankfile/format/constants.js';
 
@@ -27,7 +27,7 @@ export function word3(
 export class SlotArea {
   private slots: BigUint64Array;
   head = 0;
-  /** How far the head in the file is behind. */
+  /** How far the head in the file lags behind. */
   stale = 0;
   readonly counters = { folded: 0, muted: 0, nullCalls: 0, ordinalsLost: 0 };
 
@@ -70,7 +70,7 @@ export class SlotArea {
     this.slots[at] = value ?? BigInt.asUintN(64, ~this.slots[at]!);
   }
 
-  /** What lies now where positions [from, end) belong. */
+  /** The current bytes at the places of positions [from, end). */
   bytesAt(from: number, end: number): Uint8Array {
     const bytes = new Uint8Array((end - from) * format.SLOT_BYTES);
     const slots = new Uint8Array(this.slots.buffer);

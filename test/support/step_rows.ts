@@ -1,4 +1,4 @@
-/** Side files of a scan, made up: the steps of one end of a connection between two ranks. */
+/** Made-up side files of a scan: the steps of one end of a connection between two ranks. */
 
 import { writeFileSync } from 'node:fs';
 import { inOrder, ROW_WIDTH, STEP_ROW, type StepRows } from '../../src/scan/step_file.js';

@@ -1,17 +1,17 @@
 /**
- * One history of callbacks, written down in several ways: into rings that hold all of it, or into small ones that a
- * recorder drains into chunks. What is read from the file must not depend on the way.
+ * One history of callbacks, stored in several ways: in rings that hold all of it, or in small rings that a recorder
+ * drains into chunks. The reader's result must not depend on how it was stored.
  */
 
 import { RankFileBuilder, type ChunkCodec, type RingBuilder } from './rank_file_builder.js';
 
 export interface Storage {
-  /** Slots per ring, 64 at least. A ring that is nearly full is drained whatever `drains` says. */
+  /** Slots per ring, 64 at least. A ring that is nearly full is always drained. */
   readonly capacity: number;
-  /** After every so many operations, in turn, some ring is drained; none: never. */
+  /** In turn: after this many operations this ring is drained, except its newest `keep` slots. */
   readonly drains: readonly { readonly after: number; readonly ring: number; readonly keep: number }[];
   readonly codec: ChunkCodec;
-  /** Each chunk begins so many slots before the end of the last one. */
+  /** Each chunk begins this many slots before the end of the last one. */
   readonly overlap: number;
 }
 
@@ -73,6 +73,6 @@ function operation(i: number, { comm, host, ops, steps }: Parts): void {
     steps.state(at + 40, handle, 9, 4096).stop(at + 100, handle);
   }
   ops.state(t + 600, kernel, 22, t + 590).stop(t + 601, kernel);
-  // The newest hangs.
+  // One operation in seven never ends.
   if (i % 7 !== 6) ops.stop(t + 700, op);
 }

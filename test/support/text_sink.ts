@@ -1,10 +1,10 @@
 /**
- * A TrackSink that writes lines a person can review, and holds its caller to the rules of src/trace/tracks/sink.ts:
+ * A TrackSink that writes lines a person can review. It also checks that its caller keeps the rules of src/trace/tracks/sink.ts:
  *
  *   1000 [collectives] begin AllReduce seq=3 #77
  *   2000 [collectives] end AllReduce
  *
- * Tracks are named by their path, without the rank in front of each name, which is one for all; flows by a short number in order of first use.
+ * A track is named by its path, without the rank that begins each name. A flow is named by a short number, in order of first use.
  */
 
 import type { TraceNs } from '../../src/base/time.js';
@@ -95,7 +95,7 @@ export class TextSink implements TrackSink {
     };
   }
 
-  /** What is still open, as "[path] name". */
+  /** Open slices, as "[path] name". */
   openSlices(): string[] {
     return this.open.flatMap((stack = [], track) =>
       stack.map(({ name }) => `[${this.path(track as TrackRef)}] ${name}`),

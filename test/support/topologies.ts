@@ -1,4 +1,4 @@
-/** Who sends to whom in simulated runs, how long messages take at least, and how rates of clocks change: by their names in tables. */
+/** Named topologies, least delays and clock wanders of simulated runs. The names are those of the tables. */
 
 import { WAITED_CREDIT } from '../../src/clocks/evidence.js';
 import { beacons, normal, ring, tree, type Random, type SimulatedLink } from './simulated_links.js';
@@ -8,7 +8,7 @@ import { ramp, fans, randomWalk, sine, warmUp, type Wander } from './wanders.js'
 type Delay = () => number;
 type Topology = (hosts: number, delay: Delay, random: Random) => SimulatedLink[];
 
-/** Senders see room when it comes. */
+/** With credits: a sender sees room as soon as it is there. */
 const withCredits = (data: readonly SimulatedLink[], delay: Delay): SimulatedLink[] => [
   ...data,
   ...data.map(({ from, to }) => ({
@@ -32,7 +32,7 @@ const all = (hosts: number, delay: Delay): SimulatedLink[] =>
   Array.from({ length: hosts * hosts }, (_, i) => ({ from: i % hosts, to: Math.floor(i / hosts) }))
     .filter(({ from, to }) => from !== to)
     .map((link) => ({ ...link, delay: delay() }));
-/** The two directions of a round trip differ by up to 3 µs, one longer by what the other is shorter. */
+/** The two directions of a round trip differ by up to 3 µs. Their sum is always the same. */
 const beaconsOf = (hosts: number, random: Random): SimulatedLink[] =>
   beacons(hosts, () => 6000 * (random() - 0.5));
 
@@ -63,7 +63,7 @@ export const linksOf = (
   links: TOPOLOGIES[name](hosts, delay, random),
 });
 
-/** By their mean, and how far links differ: uniform to either side, or one standard error. */
+/** Named by the mean delay and by how far links differ: uniformly to either side, or by one standard error. */
 export const DELAYS = {
   '14 us, 15 %': (random: Random) => 14_000 * (1 + 0.15 * (2 * random() - 1)),
   '14 us, sigma 35 %': (random: Random) => 14_000 * Math.max(0.1, 1 + 0.35 * normal(random)),

@@ -1,4 +1,4 @@
-/** Holds a merged trace to the loopback's own account of the same run, rank by rank. */
+/** Compares a merged trace with the loopback's own account of the same run, rank by rank. */
 
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import type { MergeReport } from '../../src/report/report.js';
 import { record } from './loopback.js';
 import { temporaryFolder } from './made_up_run.js';
 import { viewTrace, type TraceView, type ViewSlice } from './trace_view.js';
-import { readTruth, toldOf, totalsOf, type TaskTruth, type TruthLine } from './truth.js';
+import { readTruth, reportedOf, totalsOf, type TaskTruth, type TruthLine } from './truth.js';
 
 export interface Seen {
   readonly view: TraceView;
@@ -16,7 +16,7 @@ export interface Seen {
   readonly truths: readonly (readonly TruthLine[])[];
 }
 
-/** `without`: the rank whose file is taken away before the others are merged. */
+/** `without`: the rank whose file is removed before the merge. */
 export async function runAndMerge(
   ranks: number,
   args: string,
@@ -48,7 +48,7 @@ export const ofRank = (view: TraceView, rank: number): ViewSlice[] =>
 export const commOf = (slice: ViewSlice): string =>
   /comm .*?(0x[0-9a-f]+) \(/.exec(slice.track.path.join('/'))?.[1] ?? 'none';
 
-/** An aborted one ends, drawn, at the finalize of its communicator. */
+/** Aborted work is drawn up to the finalize of its communicator, so it has an end, too. */
 export const isDone = ({ dur, args }: ViewSlice): boolean =>
   dur >= 0n && args.completion !== 'not finished when the communicator was finalized';
 
@@ -62,12 +62,12 @@ export function worksSeen(view: TraceView, rank: number): string[] {
     .sort();
 }
 
-/** NCCL's Coll event counts these in bytes; the loopback's data are floats. */
+/** NCCL's Coll event counts these two functions in bytes. The loopback sends floats. */
 const countInEvent = ({ func, count }: TaskTruth): number =>
   func === 'AllGather' || func === 'Broadcast' ? count * 4 : count;
 
 export function worksDone(truth: readonly TruthLine[]): string[] {
-  return toldOf(truth)
+  return reportedOf(truth)
     .tasks.map((work) => {
       const which = work.seq ?? `peer ${work.peer}`;
       return `${work.func} ${work.comm} ${which} count ${countInEvent(work)} done ${work.completed}`;
@@ -86,7 +86,7 @@ export function opsSeen(view: TraceView, rank: number): string[] {
     .sort();
 }
 
-/** What the trace calls a peer: its rank in the job. */
+/** The trace names a peer by its rank in the job. */
 type PeerName = (comm: string, rank: number) => number;
 
 export function peerNames(truths: readonly (readonly TruthLine[])[]): PeerName {
@@ -99,7 +99,7 @@ export function peerNames(truths: readonly (readonly TruthLine[])[]): PeerName {
 }
 
 export function opsDone(truth: readonly TruthLine[], peerOf: PeerName = (_, rank) => rank): string[] {
-  return toldOf(truth)
+  return reportedOf(truth)
     .ops.map((op) => {
       const direction = op.isSend ? 'send to' : 'recv from';
       const peer = peerOf(op.comm, op.peer);
@@ -126,7 +126,7 @@ export function stepsDone(
   peerOf: PeerName = (_, rank) => rank,
 ): Map<string, number> {
   const steps = new Map<string, number>();
-  for (const op of toldOf(truth).ops) {
+  for (const op of reportedOf(truth).ops) {
     const key = `${op.comm} ch ${op.channel} ${op.isSend ? 'send to' : 'recv from'} ${peerOf(op.comm, op.peer)}`;
     steps.set(key, (steps.get(key) ?? 0) + op.stepsDone);
   }
@@ -136,7 +136,7 @@ export function stepsDone(
 const sum = <T>(list: readonly T[], pick: (item: T) => number): number =>
   list.reduce((total, item) => total + pick(item), 0);
 
-/** `abi`: before v4 steps have no sizes and no peer waits, so there are no arrows; v1 counts raw steps. */
+/** `abi`: before v4, steps have no sizes and no peer waits, so there are no arrows. v1 counts raw steps. */
 export function expectTraceIsTrue({ view, truths }: Seen, abi = 6): void {
   const peerOf = peerNames(truths);
   truths.forEach((truth, rank) => {
@@ -166,7 +166,7 @@ export function expectTraceIsTrue({ view, truths }: Seen, abi = 6): void {
         ({ track }) => track.name === `rank ${rank} · ${name}` && track.process?.pid === 1_000_000 + rank,
       );
       const bytes = sum(
-        toldOf(truth).ops.filter((op) => op.isSend === isSend),
+        reportedOf(truth).ops.filter((op) => op.isSend === isSend),
         (op) => op.bytes,
       );
       expect(samples.at(-1)?.value ?? 0).toBe(bytes);
@@ -174,7 +174,7 @@ export function expectTraceIsTrue({ view, truths }: Seen, abi = 6): void {
   });
   const sends = sum(truths, (truth) =>
     sum(
-      toldOf(truth).ops.filter(({ isSend }) => isSend),
+      reportedOf(truth).ops.filter(({ isSend }) => isSend),
       ({ stepsDone }) => stepsDone,
     ),
   );

@@ -1,8 +1,8 @@
 /**
- * Reads a .pftrace (plain or .gz) the way trace_processor does and returns what its tables would hold, plus every
- * problem its stats would count and those it is silent about. For tests: it shares nothing with the writer but the
- * generated protobuf code. Rules as observed with trace_processor v58 and read in its source; the parts are in
- * test/trace/perfetto/view. Not covered, because we never write it: threads' own tables, legacy events, merged siblings.
+ * Reads a .pftrace (plain or .gz) as trace_processor does. Returns the content of its tables, every problem that its stats
+ * count, and problems that it does not report. It shares nothing with the writer but the generated protobuf code. Its
+ * rules were observed with trace_processor v58 and read in its source. The parts are in test/trace/perfetto/view. We never
+ * write threads' own tables, legacy events and merged siblings, so they are not covered.
  */
 
 import { Clocks } from '../trace/perfetto/view/clocks.js';
@@ -59,7 +59,7 @@ export function viewTrace(bytes: Uint8Array, { emptySlices = 'suspect' }: ViewOp
   return { packets: packets.length, ...file.replay(emptySlices === 'suspect') };
 }
 
-/** Of what there is: as a summary counts what was written. */
+/** Counts what is in the trace, in the terms of the summary. */
 export const countsOf = ({ slices, counters, states, flows, processes }: TraceView) => ({
   slices: slices.length,
   openSlices: slices.filter(({ dur }) => dur === -1n).length,
@@ -152,7 +152,7 @@ class TraceFile {
     else this.events.push(this.tracks.isIncremental(event.uuid) ? sequence.addedUp(event) : event);
   }
 
-  /** What the importer checks as soon as it meets the packet, with what it knows by then. */
+  /** What the importer checks when it reads the packet, before it has read the rest. */
   private faultOf(event: Event): string | undefined {
     if (event.uuid === 0n) return `track_event_${event.type}_missing_track_uuid`;
     if (event.type !== 'counter') return undefined;

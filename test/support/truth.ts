@@ -1,6 +1,6 @@
 /**
  * The loopback's own account of what it did, one file per rank (native/loopback/README.md). It shares nothing with the
- * recording but the callbacks between them.
+ * recording: the loopback writes it, and the plugin sees only callbacks.
  */
 
 import { readFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ export interface ProxyOpTruth extends TruthLine {
   stepsDone: number;
   bytes: number;
   completed: boolean;
-  /** Under PXN: the rank of the world it was executed for; `rank`s are then its. */
+  /** With PXN: the world rank for which it was executed. `rank` then means that rank, too. */
   origin?: number;
 }
 
@@ -40,7 +40,7 @@ export interface TaskTruth extends TruthLine {
   peer?: number;
   /** Elements. */
   count: number;
-  /** NCCL made no Coll or P2p of it, whatever the plugin asked for. */
+  /** NCCL made no Coll or P2p event of it, whatever the plugin asked for. */
   unreported: boolean;
   graph: 'none' | 'captured' | 'replay';
   /** CLOCK_MONOTONIC. */
@@ -77,10 +77,10 @@ export function tasksOf(lines: readonly TruthLine[]): TaskTruth[] {
 }
 
 /** What NCCL reported to the plugin. */
-export function toldOf(lines: readonly TruthLine[]): { tasks: TaskTruth[]; ops: ProxyOpTruth[] } {
+export function reportedOf(lines: readonly TruthLine[]): { tasks: TaskTruth[]; ops: ProxyOpTruth[] } {
   const tasks = tasksOf(lines).filter(({ unreported }) => !unreported);
-  const told = new Set(tasks.map(({ task }) => task));
-  return { tasks, ops: proxyOpsOf(lines).filter(({ task }) => told.has(task)) };
+  const reported = new Set(tasks.map(({ task }) => task));
+  return { tasks, ops: proxyOpsOf(lines).filter(({ task }) => reported.has(task)) };
 }
 
 /** The newest account. */

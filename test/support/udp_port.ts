@@ -1,4 +1,4 @@
-/** A UDP port of this host that nobody has just now. */
+/** A UDP port of this host that is free at the moment. */
 
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-/** Rows of `npm run bench:clocks` whose clocks change their rates, each beside what could be known at best. */
+/** The cases of `npm run bench:clocks` whose clocks change their rates, each beside the oracle's result. */
 
 import { align, perNs, type Alignment } from '../../src/clocks/alignment.js';
 import { WAITED_CREDIT } from '../../src/clocks/evidence.js';
@@ -22,7 +22,7 @@ export interface WanderResult {
   readonly hardMisses: number;
   readonly coverage: number;
   readonly givenUp: number;
-  /** Error at the median and at 99 %, against that of the oracle. */
+  /** Median and 99 % of the errors, each divided by the oracle's. */
   readonly ratios: readonly [number, number];
 }
 
@@ -56,7 +56,7 @@ export function wanderCases(minutes: number): WanderCase[] {
   });
 }
 
-/** A ring in which credits are waited for. */
+/** A ring with credits that senders wait for. */
 function links(seed: number): SimulatedLink[] {
   const random = seeded(1000 + seed);
   const delay = (): number => BASE * (1 + 0.15 * (2 * random() - 1));

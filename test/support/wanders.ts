@@ -1,4 +1,4 @@
-/** Clocks whose rates change, as in a machine room: what each wanders beside its offset and rate, ns at true ns. */
+/** Clocks whose rates change as in a machine room. Each function gives the deviation from offset and rate, in ns, at a true time in ns. */
 
 import { normal, seeded, type Simulation } from './simulated_links.js';
 
@@ -7,7 +7,7 @@ export type Wander = NonNullable<Simulation['wander']>;
 /** ppm a minute → 1/ns. */
 const perNs = (ppmPerMinute: number): number => (ppmPerMinute * 1e-6) / 60e9;
 
-/** Rates swing to and fro, steepest by `ppmPerMinute`; hosts differ in phase. */
+/** Rates swing, by `ppmPerMinute` at the fastest. Hosts differ in phase. */
 export function sine(ppmPerMinute: number, periodSeconds: number, seed: number): Wander {
   const random = seeded(seed + 700);
   const phases = Array.from({ length: 64 }, () => 2 * Math.PI * random());
@@ -19,13 +19,13 @@ export function sine(ppmPerMinute: number, periodSeconds: number, seed: number):
   };
 }
 
-/** Rates rise, or fall, all the time. */
+/** Rates rise all the time, or fall all the time. */
 export const ramp =
   (ppmPerMinute: number): Wander =>
   (host, time) =>
     ((host % 2 ? 1 : -1) * perNs(ppmPerMinute) * time * time) / 2;
 
-/** One host in three warms up after a start: most at first, and less and less. */
+/** One host in three warms up after a start, fast at first and then slower and slower. */
 export function warmUp(ppmPerMinute: number, constantSeconds: number): Wander {
   const constant = constantSeconds * 1e9;
   const most = perNs(ppmPerMinute);
@@ -35,7 +35,7 @@ export function warmUp(ppmPerMinute: number, constantSeconds: number): Wander {
   };
 }
 
-/** Every ten seconds another change of the rate, no faster than `ppmPerMinute`. */
+/** The rate changes at another pace every ten seconds, no faster than `ppmPerMinute`. */
 export function randomWalk(ppmPerMinute: number, hosts: number, seconds: number, seed: number): Wander {
   const random = seeded(seed + 900);
   const step = 10e9;
@@ -61,7 +61,7 @@ export function randomWalk(ppmPerMinute: number, hosts: number, seconds: number,
   };
 }
 
-/** Fans that start and stop: each rate rises and falls in turn, always by `ppmPerMinute`, for 20 to 90 s. */
+/** Fans that start and stop: each rate rises, then falls, by `ppmPerMinute`, each time for 20 to 90 s. */
 export function fans(ppmPerMinute: number, hosts: number, seconds: number, seed: number): Wander {
   const random = seeded(seed + 1100);
   const hostStretches = Array.from({ length: hosts }, () => {

@@ -1,8 +1,8 @@
-/** Concatenated zstd frames, one by one: their borders by RFC 8878, 3.1.1. */
+/** Splits concatenated zstd frames (RFC 8878, 3.1.1). */
 
 import { decompressFrame } from '../../src/rankfile/zstd.js';
 
-/** What they hold together. Throws where there is no frame that holds what it says. */
+/** The joined content of all frames. Throws if bytes are no valid frame. */
 export function unpackFrames(packed: Buffer): Buffer {
   const parts: Uint8Array[] = [];
   for (let at = 0; at < packed.length;) {
@@ -15,7 +15,7 @@ export function unpackFrames(packed: Buffer): Buffer {
   return Buffer.concat(parts);
 }
 
-/** The content size of the frame at `start`, and where it ends. Without dictionary and window of its own. */
+/** The content size of the frame at `start`, and its end. Only for frames without a dictionary. */
 function frameAt(packed: Buffer, start: number): [size: number, end: number] {
   const descriptor = packed[start + 4]!;
   const isSingleSegment = (descriptor & 0x20) !== 0;

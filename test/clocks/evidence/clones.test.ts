@@ -1,4 +1,4 @@
-/** Machines of one boot id: containers of one host share its clock, and clones that transfers tell apart do not. */
+/** Machines with one boot id: containers of one host share its clock. Clones do not, and transfers show that. */
 
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -34,7 +34,7 @@ const witness = (file: number, hostName: string): ClockWitness => ({
 });
 
 /** One transfer of 20 µs; the receiver's counter shows `ahead` ns more. */
-function told(ahead: number, names: readonly [string, string], polls = 1) {
+function clocksAfter(ahead: number, names: readonly [string, string], polls = 1) {
   const sent = 1e6;
   const common = { ordinal: 0, step: 0, bytes: 4096, check: 1, steps: 1, arrives: 1 };
   const path = join(made.folder, `${ahead}${names.join('')}${polls}`);
@@ -50,30 +50,30 @@ function told(ahead: number, names: readonly [string, string], polls = 1) {
 
 describe('two host names with one boot id', () => {
   it('share a clock where no transfer contradicts it', () => {
-    const { domains } = told(0, ['pod-1', 'pod-2']);
+    const { domains } = clocksAfter(0, ['pod-1', 'pod-2']);
     expect(domains).toHaveLength(1);
     expect(domains[0]!.map.segments[0]!.flags).not.toContain('counter-contradicts-boot');
   });
 
   it('have clocks of their own after one transfer that arrives before it was sent', () => {
-    const { domains } = told(-3e6, ['vm-1', 'vm-2']);
+    const { domains } = clocksAfter(-3e6, ['vm-1', 'vm-2']);
     expect(domains.map(({ hostName }) => hostName)).toEqual(['vm-1', 'vm-2']);
     for (const { map } of domains) expect(map.segments[0]!.flags).toContain('counter-contradicts-boot');
   });
 
   it('have clocks of their own if the transfer arrives 3 µs before it was sent', () => {
-    expect(told(-23_000, ['vm-1', 'vm-2']).domains).toHaveLength(2);
+    expect(clocksAfter(-23_000, ['vm-1', 'vm-2']).domains).toHaveLength(2);
   });
 
   it('have clocks of their own if the sender sees room before the receiver made it', () => {
-    expect(told(3e6, ['vm-1', 'vm-2'], 5).domains).toHaveLength(2);
+    expect(clocksAfter(3e6, ['vm-1', 'vm-2'], 5).domains).toHaveLength(2);
   });
 
   it('share a clock if the sender did not wait for room: some networks accept a send before the receiver is ready', () => {
-    expect(told(3e6, ['vm-1', 'vm-2']).domains).toHaveLength(1);
+    expect(clocksAfter(3e6, ['vm-1', 'vm-2']).domains).toHaveLength(1);
   });
 
   it('with one host name count as one', () => {
-    expect(told(-3e6, ['vm', 'vm']).domains).toHaveLength(1);
+    expect(clocksAfter(-3e6, ['vm', 'vm']).domains).toHaveLength(1);
   });
 });

@@ -1,4 +1,4 @@
-/** The two ends of transfers joined: which pairs count where the work behind an operation is known, lost or different. */
+/** Joins the two ends of transfers: which pairs count if the work of an operation is known, lost or different. */
 
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
@@ -7,8 +7,8 @@ import { joinTransfers, linksBetween, type StepSource } from '../../../src/clock
 import { temporaryFolder } from '../../support/made_up_run.js';
 import { writeSteps } from '../../support/step_rows.js';
 
-/** An operation of two steps as one end tells it; `work` null: its record is lost. `ordinal`: else its place in the list. */
-interface ToldOp {
+/** An operation of two steps in the file of one end. `work` null: its record is lost. `ordinal`: default is its place in the list. */
+interface EndOp {
   readonly work: number | null;
   readonly bytes?: number;
   readonly steps?: number;
@@ -19,7 +19,7 @@ const { folder, remove } = temporaryFolder();
 afterAll(remove);
 
 let files = 0;
-const source = (isSend: boolean, ops: readonly ToldOp[]): StepSource =>
+const source = (isSend: boolean, ops: readonly EndOp[]): StepSource =>
   writeSteps(
     join(folder, `steps-${files++}`),
     isSend,
@@ -28,8 +28,8 @@ const source = (isSend: boolean, ops: readonly ToldOp[]): StepSource =>
     ),
   );
 
-/** Of each operation what was said of its steps: both the same. */
-function judged(sends: readonly ToldOp[], receives: readonly ToldOp[]) {
+/** The label of each operation. Both of its steps must have it. */
+function judged(sends: readonly EndOp[], receives: readonly EndOp[]) {
   const sources = [source(true, sends), source(false, receives)];
   const said = new Map<number, string[]>();
   const counts = joinTransfers(
@@ -46,7 +46,7 @@ function judged(sends: readonly ToldOp[], receives: readonly ToldOp[]) {
   return { labels, counts };
 }
 
-const known = (...works: (number | null)[]): ToldOp[] => works.map((work) => ({ work }));
+const known = (...works: (number | null)[]): EndOp[] => works.map((work) => ({ work }));
 
 it('a pair with lost work counts if the operations before and after it agree', () => {
   const { labels, counts } = judged(known(1, null, 3, 4, null), known(1, 2, null, 4, 5));
@@ -54,7 +54,7 @@ it('a pair with lost work counts if the operations before and after it agree', (
   expect(counts).toMatchObject({ pairs: 8, unconfirmed: 2, operationsDiffer: 0, single: 0 });
 });
 
-it('not before the first that agrees', () => {
+it('a pair with lost work does not count before the first operation that agrees', () => {
   expect(judged(known(null, 2, null, 4), known(1, 2, 3, 4)).labels).toEqual([
     '0 unconfirmed',
     '1 agree',
@@ -63,7 +63,7 @@ it('not before the first that agrees', () => {
   ]);
 });
 
-it('not where a neighbour is another operation: the ends may count differently there', () => {
+it('a pair with lost work does not count beside operations that differ, because the ends may number them differently', () => {
   const sends = known(1, null, 3, null, 5, null, 7);
   const receives = known(1, 2, 99, 4, 5, 6, 7);
   expect(judged(sends, receives).labels).toEqual([
@@ -77,27 +77,27 @@ it('not where a neighbour is another operation: the ends may count differently t
   ]);
 });
 
-it('not where the sizes or the numbers of steps are others', () => {
-  const ends = (own: Partial<ToldOp>): ToldOp[] => [{ work: 1 }, { work: null, ...own }, { work: 3 }];
+it('a pair with lost work does not count if sizes or numbers of steps differ', () => {
+  const ends = (own: Partial<EndOp>): EndOp[] => [{ work: 1 }, { work: null, ...own }, { work: 3 }];
   expect(judged(ends({}), ends({})).counts).toMatchObject({ pairs: 6, unconfirmed: 0 });
   expect(judged(ends({}), ends({ bytes: 8 })).counts).toMatchObject({ pairs: 4, unconfirmed: 2 });
   expect(judged(ends({}), ends({ steps: 3 })).counts).toMatchObject({ pairs: 4, unconfirmed: 2 });
 });
 
-it('not where the sender has lost the size; that says nothing of its neighbours', () => {
-  const sends: ToldOp[] = [{ work: 1 }, { work: 2, bytes: SIZE_LOST }, { work: null }, { work: 4 }];
+it('a pair does not count if the sender has lost the size, and its neighbours are not affected', () => {
+  const sends: EndOp[] = [{ work: 1 }, { work: 2, bytes: SIZE_LOST }, { work: null }, { work: 4 }];
   const { labels, counts } = judged(sends, known(1, 2, 3, 4));
   expect(labels).toEqual(['0 agree', '1 sizeLost', '2 agree', '3 agree']);
   expect(counts).toMatchObject({ pairs: 6, sizeLost: 2 });
 });
 
-it('also where operations between are missing, or come late', () => {
-  const sends: ToldOp[] = [
+it('a pair with lost work counts also if operations in between are missing or come late', () => {
+  const sends: EndOp[] = [
     { work: 1, ordinal: 1 },
     { work: 9, ordinal: 9 },
     { work: null, ordinal: 4 },
     { work: 7, ordinal: 7 },
   ];
-  const receives = [1, 4, 7, 9].map((ordinal): ToldOp => ({ work: ordinal, ordinal }));
+  const receives = [1, 4, 7, 9].map((ordinal): EndOp => ({ work: ordinal, ordinal }));
   expect(judged(sends, receives).labels).toEqual(['1 agree', '4 agree', '7 agree', '9 agree']);
 });

@@ -1,4 +1,4 @@
-/** The two ends of a connection whose files hold different parts of the run: every pair of rows that both files have is found. */
+/** The two files of a connection hold different parts of the run. Every pair of rows that both have is found. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ afterAll(remove);
 const STEPS = 32;
 let files = 0;
 
-/** `steps`: counted through the run, in the order in which the file tells of them. */
+/** `steps`: numbered through the run, in the order of the file. */
 const endOf = (isSend: boolean, steps: readonly number[]): StepSource =>
   writeSteps(
     join(folder, `steps-${files++}`),
@@ -78,14 +78,14 @@ describe('ends in files that hold different parts of the run', () => {
     expectAllPairs(other, one);
   });
 
-  it('are joined where both lost whole chunks at random', () => {
+  it('are joined if both lost whole chunks at random', () => {
     const random = seeded(3);
     const withoutChunks = (): number[] =>
       range(0, 60).flatMap((chunk) => (random() < 0.4 ? [] : range(chunk * 1000, chunk * 1000 + 1000)));
     for (let draw = 0; draw < 5; draw++) expectAllPairs(withoutChunks(), withoutChunks());
   });
 
-  it('are joined where the recorder of one got hardly any processor time', () => {
+  it('are joined if the recorder of one got hardly any CPU time', () => {
     const random = seeded(4);
     expectAllPairs(
       ALL,
@@ -93,8 +93,8 @@ describe('ends in files that hold different parts of the run', () => {
     );
   });
 
-  it('are joined where rows of two operations at work at once come in turns', () => {
-    // Of each pair of operations, steps in turns at one end and one operation after the other at the other end.
+  it('are joined if the rows of two concurrent operations alternate', () => {
+    // At one end the steps of two operations alternate. At the other end one operation follows the other.
     const inTurns = range(0, 30_000).map(
       (i) => Math.floor(i / 64) * 64 + (i % 2) * STEPS + Math.floor((i % 64) / 2),
     );
@@ -117,7 +117,7 @@ it('a first look finds its pairs in the common part, and stops when it has them'
   expect(seen).toBe(counts.pairs);
 });
 
-/** All of one end, by operation and step. */
+/** All steps of one end, by operation and step. */
 function stepsIn({ path }: StepSource, { offset, rows: count }: StepRows): Set<string> {
   const bytes = readFileSync(path);
   const rows = new Float64Array(bytes.buffer.slice(bytes.byteOffset + offset), 0, count * ROW_WIDTH);
@@ -129,8 +129,8 @@ function stepsIn({ path }: StepSource, { offset, rows: count }: StepRows): Set<s
   );
 }
 
-it('a recording of the newest events gives all pairs that two files share, even if ranks sent and received different amounts', async () => {
-  // A broadcast goes down a chain: its ends have half as much to tell as the rank between, so their rings reach back twice as far.
+it('flight mode gives all pairs that two files share, even if ranks send and receive different amounts', async () => {
+  // A broadcast goes down a chain. Its ends record half as much as the rank between, so their rings reach back twice as far.
   const args = '--ranks 3 --channels 1 --iterations 24 --proto ll --ops broadcast:4M*8,allreduce:64K';
   const source = (await record(join(folder, 'flight'), args, { NCCL_ALLGATHERV_ENABLE: '0' })).folder;
   const names = readdirSync(source).filter((name) => name.endsWith('.bin'));

@@ -1,6 +1,6 @@
 /**
- * One contract, three texts: native/format/rank_file.h, schemas/rank-file.md, src/rankfile/format. This test holds them
- * together, and shows on mutated copies that it would notice.
+ * One contract, three texts: native/format/rank_file.h, schemas/rank-file.md, src/rankfile/format. This test compares
+ * them, and changes copies of them to show that it finds differences.
  */
 
 import { readFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ const read = (path: string): string => readFileSync(new URL(`../../../${path}`, 
 const header = read('native/format/rank_file.h');
 const document = read('schemas/rank-file.md');
 
-/** The header knows nothing of NCCL's numbers, and has names for the structures' inner fields in comments only. */
+/** The header has no NCCL numbers, and names inner fields of structures only in comments. */
 const withoutNccl = ({ enums }: Contract): Contract['enums'] =>
   Object.fromEntries(Object.entries(enums).filter(([name]) => !name.startsWith('Event')));
 
@@ -36,7 +36,7 @@ const offsets = (structs: Contract['structs']): Record<string, Struct> =>
     ]),
   );
 
-/** All that the header and the document both say; each entry is one fact that must be equal. */
+/** Compares everything that both the header and the document say. */
 function headerAgainstDocument(headerText: string, documentText: string): void {
   const ours = fromHeader(headerText);
   const theirs = fromDocument(documentText);
@@ -59,8 +59,8 @@ function documentAgainstTypeScript(documentText: string): void {
 }
 
 /**
- * Slot by slot, for the kinds the header spells out. Where it writes prose ("REALTIME ns"), the word's shape alone is
- * compared: which bits are taken.
+ * Slot by slot, for the kinds that the header describes. Where it has prose ("REALTIME ns"), only the shape of the word is
+ * compared: which bits are in use.
  */
 function comparableWords(
   words: Contract['words'],

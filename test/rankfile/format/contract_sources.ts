@@ -1,6 +1,6 @@
 /**
  * Reads the rank file's contract out of its three texts: the C++ header, the normative document, the TypeScript
- * constants. Each becomes plain maps with the header's names, so that comparing them is comparing objects.
+ * constants. Each becomes plain maps with the names of the header, so the maps can be compared.
  */
 
 import * as constants from '../../../src/rankfile/format/constants.js';
@@ -98,7 +98,7 @@ export function assertedOffsets(text: string): { struct: string; field: string; 
   );
 }
 
-/** The words in the comments behind the enumerators of Kind. Names of several words there are prose. */
+/** The layout of words in the comments behind the enumerators of Kind. A name with spaces is prose. */
 function headerWords(text: string): Record<string, readonly string[]> {
   const body = /enum Kind : uint8_t \{(.*?)\};/s.exec(text)?.[1] ?? '';
   const words: Record<string, readonly string[]> = {};

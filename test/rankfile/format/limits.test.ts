@@ -1,4 +1,4 @@
-/** The table of limits in schemas/rank-file.md names every field that the reader holds to a range, and its sentence. */
+/** The table of limits in schemas/rank-file.md names every field whose range the reader checks. */
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -107,7 +107,7 @@ describe('a block', () => {
     ]);
   });
 
-  it('counts the findings of the reader', () => {
+  it('counts what the reader finds', () => {
     expect(written.counts).toEqual({
       slices: view.slices.length,
       openSlices: view.slices.filter(({ dur }) => dur === -1n).length,
@@ -120,7 +120,7 @@ describe('a block', () => {
     });
   });
 
-  it('opens a sequence only for an event that is earlier than the newest of all others', () => {
+  it('opens a sequence only for an event that is earlier than the newest event of every sequence', () => {
     const sequences = (bytes: Uint8Array): unknown[] => [
       ...new Set(Trace.decode(bytes).packet.map((packet) => packet.trustedPacketSequenceId)),
     ];
@@ -225,7 +225,7 @@ describe('chunks', () => {
     for (const chunk of chunks) expect(Trace.decode(chunk).packet.length).toBeGreaterThan(0);
   });
 
-  it('are larger only for a packet that is', () => {
+  it('are larger only if one packet is larger', () => {
     const { chunks } = block((sink) => {
       const lane = sink.describe({ kind: 'slices', name: 'lane', rank: 0 });
       sink.instant(lane, ns(1), 'tick', { args: [['long', 'x'.repeat(3 * CHUNK_BYTES)]] });
@@ -234,7 +234,7 @@ describe('chunks', () => {
     expect(chunks.map((chunk) => chunk.length > 3 * CHUNK_BYTES)).toEqual([true, false]);
   });
 
-  it('are none where nothing is new', () => {
+  it('are not written twice by a second close', () => {
     const { chunks } = block((sink) => {
       sink.close();
       sink.close();

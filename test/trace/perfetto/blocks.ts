@@ -17,7 +17,7 @@ export interface Block {
   readonly counts: BlockCounts;
 }
 
-/** One block of `write`'s making; by default rank 0 alone. */
+/** The block that `write` makes; by default of rank 0 alone. */
 export function block(write: (sink: BlockWriter) => void, options: Partial<BlockOptions> = {}): Block {
   const chunks: Uint8Array[] = [];
   const sink = new BlockWriter({

@@ -138,7 +138,7 @@ function play(commands: readonly Command[], internLimit: number): { ours: string
   const inTime = Array.from({ length: 8 }, (_, i) => new ExpectedSequence(2 + i, false, internLimit));
   const late = new ExpectedSequence(10, true, internLimit);
   const expected: Packet[] = [inTime[0]!.opening()];
-  /** The nearest before it, else one more, else the one with whole times. */
+  /** The sequence whose newest event is the nearest before `at`, else a new one, else the one with absolute times. */
   const sequenceAt = (at: number): ExpectedSequence =>
     inTime.filter(({ hasOpened, last }) => hasOpened && last <= at).sort((a, b) => b.last - a.last)[0] ??
     inTime.find(({ hasOpened }) => !hasOpened) ??

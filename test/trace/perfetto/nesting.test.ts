@@ -196,7 +196,7 @@ describe('refused as a bug', () => {
     expect(() => block(() => undefined, { process: { pid, name: 'p', orderRank: 0 } })).toThrow(/pid/);
   });
 
-  it('a block that is none of its number', () => {
+  it('a block whose index is not below the count', () => {
     expect(() => block(() => undefined, { blockIndex: 2, blockCount: 2 })).toThrow('no block 2 of 2');
   });
 });

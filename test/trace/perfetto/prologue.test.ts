@@ -41,7 +41,7 @@ describe('the prologue', () => {
     expect(view.attributes).toEqual({ nccl: '2.31.1', ranks: 512n, lost: -1n, bytes: 1n << 62n });
   });
 
-  it('asks for the order of processes that the ranks have', () => {
+  it('asks for processes in the order of ranks', () => {
     const root = (plainPackets(prologue(options)) as { trackDescriptor?: object }[]).find(
       (p) => p.trackDescriptor,
     );

@@ -1,4 +1,4 @@
-/** Packets put together by hand, right or wrong, for tests of the reader: what the writer would refuse to write. */
+/** Packets made by hand, right or wrong, for tests of the reader. The writer would refuse to write the wrong ones. */
 
 import { perfetto } from '../../../src/trace/perfetto/generated/protos.js';
 import { T0 } from './blocks.js';
@@ -23,7 +23,7 @@ export const long = (value: bigint | number) => {
 
 export const encode = (...packet: Packet[]): Uint8Array => Trace.encode({ packet }).finish();
 
-/** As our prologue has it, with REALTIME as the sequence's default so that events can say when they are. */
+/** The first packet of our prologue, with REALTIME as the sequence's default clock, so that events can have absolute times. */
 export const first = (sequence = 1): Packet => ({
   trustedPacketSequenceId: sequence,
   sequenceFlags: 1,

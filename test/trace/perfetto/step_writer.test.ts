@@ -1,4 +1,4 @@
-/** The fast path for steps writes the same bytes as the path of all slices, whatever the numbers, times and strings. */
+/** The fast path for steps writes the same bytes as the slow path of all slices, for all numbers, times and strings. */
 
 import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';

@@ -131,7 +131,7 @@ describe('arrows', () => {
     expect(arrows(packets)).toEqual(['send -> arrived']);
   });
 
-  it('bound to an end, it is the start of the slice that counts', () => {
+  it('bound to an end: the start of the slice counts', () => {
     const packets = [begin(0, 'receive', on2), begin(5, 'send', flow), end(9, { ...on2, ...flow })];
     expect(arrows(packets)).toEqual(['receive -> send']);
   });
@@ -175,7 +175,7 @@ describe('clocks', () => {
     expect(problemsOf(viewTrace(encode(bare)))).toEqual(['clock_sync_unrelatable_clock_domains']);
   });
 
-  it('a distance below zero shows', () => {
+  it('a negative distance is reported', () => {
     expect(problemsOf(view([delta(5), delta(-2n & ((1n << 64n) - 1n))]))).toEqual([
       'incremental clock goes back',
     ]);
@@ -202,7 +202,7 @@ describe('counters and states', () => {
     expect(counters.map(({ value }) => value)).toEqual([1, 3, 5]);
   });
 
-  it('a state lasts until the next, the same again is none, without a name there is none', () => {
+  it('a state lasts until the next one; a repeated state is no new one; an event without a name ends the state', () => {
     const { states } = view([
       described(3, { state: {} }),
       enter(0, 'a'),

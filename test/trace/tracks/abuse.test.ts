@@ -1,4 +1,4 @@
-/** Calls of NCCL that should not come, as a user sees them in the trace. None of them makes work hang, and none is dropped. */
+/** NCCL calls that should not happen, as a user sees them in the trace. None of them makes work look hung, and none is dropped. */
 
 import { describe, expect, it } from 'vitest';
 import { hex64 } from '../../../src/base/hex.js';
@@ -32,7 +32,7 @@ describe('user-buffer registration', () => {
     expect(argOf(sink.of(/slot/).at(-1), 'startRepeats')).toBe('5000');
   });
 
-  it('the count is the open fold while the kernel has not begun', () => {
+  it('the count comes from the open fold while the kernel has not begun', () => {
     const { file, comm, op, steps } = receiving();
     const step = steps.startProxyStep(300, { comm, parent: op, step: 0 });
     steps.openFold(step, 'start', 7000, 9000);
@@ -41,7 +41,7 @@ describe('user-buffer registration', () => {
     expect(sink.of(/slot/).at(-1)).toMatch(/^9000 .* instant last poll startRepeats=7000$/);
   });
 
-  it('starts that the recorder did not fold are the same step, by either handle', () => {
+  it('starts that the recorder did not fold are one step, under each of their handles', () => {
     const { file, comm, op, ops, steps } = receiving();
     const [first, again] = [300, 310].map((at) =>
       steps.startProxyStep(at, { comm, parent: op, step: 0 }),
@@ -63,7 +63,7 @@ describe('user-buffer registration', () => {
   });
 });
 
-it('a send that waits for its peer for ever shows until when the proxy thread polled', () => {
+it('a send that waits for its peer forever shows the last poll of the proxy thread', () => {
   const { file, comm, ops, steps } = recording();
   const op = ops.startProxyOp(200, { comm, peer: 2, isSend: true });
   const step = steps.startProxyStep(300, { comm, parent: op, step: 0 });
@@ -85,7 +85,7 @@ describe('unbalanced calls', () => {
     expect(scan.odd.stepsWithoutStop).toBe(2);
   });
 
-  it('InfiniBand: a second stop of a queue pair with its request is normal', () => {
+  it('InfiniBand: a queue pair that stops again with its request is normal', () => {
     const { file, comm, steps, ops } = receiving();
     const qp = steps.startNetPlugin(300, { comm, length: 10n });
     ops.stop(310, qp).stop(320, qp);
@@ -94,7 +94,7 @@ describe('unbalanced calls', () => {
     expect(scan.odd).toMatchObject({ netStopsAgain: 1, afterStop: 0 });
   });
 
-  it('double stops, states after the stop, repeated states: the first counts, the others are counted and shown as strays', () => {
+  it('of repeated stops and states the first takes effect; the others are counted and shown as strays', () => {
     const { file, comm, op, ops, steps, host } = receiving();
     const step = steps.startProxyStep(300, { comm, parent: op, step: 0 });
     steps
@@ -122,7 +122,7 @@ describe('unbalanced calls', () => {
     ]);
   });
 
-  it('a flood of strays is cut short in the picture, never in the count', () => {
+  it('at most 1000 strays are drawn, and all are counted', () => {
     const { file, comm } = recording();
     const ops = file.ring('ops', 1 << 12);
     const op = ops.startProxyOp(100, { comm });
@@ -152,7 +152,7 @@ describe('an operation or a kernel that starts again', () => {
 });
 
 describe('stale handles', () => {
-  it('an operation that names work which had its own operation gets no parent', () => {
+  it('an operation gets no parent if the work that it names already had its operation', () => {
     const { file, comm, host, ops, work, op } = receiving();
     ops.stop(900, op);
     coll(host, comm, 50_000, 50_020, 6);
@@ -194,7 +194,7 @@ describe('stale handles', () => {
     expect(scan.odd.staleParents).toBe(1);
   });
 
-  it('uninitialised ProxyCtrl slots: states and stops of garbage are shown as such', () => {
+  it('uninitialised ProxyCtrl slots: states and stops of garbage handles are shown as of another process', () => {
     const { file, ops, comm } = recording();
     const ctrl = ops.startProxyCtrl(100, { comm });
     ops.state(110, ctrl, 14).state(120, 0x7ffe_dead_beefn, 13).stop(130, 0xa5a5_a5a5_a5a5_a5a5n);

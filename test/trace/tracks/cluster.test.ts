@@ -68,7 +68,7 @@ it.each([
   [49, 'skewNs=50 skewBoundNs=49 lateRank=1 late=host call'],
   [50, 'skewNs=50 skewBoundNs=50 skew=below what the clocks can tell'],
   [Infinity, 'skew=not known: several clocks'],
-])('with clocks that may be %d ns off a skew of 50 ns says: %s', (bound, skew) => {
+])('if clocks may be %d ns off, a skew of 50 ns reads: %s', (bound, skew) => {
   const [begin] = draw([collective(0, 100, 150, 1150)], bound).lines;
   expect(begin).toContain(`datatype=ncclFloat32 ${skew} bytes=1000 `);
 });
@@ -77,10 +77,10 @@ it.each([
   ['the world’s ranks all came', 2, true],
   ['one of the world’s ranks is missing', 3, false],
   ['the world’s size is not known', 0, false],
-])('where the size is not told and %s, who came late is told or left open', (_, worldSize, isTold) => {
+])('if the size is not known and %s, the late rank is named or left out', (_, worldSize, isNamed) => {
   const sink = draw([collective(0, 100, 150, 1150)], 0, { nRanks: 0, worldSize });
-  expect(sink.lines[0]!.includes('lateRank=1')).toBe(isTold);
-  expect(sink.lines[0]!.includes('skewNs=50')).toBe(isTold);
+  expect(sink.lines[0]!.includes('lateRank=1')).toBe(isNamed);
+  expect(sink.lines[0]!.includes('skewNs=50')).toBe(isNamed);
   expect(sink.lines[0]).toContain('(size not known)');
 });
 

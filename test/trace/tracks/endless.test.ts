@@ -82,7 +82,7 @@ describe('CollNet', () => {
     expect(scan.endlessOps).toBe(0);
   });
 
-  it('receives of point-to-point calls between the same ranks end beside it, and one of them may hang', () => {
+  it('point-to-point receives between the same ranks end as usual, and one of them may hang', () => {
     const { file, comm, host, ops } = collNet();
     const recv = (at: number, ordinal: number): bigint => {
       const parent = host.startP2p(at, { comm, func: 'Recv', peer: 0, ordinal });
@@ -101,7 +101,7 @@ describe('CollNet', () => {
     ]);
   });
 
-  it('a connection that moves after a long silence is not endless', () => {
+  it('a connection that moves after a long pause is not endless', () => {
     const { file, comm } = recording();
     const ops = file.ring('ops', 1 << 13);
     let last = 0n;
@@ -127,10 +127,10 @@ describe('NCCL reports only the call', () => {
     expect([...scan.bareCalls.values()]).toEqual([func]);
   });
 
-  it('makes no claim if it cannot know: work was reported, not launched yet, overwritten, or sampled out', () => {
-    const told = recording();
-    const api = told.host.startCollApi(100, { comm: told.comm });
-    coll(told.host, told.comm, 120, 130, 1, { parent: api });
+  it('makes no claim if the work was reported, not launched yet, overwritten, or sampled out', () => {
+    const reported = recording();
+    const api = reported.host.startCollApi(100, { comm: reported.comm });
+    coll(reported.host, reported.comm, 120, 130, 1, { parent: api });
     const pending = recording();
     const group = pending.host.startGroupApi(100, { comm: pending.comm });
     pending.host.startCollApi(110, { comm: pending.comm, parent: group });
@@ -140,7 +140,7 @@ describe('NCCL reports only the call', () => {
     for (let i = 0; i < 9; i++) other.startGroup(200 + i, { comm: overwritten.comm });
     const sampled = recording({ sampleEvery: 2 });
     sampled.host.startCollApi(100, { comm: sampled.comm });
-    for (const { file } of [told, pending, overwritten, sampled])
+    for (const { file } of [reported, pending, overwritten, sampled])
       expect(
         draw(file)
           .sink.of(/python/)
@@ -148,7 +148,7 @@ describe('NCCL reports only the call', () => {
       ).not.toContain('completion');
   });
 
-  it('copy engines: a collective was put into its stream, the time it ran is not known; ranks are joined', () => {
+  it('copy engines: a collective is enqueued, its time on the GPU is not known, and its ranks are joined', () => {
     const { file, comm, host } = recording();
     const api = host.startCollApi(100, { comm, func: 'AllGather' });
     const ce = host.startCeColl(110, { comm, parent: api, seqNumber: 3, func: 'AllGather' });

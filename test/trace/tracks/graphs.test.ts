@@ -5,7 +5,7 @@ import { draw } from '../../support/picture.js';
 import { argOf, coll, outline, recording } from '../../support/recording.js';
 
 /** A captured AllReduce: the calls, and a launch that launched nothing. */
-function capture(replaysToTell: number) {
+function capture(replayCount: number) {
   const made = recording();
   const { comm, host } = made;
   const callback = made.file.ring('host', 64, { threadName: 'cuda-callback', tid: 13 });
@@ -16,12 +16,12 @@ function capture(replaysToTell: number) {
   host.stop(150, host.startKernelLaunch(140, { comm, parent: group })).stop(160, group);
   const replay = (ordinal: number, at: number): bigint =>
     coll(callback, comm, at, at + 20, 5, { parent: api, ordinal });
-  const replays = Array.from({ length: replaysToTell }, (_, i) => replay(i, 10_000 * (i + 1)));
+  const replays = Array.from({ length: replayCount }, (_, i) => replay(i, 10_000 * (i + 1)));
   return { ...made, callback, api, replay, replays };
 }
 
 describe('CUDA graph', () => {
-  it('capture: calls are marked as captured, they took no time on the GPU', () => {
+  it('capture: calls are marked as captured, because they took no time on the GPU', () => {
     const { file } = capture(0);
     const { sink } = draw(file);
     expect(outline(sink.of(/python/))).toEqual([
@@ -37,7 +37,7 @@ describe('CUDA graph', () => {
     expect(sink.of(/collectives/)).toEqual([]);
   });
 
-  it('replay: each is a collective of its own with its number, however old the call', () => {
+  it('replay: each is a collective of its own with its number, even if the call is old', () => {
     const { file, comm, ops, replays } = capture(3);
     replays.forEach((parent, i) => {
       const op = ops.startProxyOp(10_000 * (i + 1) + 50, { comm, parent, peer: 2, isSend: true, ordinal: i });
@@ -57,7 +57,7 @@ describe('CUDA graph', () => {
     ]);
   });
 
-  it('replay: finds its call though another event has the same place in the table', () => {
+  it('replay: finds its call even if another event has the same place in the table', () => {
     const { file, comm, callback } = capture(0);
     const busy = file.ring('host', 1 << 17, { threadName: 'busy', tid: 14 });
     const api = busy.startCollApi(200, { comm, graphCaptured: true });
@@ -90,7 +90,7 @@ describe('CUDA graph', () => {
     expect(outline(sink.of(/kernel ch00/))[0]).toBe('5000000 [kernel ch00] begin AllReduce kernel');
   });
 
-  it('without proxy operations: reported once at capture, and says that its replays are not', () => {
+  it('without proxy operations: is reported once at capture, and says that its replays are not reported', () => {
     const { file, callback, comm, api } = capture(0);
     coll(callback, comm, 145, 150, 5, { parent: api });
     const [begin] = draw(file).sink.of(/collectives/);
@@ -113,7 +113,7 @@ describe('CUDA graph', () => {
     ]);
   });
 
-  it('replay: with a lost number it is joined with nothing, and says so', () => {
+  it('replay: is joined with nothing if its number is lost, and says so', () => {
     const { file, comm, host } = recording();
     coll(host, comm, 100, 120, 5, { flags: 1 });
     const { sink } = draw(file);
@@ -144,7 +144,7 @@ describe('aggregated group', () => {
     host.state(150, group, 24);
     host.stop(170, host.startKernelLaunch(160, { comm, parent: group }));
     const plan = host.startGroup(180, { comm });
-    // in the scheduler's order, not the calls'
+    // In the order of the scheduler, not of the calls.
     const works = [1, 0, 2].map((i) => {
       const { api, func } = apis[i]!;
       const work = host.startColl(190, { comm, parent: api, parentGroup: plan, func, seqNumber: i });

@@ -1,4 +1,4 @@
-/** kernel timestamps that belong to other work, and kernels that end without having begun; phases of kernels. */
+/** Kernel timestamps that belong to other work, kernels that end without a start, and phases of kernels. */
 
 import { describe, expect, it } from 'vitest';
 import { draw } from '../../support/picture.js';
@@ -70,7 +70,7 @@ describe('a kernel timestamp', () => {
   it('that can be true is drawn, on the clock that most kernels agree on', () => {
     const { suspect, interval, suspectKernels } = drawn([100_001_000, 100_008_000]);
     expect([suspect, suspectKernels]).toEqual([undefined, 0]);
-    // the shortest notice (100 ns) is not observable: the GPU is late by it
+    // The shortest delay of a notice (100 ns) cannot be observed, so GPU times are late by as much.
     expect(interval).toEqual([100_001_100, 100_008_100]);
   });
 
@@ -87,7 +87,7 @@ describe('a kernel timestamp', () => {
       interval: NOTICED,
       suspectKernels: 1,
       others: [],
-      // neither is the end of the collective taken from it
+      // The end of the collective is not taken from it either.
       collectiveEnd: 100_009_500,
     });
   });
@@ -151,7 +151,7 @@ it('kernels fused in one batch share their instants and lie in lanes', () => {
   ]);
 });
 
-it('a second kernel of one channel that names work which had its own kernel belongs to other work', () => {
+it('a second kernel of one channel belongs to other work if the work that it names already had its kernel', () => {
   const { file, ops, comm, works } = healthy();
   kernel({
     ops,

@@ -170,7 +170,7 @@ describe('control', () => {
     ).toEqual(['Coll', 'Coll,ProxyOp,ProxyStep', '100', '1']);
   });
 
-  it('each time, and how many changes are not in the file', () => {
+  it('every change is drawn, with the number of changes before it that are not in the file', () => {
     const { file, comm, host } = recording({
       eventMask: 0x1a,
       changed: { tick: 800, events: 0x2, sampleEvery: 1 },
@@ -189,7 +189,7 @@ describe('control', () => {
     expect(lines.map((line) => args.map((name) => argOf(line, name)))).toEqual([
       ['Coll,ProxyStep', '4', '2'],
       ['Coll,ProxyOp,ProxyStep', '1', undefined],
-      ['Coll', '1', 'unknown'], // the header alone tells of it
+      ['Coll', '1', 'unknown'], // Only the header has this change.
     ]);
   });
 

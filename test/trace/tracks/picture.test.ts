@@ -195,7 +195,7 @@ describe('a step', () => {
     expect([...lanes].sort((a, b) => a.rank - b.rank)).toEqual(lanes);
   });
 
-  it('in a slot that was never given free takes an extra one', () => {
+  it('whose slot was never freed takes an extra one', () => {
     const { file, comm, ops, steps } = recording();
     const op = ops.startProxyOp(200, { comm, peer: 2, isSend: true });
     steps.startProxyStep(300, { comm, parent: op, step: 1 });
@@ -213,7 +213,7 @@ describe('a kernel', () => {
     const kernel = ops.startKernelCh(1100, { comm, parent, channel: 0, pTimer: EPOCH });
     ops.state(3000, kernel, 22, EPOCH + 1500n).stop(3000, kernel);
     const { sink, suspectKernels } = draw(file);
-    // the smallest notice (start, 1100) fixes the GPU's clock; the stop was noticed 400 ns late
+    // The shortest delay of a notice (the start at 1100) fixes the GPU's clock. The stop was noticed 400 ns late.
     expect(sink.of(/kernel/)).toEqual([
       '1100 [comm dp 0x0000000000000abc (4 ranks) / kernel ch00] begin AllReduce kernel',
       '2600 [comm dp 0x0000000000000abc (4 ranks) / kernel ch00] end AllReduce kernel',
@@ -344,7 +344,7 @@ describe('host threads', () => {
     });
   });
 
-  it('count states that mean nothing for these', () => {
+  it('count states that these events cannot have', () => {
     const { file, comm, ops } = recording();
     ops.state(20, ops.startNetPlugin(10, { comm }), 22);
     ops.state(40, ops.startKernelPhase(30, { comm }), 22);
@@ -356,7 +356,7 @@ describe('host threads', () => {
     ]);
   });
 
-  it('name event types that are not known by their number', () => {
+  it('show an unknown event type by its number', () => {
     const { file, comm, host } = recording();
     host.stop(20, host.startUnknown(10, 0x40000, { comm }));
     expect(draw(file).sink.of(/host threads/)[0]).toContain('begin event type 0x40000');
@@ -409,7 +409,7 @@ it('an operation of NCCL 2.23 to 2.26 reports its own progress, which counts as 
   expect(draw(file).scan.odd.unknown.size).toBe(0);
 });
 
-it('a communicator that never said which it is gets no arrows and no common colour', () => {
+it('a communicator without an identity gets no arrows and no common colour', () => {
   const file = new RankFileBuilder({ rank: 1, worldSize: 4 });
   const comm = file.communicator({ name: '', commId: 0n, rank: -1, nRanks: 0 });
   const [host, ops, steps] = [file.ring('host', 64), file.ring('ops', 64), file.ring('steps', 64)];

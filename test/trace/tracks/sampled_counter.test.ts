@@ -19,7 +19,7 @@ it('a total keeps its first and its last sample and one per interval, each exact
   expect(samples(100, changes)).toEqual(['0 = 10', '105 = 80', '210 = 150', '255 = 180']);
 });
 
-it('before a pause the last value is drawn, when it was reached', () => {
+it('the last value before a pause is drawn at the time when it was reached', () => {
   expect(
     samples(100, [
       [0, 1],

@@ -1,4 +1,4 @@
-/** What is new: event types, states, network plugins, interface versions, record kinds. Shown by their number, and counted. */
+/** Event types, states, network plugins, interface versions and record kinds that are new. They are shown by number, and counted. */
 
 import { describe, expect, it } from 'vitest';
 import { draw } from '../../support/picture.js';
@@ -19,7 +19,7 @@ describe('records that this version does not know', () => {
     expect(scan.odd.unknown).toEqual(new Map([['event type 0x40000', 1]]));
   });
 
-  it('states are instants with their number, whatever they are of', () => {
+  it('states are instants with their number, on every kind of event', () => {
     const { file, comm, host, ops, steps } = recording();
     const work = coll(host, comm, 100, 120);
     const op = ops.startProxyOp(200, { comm, parent: work, peer: 2, isSend: true });

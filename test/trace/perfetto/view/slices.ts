@@ -76,7 +76,7 @@ export class Slices {
       ts: event.ts,
       dur,
       depth: stack.length,
-      // A wait that ended as it began is written as one, which nobody can tell from a slice without a duration.
+      // A peer wait that ended as it began is written as an instant, and read as a slice without a duration.
       isInstant: dur === 0n && event.name !== 'peer wait',
       args: { ...event.args },
       flows: [...event.flows, ...event.endingFlows],

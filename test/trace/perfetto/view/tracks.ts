@@ -1,4 +1,4 @@
-/** Track descriptors to a tree of tracks, with the complaints the importer (or its silence) would earn us. */
+/** Makes a tree of tracks from descriptors. Reports what the importer would report, and what it would misread without a word. */
 
 import { CounterDescriptor, TrackDescriptor, given, unsigned, type Descriptor } from './messages.js';
 import type { Problems, ViewProcess, ViewTrack, ViewTrackKind } from './types.js';
@@ -131,7 +131,7 @@ export class Tracks {
     return track;
   }
 
-  /** Merging by name and order by name are the importer's defaults, and never what a trace of ours means. */
+  /** By default the importer merges and sorts siblings by name. No trace of ours wants that. */
   private checkSiblings(tracks: readonly ViewTrack[]): void {
     const names = new Map<string, ViewTrack>();
     for (const track of tracks) {
