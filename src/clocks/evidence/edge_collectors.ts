@@ -4,6 +4,12 @@ import { EdgeCollector, type EdgeEvidence } from '../evidence.js';
 
 export type Edge = Pick<EdgeEvidence, 'from' | 'to' | 'kind' | 'like' | 'insists'>;
 
+/**
+ * ns. No message arrives so long before it is sent, on axes that are right to seconds, unless a stamp cannot be true. As evidence it would
+ * stretch the corrections over all the hours in between.
+ */
+const MOST_BACKWARDS = 3600e9;
+
 export class EdgeCollectors {
   private readonly collectors = new Map<string, EdgeCollector>();
 
@@ -12,6 +18,7 @@ export class EdgeCollectors {
 
   /** `time`: of the cause, on the coarse axis; `delay`: by the effect's stamp, ns; `bytes`: of its message. */
   add(edge: Edge, time: number, delay: number, bytes?: number): void {
+    if (delay < -MOST_BACKWARDS) return;
     const key = `${edge.from} ${edge.to} ${edge.like}`;
     let collector = this.collectors.get(key);
     if (!collector) {

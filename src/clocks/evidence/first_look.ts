@@ -29,11 +29,12 @@ export function firstLook(
   collectives: () => readonly SeenCollective[],
   axes: AxesWithPeers,
 ): FirstLook {
-  const least = new Map<string, LeastDelay>();
+  const seen = new Map<string, SeenDelays>();
   const insisting = new Set<string>();
   const see = (from: number, to: number, delay: number): void => {
-    const known = least.get(`${from} ${to}`);
-    if (!known || delay < known.delay) least.set(`${from} ${to}`, { from, to, delay });
+    const known = seen.get(`${from} ${to}`);
+    if (known) known.delays.push(delay);
+    else seen.set(`${from} ${to}`, { from, to, delays: [delay] });
   };
   visitBeacons(sources, axes, (from, sent, to, received) => {
     see(from, to, received - sent);
@@ -51,24 +52,37 @@ export function firstLook(
     },
     FIRST_LOOK_PAIRS,
   );
-  return { coarse: coarseOffsets([...least.values()], collectives, axes), insisting };
+  return { coarse: coarseOffsets([...seen.values()], collectives, axes), insisting };
 }
 
-/** The least delay that was seen from one domain to another, by their own clocks. */
-interface LeastDelay {
+/** From one domain to another, by their own clocks. */
+interface SeenDelays {
   readonly from: number;
   readonly to: number;
-  readonly delay: number;
+  readonly delays: number[];
 }
+
+/**
+ * The least delay. One that is seconds shorter than a quarter of the others does not count: it rests on a stamp that cannot be true, and would
+ * put the two hosts hours apart.
+ */
+function leastDelay(delays: readonly number[]): number {
+  const rising = Float64Array.from(delays).sort();
+  const others = Math.max(1, rising.length >> 2);
+  return rising.find((delay, i) => rising[i + others]! - delay < SECONDS) ?? rising[0]!;
+}
+
+const SECONDS = 10e9;
 
 /** Domains that no transfer connects to the first one keep the distance that collectives show, else the distance of their wall clocks. */
 function coarseOffsets(
-  least: readonly LeastDelay[],
+  seen: readonly SeenDelays[],
   collectives: () => readonly SeenCollective[],
   axes: AxesWithPeers,
 ): number[] {
   const neighbours: { domain: number; ahead: number }[][] = axes.names.map(() => []);
-  for (const { from, to, delay } of least) {
+  for (const { from, to, delays } of seen) {
+    const delay = leastDelay(delays);
     neighbours[from]!.push({ domain: to, ahead: delay });
     neighbours[to]!.push({ domain: from, ahead: -delay });
   }
