@@ -34,7 +34,7 @@ export async function clocksCommand(
     for (const options of [[], ['--clock', 'realtime']]) {
       const { cpu, mebibytes } = command(['clocks', folder, ...options]);
       const name = `clocks ${options.join(' ')} of ${hosts} hosts`.replace('  ', ' ');
-      print(`${name.padEnd(44)} ${cpu.toFixed(2)} s of processor time, ${mebibytes.toFixed(0)} MiB`);
+      print(`${name.padEnd(44)} ${cpu.toFixed(2)} s of CPU time, ${mebibytes.toFixed(0)} MiB`);
     }
   } finally {
     rmSync(folder, { recursive: true });

@@ -7,7 +7,7 @@
 //   of many files                  the same commands on --files files of 9,760 records each, eight to a host (merge/many_files.ts)
 //   of large files                 on --large files of 540,000 records each; 64 of them take 2 GB of disk and some minutes
 //
-// The first three are warm, on one thread. Ways take turns. Printed is the least processor time of all rounds, since what else the
+// The first three are warm, on one thread. Ways take turns. Printed is the least CPU time of all rounds, since what else the
 // machine does can only add; of commands also the least time and the peak of memory. A record is one callback; repeats that were
 // folded into counts are not counted.
 
@@ -125,12 +125,12 @@ async function measure(ways, records) {
   }
   for (const [name, { cpu, wall, mebibytes }] of Object.entries(best)) {
     const asCommand = mebibytes
-      ? `   ${wall.toFixed(2).padStart(6)} s to wait   ${mebibytes.toFixed(0)} MiB`
+      ? `   ${wall.toFixed(2).padStart(6)} s of wall time   ${mebibytes.toFixed(0)} MiB`
       : '';
     const times = best.floor ? `   ${(cpu / best.floor.cpu).toFixed(1).padStart(5)} x floor` : '';
     const rate = `${(records / cpu / 1e6).toFixed(2).padStart(6)} M records/s`;
     console.log(
-      `${name.padEnd(22)} ${cpu.toFixed(2).padStart(6)} s of processor   ${rate}${times}${asCommand}`,
+      `${name.padEnd(22)} ${cpu.toFixed(2).padStart(6)} s of CPU time   ${rate}${times}${asCommand}`,
     );
   }
 }

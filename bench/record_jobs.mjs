@@ -163,9 +163,9 @@ export function printJobs(workloads) {
     for (const { more, less, wall, cpu } of pairs) {
       console.log(`  ${more} against ${less}`);
       printEstimate('time of the work', wall);
-      printEstimate('processor time, all threads', cpu);
+      printEstimate('CPU time, all threads', cpu);
     }
-    const of = `of the processor time: ${callbacks} callbacks of ${nsPerCallback.toFixed(0)} ns`;
+    const of = `of the CPU time: ${callbacks} callbacks of ${nsPerCallback.toFixed(0)} ns`;
     console.log(`  ${'expected at least'.padEnd(32)}${percent(expected).padStart(8)}   ${of}`);
   }
 }

@@ -2,7 +2,7 @@
 //
 // Eight ranks are recorded with full rings, scanned, and multiplied to hosts of eight ranks each (bench/study/multiply.ts). `--scans` takes
 // other scans of one run instead; each must lack a rank of the run, because a scan of all ranks on one host keeps fewer transfers. Printed
-// are processor time, waiting time and the peak of memory of the command, a process of its own, and the size of scans against rank files.
+// are CPU time, wall time and the peak of memory of the command, a process of its own, and the size of scans against rank files.
 
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ try {
     const output = path.join(own, 'run.study');
     const { cpu, wall, mebibytes } = command(['study', ...inputs, '-qfo', output]);
     console.log(
-      `${String(ranks).padStart(5)} ranks: ${cpu.toFixed(1)} s of processor, ${wall.toFixed(1)} s to wait, ` +
+      `${String(ranks).padStart(5)} ranks: ${cpu.toFixed(1)} s of CPU time, ${wall.toFixed(1)} s of wall time, ` +
         `${mebibytes.toFixed(0)} MiB; scans ${megabytes(inputs)} MB, study ${megabytes([output])} MB`,
     );
     rmSync(own, { recursive: true });
@@ -47,7 +47,7 @@ function scanRecorded() {
   const scans = [files.slice(0, RECORDED / 2), files.slice(RECORDED / 2)].map((shard, i) => {
     const output = path.join(folder, `${i}.scan`);
     const { cpu } = command(['scan', ...shard, '-qo', output]);
-    console.log(`${cpu.toFixed(1)} s of processor for a scan of ${shard.length} files`);
+    console.log(`${cpu.toFixed(1)} s of CPU time for a scan of ${shard.length} files`);
     return output;
   });
   const share = (100 * Number(megabytes(scans))) / Number(megabytes(files));

@@ -1,7 +1,7 @@
 // What a few seconds of a long stream-mode file cost: `npm run bench:window [-- --slots 67108864 --seconds 3600]`.
 //
 // The file is made up: one communicator, AllReduces with sends of 256 steps, all of it in chunks packed by zstd (test/support/large_stream_file.ts).
-// Printed are processor time, waiting time and the peak of memory of each command, a process of its own.
+// Printed are CPU time, wall time and the peak of memory of each command, a process of its own.
 
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ try {
     const { cpu, wall, mebibytes } = command(['merge', file, ...part, '-qfo', trace]);
     const what = part.join(' ') || 'all of it';
     console.log(
-      `merge, ${what}: ${cpu.toFixed(1)} s of processor, ${wall.toFixed(1)} s to wait, ${mebibytes.toFixed(0)} MiB; trace ${megabytes(trace)} MB`,
+      `merge, ${what}: ${cpu.toFixed(1)} s of CPU time, ${wall.toFixed(1)} s of wall time, ${mebibytes.toFixed(0)} MiB; trace ${megabytes(trace)} MB`,
     );
   }
 } finally {

@@ -43,10 +43,11 @@ export class NativeBuildError extends Error {
  * @param {string | undefined} options.machine  a name of MACHINES, if not this one; builds into build/<machine>/
  * @param {boolean} options.warningsAreErrors  false: a source that compiles with warnings is built, and shows them
  * @param {readonly string[]} [options.only]  names of targets; absent: all
+ * @param {() => void} [options.onStart]  called once there is a compiler
  * @param {(done: number, total: number) => void} [options.onProgress]  files compiled, of those to be
  * @returns {Promise<string | undefined>} why nothing was built, in one sentence, or undefined
  */
-export async function buildNative({ root, sanitize, machine, warningsAreErrors, only, onProgress }) {
+export async function buildNative({ root, sanitize, machine, warningsAreErrors, only, onStart, onProgress }) {
   const all = allTargets(root);
   const unresolved = all.filter(({ name }) => only === undefined || only.includes(name));
   if (unresolved.length === 0) return undefined;
@@ -61,6 +62,7 @@ export async function buildNative({ root, sanitize, machine, warningsAreErrors, 
     return `no C++ compiler${asked}: ${without}; to have them, install one (Debian: g++) and try again`;
   }
 
+  onStart?.();
   const libraries = findLibraries(root, compiler, unresolved);
   const targets = unresolved.map((target) => withLibraries(target, libraries));
   const build = new Build(root, compiler, {

@@ -1,7 +1,7 @@
 // Builds the native part for aarch64 and runs the recorder's tests of it under qemu's emulation: `npm run test:aarch64`.
 //
 // Needs Debian's g++-aarch64-linux-gnu and qemu-user; root with apt gets them installed. Skipped, with the reason, where
-// they cannot be had. Bounded: 20 minutes for the build, 20 for the tests, and 10 where packages have to be installed.
+// they cannot be installed. Bounded: 20 minutes for the build, 20 for the tests, and 10 where packages have to be installed.
 
 import { spawn, spawnSync } from 'node:child_process';
 import path from 'node:path';

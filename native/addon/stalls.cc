@@ -19,7 +19,7 @@ constexpr int kPatienceS = 60;
 
 struct Read {
   std::string name;
-  /** The watch counts them, and no clock: while the program is stopped, no patience runs out. */
+  /** Counted by the watch, not read from a clock, so the time while the program is stopped does not count. */
   int seconds = 0;
   bool is_open = false;
 };
@@ -35,7 +35,7 @@ Watch& watch = *new Watch;
 
 void Say(const Read& read, const std::string& what) {
   const std::string text = "nccl-trace: " + (watch.hides_names ? "another path" : read.name) + ": " + what + "\n";
-  if (write(STDERR_FILENO, text.data(), text.size()) < 0) return;  // nobody reads it: the exit code is left
+  if (write(STDERR_FILENO, text.data(), text.size()) < 0) return;  // nobody reads stderr, so only the exit code says it
 }
 
 void Look(Read& read, int patience) {
@@ -44,7 +44,7 @@ void Look(Read& read, int patience) {
   const auto since = [&] { return "a read has not come back for " + std::to_string(read.seconds) + " s; "; };
   if (read.seconds >= patience) {
     Say(read, since() + "ended: leave the file out, or copy it from a healthy disk");
-    // The kernel may keep the process until the file's server answers or is gone: that of FUSE does.
+    // The kernel may keep the process until the file's server answers or is gone. It does so for FUSE.
     _exit(kNoUsableInput);
   }
   if (read.seconds != named) return;

@@ -1,6 +1,5 @@
-// Notices reads that do not come back: a server that hangs, a disk that is dying. The thread that reads is in the kernel and cannot be called
-// back, and while it is the main thread, no signal is heard. So a thread of its own counts seconds, names the file, and in the end ends the
-// program.
+// Notices reads that do not return, because a server hangs or a disk is dying. The reading thread is in the kernel and cannot be stopped. If
+// it is the main thread, signals are not handled either. So another thread counts seconds, names the file, and at last ends the program.
 
 #ifndef NCCL_TRACE_NATIVE_ADDON_STALLS_H_
 #define NCCL_TRACE_NATIVE_ADDON_STALLS_H_
@@ -15,7 +14,7 @@ void ReadBegins(const std::string& name);
 /** The calling thread's read has come back. */
 void ReadEnds();
 
-/** From now on files are not named, in any thread: the user asked for aliases. */
+/** From now on no thread names a file, because the user asked for aliases (--redact). */
 void HideNames();
 
 }  // namespace addon

@@ -10,8 +10,8 @@
 // meanwhile, 64 MB and an fdatasync at a time. One JSON object:
 //
 //   median, p999  of all calls, ns
-//   typical_p999  the median of the 99.9 percentiles of blocks of ten turns. A moment in which the machine did something
-//                 else is in few blocks
+//   typical_p999  the median of the 99.9 percentiles of blocks of ten turns. If the machine is disturbed for a moment,
+//                 few blocks have it
 //   stalls        over 10 us, per million calls
 
 #include <dlfcn.h>

@@ -21,7 +21,7 @@ inline int64_t MonotonicNs() {
   return t.tv_sec * kSecond + t.tv_nsec;
 }
 
-/** Processor time that all threads of this process have used. */
+/** CPU time that all threads of this process have used. */
 inline int64_t ProcessCpuNs() {
   timespec t;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);

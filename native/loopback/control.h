@@ -26,7 +26,7 @@ struct RankResult {
   uint64_t wrong;      // operations whose data was not
   uint64_t callbacks;  // calls of startEvent, stopEvent and recordEventState
   uint64_t workNs;     // from the first iteration's begin to the last one's end
-  uint64_t workCpuNs;  // processor time of all threads meanwhile
+  uint64_t workCpuNs;  // CPU time of all threads meanwhile
   int32_t pluginVersion;
   char plugin[60];
 };

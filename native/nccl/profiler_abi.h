@@ -7,7 +7,7 @@
 // Shared by v5 and v6: `type` is a 64-bit word, the union starts at byte 24, the table has 48 bytes. v6 only adds the
 // copy-engine members, so the members common to both lie at the same offsets and one decoder serves both.
 //
-// Read with care (each has been seen in the wild):
+// Read with care (all of this was seen):
 //   - padding and inactive union bytes are garbage;
 //   - `rank` is set for Coll, P2p, ProxyOp, ProxyStep, NetPlugin and Ce* events only;
 //   - `parentObj` and `context` of a ProxyOp may belong to another process (PXN): never dereference them;

@@ -1,7 +1,7 @@
 // The profiler interface of NCCL 2.23 (v1), the first one. It has codes of one byte for func, datatype, algo and proto.
 //
-// Each Coll and P2p has the communicator. Through the adapter of NCCL 2.27 and later even these have not (name NULL,
-// commHash 0).
+// Each Coll and P2p names the communicator. Through the adapter of NCCL 2.27 and later they do not (name NULL, commHash
+// 0).
 
 #ifndef NCCL_TRACE_NATIVE_NCCL_PROFILER_V1_H_
 #define NCCL_TRACE_NATIVE_NCCL_PROFILER_V1_H_

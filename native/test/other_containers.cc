@@ -23,8 +23,8 @@ namespace {
 // Makes all files look this much older. See statx at the end.
 std::atomic<int64_t> seconds_older{0};
 
-/** One look of a recorder that starts later, in a container with our mounts and its own pids (0: our pids). */
-void LookLater(int64_t seconds, uint64_t container = 0) {
+/** One look of a recorder that starts after `seconds`, in a container with our mounts and its own pids (0: our pids). */
+void LookAfter(int64_t seconds, uint64_t container = 0) {
   const nccl_trace::HostFacts host = nccl_trace::CollectHostFacts();
   nccl_trace::ProcessName self = {host.pid_namespace + container, 1, 1, rank_file::kHandleTagFixedBits + container};
   if (container == 0) {
@@ -87,14 +87,14 @@ void OtherPids() {
   CHECK(OnlyProcess(&fd).pid_namespace != host.pid_namespace);
   Await("a heartbeat", [&] { return nccl_trace::LastSignOfLife(fd, host.boot_id) != 0; });
   CHECK(nccl_trace::IsHeld(fd));
-  LookLater(0);
-  LookLater(2 * 24 * 3'600);
+  LookAfter(0);
+  LookAfter(2 * 24 * 3'600);
   CHECK_EQ(NamesIn(rings).size(), 1);  // and no claim
   shared->stage = 1;
   AwaitExit(victim);
   CHECK(!nccl_trace::IsHeld(fd));
   close(fd);
-  LookLater(120);
+  LookAfter(120);
   CHECK_EQ(NamesIn(rings).size(), 0);
   ExpectSaved(1, kCalls);
 }
@@ -116,12 +116,12 @@ void StrangeProc() {
   char after[nccl_trace::kProcessNameBytes];
   nccl_trace::FormatProcessName(process, nccl_trace::kRingSuffix, after);
   CHECK_EQ(rename(before.c_str(), (rings + "/" + after).c_str()), 0);
-  LookLater(0);
-  LookLater(120);
+  LookAfter(0);
+  LookAfter(120);
   CHECK_EQ(NamesIn(rings).size(), 1);
   CHECK(!Exists(SavedPath(1)));
   Kill(victim);
-  LookLater(0);
+  LookAfter(0);
   CHECK_EQ(NamesIn(rings).size(), 0);
   ExpectSaved(1, kCalls);
 }
@@ -143,12 +143,12 @@ void FuseHangs() {
   if (server < 0) Skip("no FUSE");
   const std::string options = "fd=" + std::to_string(server) + ",rootmode=40000,user_id=0,group_id=0";
   if (mount("no answer", folder.c_str(), "fuse", MS_NOSUID | MS_NODEV, options.c_str()) != 0) Skip("cannot mount FUSE");
-  LookLater(0);
-  LookLater(120);
+  LookAfter(0);
+  LookAfter(120);
   CHECK_EQ(NamesIn(rings).size(), 1);  // and no claim
   umount2(folder.c_str(), MNT_DETACH);
   close(server);
-  LookLater(240);
+  LookAfter(240);
   CHECK_EQ(NamesIn(rings).size(), 0);
   ExpectSaved(1, kCalls);
 }
@@ -203,11 +203,11 @@ void LeftToWhoSeesThem() {
   const std::string hidden = folder + ".hidden";
   CHECK_EQ(rename(folder.c_str(), hidden.c_str()), 0);
   for (const int64_t seconds : {int64_t{120}, 2 * kDay}) {
-    LookLater(seconds, 1);
+    LookAfter(seconds, 1);
     CHECK_EQ(NamesIn(rings).size(), 1);  // and no claim
   }
   CHECK_EQ(rename(hidden.c_str(), folder.c_str()), 0);
-  LookLater(2 * kDay + 60, 2);
+  LookAfter(2 * kDay + 60, 2);
   ExpectSaved(1, kCalls);
   CHECK_EQ(NamesIn(rings).size(), 0);
 }
@@ -216,7 +216,7 @@ void LeftToWhoSeesThem() {
 void LeftByAll() {
   LeaveFromOtherMounts();
   CHECK_EQ(rename(folder.c_str(), (folder + ".hidden").c_str()), 0);
-  LookLater(8 * 24 * 3'600, 1);
+  LookAfter(8 * 24 * 3'600, 1);
   CHECK_EQ(NamesIn(rings).size(), 0);
 }
 

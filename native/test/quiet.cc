@@ -1,4 +1,4 @@
-// After its thread's first one, a callback makes no system call, no allocation, no lock and no page fault. A seccomp
+// A callback makes no system call, no allocation, no lock and no page fault, except the first one of a thread. A seccomp
 // filter counts the system calls of the calling thread, replaced functions of the C library count allocations and locks,
 // the kernel counts faults.
 //

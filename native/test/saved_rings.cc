@@ -1,4 +1,4 @@
-// Rings in a file of their own, when their process dies alone or with all others: who saves them, and what is left alone.
+// Rings in a file of their own, when their process dies, alone or with all others: who saves them, and which files stay as they are.
 //
 //   saved_rings <plugin.so> <folder> <case> [rounds]
 

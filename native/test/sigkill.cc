@@ -1,5 +1,5 @@
-// Killed in the middle of everything: whatever a callback had recorded when it returned is in the file, once; and
-// nothing is there that nobody said.
+// A process is killed at a random time. Every record of a callback that had returned is in the file, exactly once, and
+// the file has no other records.
 //
 //   sigkill <plugin.so> <folder> <rounds> <seed> flight|stream [ring-file]
 //
@@ -11,8 +11,8 @@
 //   said      thread 2:  0 1 2 3 4 5 6 7 | 8          returned 8 times; the ninth was under way
 //   in file   thread 2:  0 1 2 3 4 5 6 7   8?         8 may be there; 9 never, 7 always, none twice
 //
-// In a ring that has wrapped, what is left must be the newest, without a hole. In stream mode what was overwritten may
-// be in chunks, with gaps where the producers were faster than the recorder's thread; but only there.
+// A ring that has wrapped must hold the newest records without a hole. In stream mode the overwritten records are in
+// chunks, with gaps only where the producers were faster than the recorder's thread.
 
 #include <dirent.h>
 #include <signal.h>

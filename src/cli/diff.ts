@@ -24,7 +24,7 @@ interface Options extends StudyFlags {
 
 const EXAMPLES = `Examples:
   $ nccl-trace diff before/ after/                 what got slower or faster by more than noise
-  $ nccl-trace diff before/ after/ --fail-on 10%   for a pipeline: exit code 1 if something got worse by 10 %
+  $ nccl-trace diff before/ after/ --fail-on 10%   for a pipeline: exit with 1 if a number got worse by 10 %
 `;
 
 export function diffCommand(setExit: (code: ExitCode) => void): Command {
@@ -32,13 +32,13 @@ export function diffCommand(setExit: (code: ExitCode) => void): Command {
     .description(
       'Compare two runs: which collectives, links and ranks got slower or faster by more than noise.',
     )
-    .argument('<before>', 'rank file, directory that holds them, or a .study')
-    .argument('<after>', 'the same of the run to compare')
+    .argument('<before>', 'rank file, directory of rank files, or .study')
+    .argument('<after>', 'the same for the run to compare with it')
     .option('--before <name>', 'which run of the first directory (default: the newest)')
     .option('--after <name>', 'which run of the second directory (default: the newest)')
     .option(
       '--fail-on <percent>',
-      'exit code 1 if a number got worse by so much, beyond the noise',
+      'exit with 1 if a number got worse by this much, beyond the noise',
       percentage,
     )
     .option('--json', 'one JSON object (schemas/report.md)')

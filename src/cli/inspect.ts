@@ -63,7 +63,7 @@ export function inspectCommand(setExit: (code: ExitCode) => void): Command {
       .description('Give the verdict on a run, or show what a rank file holds.')
       .argument(
         '[paths...]',
-        'rank files, or directories that hold them; none with --flight-recorder: its dumps alone',
+        'rank files, or directories that hold them; may be left out with --flight-recorder',
       )
       .option(
         '--json',

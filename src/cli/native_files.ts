@@ -19,10 +19,11 @@ interface Builder {
     readonly what: string;
     readonly only: readonly string[];
     readonly warningsAreErrors: boolean;
+    readonly onStart: () => void;
   }) => Promise<string | undefined>;
 }
 
-/** Their paths, in this order. Missing ones are built first, which takes a minute, once. */
+/** Their paths, in this order. Missing files are built first, once, which takes up to a minute. */
 export async function nativeFiles<const Names extends readonly string[]>(
   ...names: Names
 ): Promise<{ [Name in keyof Names]: string }> {
@@ -40,13 +41,15 @@ async function build(names: readonly string[]): Promise<void> {
       `this package has no ${list}: run "npm pack" again on a machine with a C++ compiler`,
     );
   }
-  say(`building ${list}: once, about a minute\n`);
   const { ensureNative } = (await import(pathToFileURL(script).href)) as Builder;
   const whyNot = await ensureNative({
     root: projectFile('.'),
     what: 'compiling',
     only: names,
     warningsAreErrors: false,
+    onStart: () => {
+      say(`building ${list}: once, up to a minute\n`);
+    },
   }).catch((error: unknown) => {
     // By its name, because the class belongs to the script.
     if (!(error instanceof Error) || error.name !== 'NativeBuildError') throw error;

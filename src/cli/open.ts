@@ -35,7 +35,7 @@ export function openCommand(): Command {
   return new Command('open')
     .description('Serve one trace to the Perfetto UI in your browser, until it has been loaded.')
     .argument('<trace>', 'a trace written by "nccl-trace merge"')
-    .option('--origin <url>', 'where the Perfetto UI is', webOrigin, PERFETTO)
+    .option('--origin <url>', 'address of the Perfetto UI', webOrigin, PERFETTO)
     .option(
       '-t, --timeout <minutes>',
       'stop serving after this time',

@@ -24,18 +24,18 @@ export interface PageOptions {
 
 export const addPageOptions = (command: Command): Command =>
   command
-    .option('--no-trace', 'a page that does not carry its trace')
+    .option('--no-trace', 'do not put the trace into the page')
     .addOption(
       new Option(
         '--trace-budget <MB>',
-        'the page carries its trace if the packed trace is not larger than this',
+        'leave the trace out of the page if it is larger than this, compressed',
       )
         .argParser((text: string) => megabytes(text) * 1e6)
         .default(TRACE_BUDGET, String(TRACE_BUDGET / 1e6)),
     )
     .option(
       '--origin <url>',
-      'where the Perfetto UI is that the page opens its trace in',
+      'address of the Perfetto UI in which the page opens its trace',
       webOrigin,
       PERFETTO,
     );

@@ -56,7 +56,7 @@ function lateText({ rank, on, when, fromNs, toNs, late, of }: LateRank, about: T
 }
 
 const threadText = ({ rank, waitNs, usualNs, transfers, like }: StarvedThread): string =>
-  `The proxy thread of rank ${rank} gets too little processor time: what arrived waits ${durationText(waitNs)} until the thread looks again, ` +
+  `The proxy thread of rank ${rank} gets too little CPU time: what arrived waits ${durationText(waitNs)} until the thread looks again, ` +
   `${durationText(usualNs)} on ${like} other ranks (${transfers} transfers)`;
 
 function gpuText({ rank, side, waitNs, usualNs, transfers, like }: SlowGpu): string {
@@ -111,7 +111,7 @@ function linksText({
 
 function doubt({ cannotTell, rank }: SlowLinks): string {
   if (cannotTell === null) return '';
-  const thread = ' or a proxy thread without processor time';
+  const thread = ' or a proxy thread without CPU time';
   const what = { 'link or NIC': 'link or the NIC', 'NIC or proxy thread': `NIC${thread}` };
   return `. It is not known whether it is the ${
     cannotTell === 'link, NIC or proxy thread' ? `link, the NIC${thread}` : what[cannotTell]

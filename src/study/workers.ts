@@ -32,7 +32,7 @@ export function startWorkers(
   return workers;
 }
 
-/** A second thread compiles everything once more: 0.9 s of processor time, as much as 250 MB of records take. */
+/** A second thread compiles everything once more: 0.9 s of CPU time, as much as 250 MB of records take. */
 const BYTES_PER_THREAD = 256 << 20;
 
 function totalBytes(files: readonly string[]): number {

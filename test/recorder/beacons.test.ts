@@ -281,7 +281,7 @@ test('a forked child has none of the sockets, and a port that is taken is one wa
     const said = await second.says(/ready/);
     expect(said.match(/warn .*/g)).toEqual([
       expect.stringMatching(
-        `^warn nccl-trace: NCCL_TRACE_CLOCK_PEER: UDP port ${port} cannot be had: .*; no beacons$`,
+        `^warn nccl-trace: NCCL_TRACE_CLOCK_PEER: UDP port ${port} cannot be opened: .*; no beacons$`,
       ),
     ]);
     const third = await record(1);

@@ -140,7 +140,7 @@ void Recorder::OpenBeacons(const Log& log) {
   const int error = thread_.OpenBeacons(settings);
   if (error == 0) return;
   char text[256];
-  snprintf(text, sizeof(text), "nccl-trace: NCCL_TRACE_CLOCK_PEER: UDP port %u cannot be had: %s; no beacons",
+  snprintf(text, sizeof(text), "nccl-trace: NCCL_TRACE_CLOCK_PEER: UDP port %u cannot be opened: %s; no beacons",
            static_cast<unsigned>(settings.clock_port), strerror(error));
   log.Warn(text);
   settings.clock_peer[0] = '\0';
