@@ -3,6 +3,7 @@
  * that the layers above need not know the reader.
  */
 
+import { EventType } from '../rankfile/format/nccl.js';
 import type { Communicator, FileFacts, Gap, Lease, Ring as WholeRing } from '../rankfile/types.js';
 
 export type { Communicator, Gap, Lease };
@@ -16,3 +17,6 @@ export interface Recording extends Pick<
 > {
   readonly rings: readonly Ring[];
 }
+
+export const recordsKernels = ({ header }: Pick<Recording, 'header'>): boolean =>
+  (header.eventMask & EventType.KernelCh) !== 0;

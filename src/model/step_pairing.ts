@@ -121,14 +121,17 @@ export class StepPairing {
     if (phase === StepPhase.SendWait || phase === StepPhase.FlushWait) {
       table.bytes[row] = value ?? NONE;
       op.bytes = Math.min(op.bytes + (value ?? 0), Number.MAX_SAFE_INTEGER);
-      if (phase === StepPhase.FlushWait) table.arrived[row] = at;
+      if (phase === StepPhase.FlushWait) {
+        table.arrived[row] = at;
+        op.firstData ??= at;
+        op.lastData = at;
+      }
     }
     const from = phase === StepPhase.SendWait ? sendBegan(table, row, at) : at;
     table.phase[row] = phase;
     table.phaseSince[row] = from;
     op.lastMove = at;
-    if (!op.isSend) op.firstData ??= at;
-    else if (phase > StepPhase.SendGpuWait) op.gpuBegan ??= at;
+    if (op.isSend && phase > StepPhase.SendGpuWait) op.gpuBegan ??= at;
     this.listener.stepPhase?.(table, row, from, at);
   }
 

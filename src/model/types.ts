@@ -119,6 +119,8 @@ export interface Op {
   roomWanted: Ticks | null;
   /** Arrival of a receive's first data. Until then its GPU waits for the peer. */
   firstData: Ticks | null;
+  /** Arrival of its newest data. */
+  lastData: Ticks | null;
   /** Rows of its steps in flight (step_table.ts): few at a time. */
   readonly openSteps: number[];
   /** Place among those in flight (base/open_set.ts); -1: none. */

@@ -62,14 +62,15 @@ export function drawFile(
   const scan = scanFile(path);
   const file = openRankFile(path);
   const sink = new TextSink();
-  const gpuTime = gpuTimes(gpuLines(scan, { offset: 0, nsPerTick: 1 }), IDENTITY);
+  const nsPerTick = 1e9 / file.header.tickHz;
+  const gpuTime = gpuTimes(gpuLines(scan, { offset: 0, nsPerTick }), IDENTITY);
   const neverEnds = (op: Op): boolean => mayBeEndless(op) && scan.endlessConnections.has(connectionKey(op));
   const tracks = new RankTracks(
     {
       sink,
       file,
       names: { own: `rank ${file.header.rank ?? 'unknown'}`, inJob: (_, rank) => rank },
-      time: (at) => toTrace(IDENTITY, localNs(at)),
+      time: (at) => toTrace(IDENTITY, localNs(at * nsPerTick)),
       gpuTime: (comm) => gpuTime(comm?.number ?? -1),
       workEnd: endsOf(scan.workEnds),
       standInSteps: (op) => scan.standInSteps[op.standIn]!,

@@ -1,17 +1,20 @@
 /**
  * Kernel channels: the GPU's own stamps (%globaltimer) on the host's clock. One track per communicator and channel, written when a kernel's
- * stop is known, so late. An impossible timestamp (perhaps of other work: NCCL's counters drift apart in known cases) is never drawn. Then
- * the slice shows when the proxy thread noticed, and says so. The phases of a block (v7) have a track below.
+ * stop is known, so late. Stamps of other work (NCCL's counters drift apart in known cases) are drawn as that work's if its network
+ * operations show that it ran then (block_owners.ts). An impossible timestamp is never drawn: the slice shows when the proxy thread
+ * noticed, and says so. The phases of a block (v7) have a track below.
  */
 
 import { OpenSet } from '../../base/open_set.js';
 import { memoized } from '../../base/memoized.js';
 import type { TraceNs } from '../../base/time.js';
-import type { GpuNs, Kernel } from '../../model/types.js';
+import type { GpuNs, Kernel, Op, Work } from '../../model/types.js';
 import { GPU_SLACK_NS } from '../../model/work_end.js';
+import { BlockOwners, isOver, type Block } from './block_owners.js';
 import { COMM_ORDER, type CommGroups } from './comm_groups.js';
 import type { TrackContext } from './context.js';
 import { Correlations } from '../../model/identity.js';
+import { recordsKernels } from '../../model/recording.js';
 import { freeLane, Lanes, laneName } from './lanes.js';
 import { parentText } from './parent_text.js';
 import { rankName, titleOf } from './rank_names.js';
@@ -28,6 +31,8 @@ interface Interval {
   readonly aborted: boolean;
 }
 
+type Stamped = Interval & { readonly end: TraceNs };
+
 interface Channel {
   readonly lanes: Lanes<TrackRef>;
   /** End of the last slice per lane; Infinity while one is open. */
@@ -36,19 +41,28 @@ interface Channel {
   isLagging: boolean;
 }
 
-const OF_OTHER = 'stamps of the work before';
+const OF_OTHER = 'stamps of other work';
+const BEFORE_CALL = 'starts before its call';
+const OF_OTHERS: readonly string[] = [OF_OTHER, BEFORE_CALL];
 
 export class KernelTracks {
   /** By communicator, then by channel and whether it holds phases, in one number. */
   private readonly channels = new Map<Kernel['comm'], Map<number, Channel>>();
   private readonly open = new OpenSet<Kernel>();
   private readonly correlations = new Correlations();
+  private readonly isRecorded: boolean;
+  private readonly owners: BlockOwners;
   suspects = 0;
 
   constructor(
     private readonly context: TrackContext,
     private readonly groups: CommGroups,
-  ) {}
+  ) {
+    this.isRecorded = recordsKernels(context.file);
+    this.owners = new BlockOwners(context.time, (block) => {
+      this.drawHeld(block);
+    });
+  }
 
   start(kernel: Kernel): void {
     this.open.add(kernel);
@@ -56,45 +70,106 @@ export class KernelTracks {
 
   stop(kernel: Kernel): void {
     this.open.delete(kernel);
-    this.draw(kernel);
+    const { work, channel, phase, timerStop } = kernel;
+    const block = work && phase === null && timerStop !== null ? this.owners.blockOf(work, channel) : null;
+    if (!block || block.kernel || block.isJudged) this.draw(kernel, this.interval(kernel));
+    else {
+      block.kernel = kernel;
+      if (isOver(block)) this.judge(block, kernel);
+    }
+  }
+
+  opStart(op: Op): void {
+    if (this.isRecorded) this.owners.opStart(op);
+  }
+
+  opStop(op: Op): void {
+    if (!this.isRecorded) return;
+    for (const block of this.owners.opStop(op))
+      if (block.kernel && !block.isJudged) this.judge(block, block.kernel);
   }
 
   finish(): void {
-    for (const kernel of this.open.all()) this.draw(kernel);
+    const blocks = this.owners.all();
+    for (const block of blocks) if (block.kernel && !block.isJudged) this.judge(block, block.kernel);
+    for (const block of blocks) this.drawHeld(block);
+    for (const kernel of this.open.all()) this.draw(kernel, this.interval(kernel));
   }
 
-  private draw(kernel: Kernel): void {
+  private judge(block: Block, kernel: Kernel): void {
+    block.isJudged = true;
+    const interval = this.interval(kernel);
+    const stamps = this.stamped(kernel);
+    const isOfOther =
+      interval.suspect === null
+        ? stamps !== null && this.owners.cannotEndAt(block, stamps.end)
+        : OF_OTHERS.includes(interval.suspect);
+    if (!isOfOther) {
+      block.kernel = null;
+      block.isDrawn = interval.suspect === null;
+      this.draw(kernel, interval);
+      return;
+    }
+    const owner = stamps && this.owners.ownerOf(kernel, stamps.start, stamps.end);
+    if (!owner || owner === block || owner.isDrawn) return;
+    for (const older of this.owners.before(owner, kernel)) this.drawHeld(older);
+    owner.kernel = null;
+    owner.isJudged = owner.isDrawn = true;
+    this.draw({ ...kernel, work: owner.work }, stamps, kernel.work);
+  }
+
+  /** Draws the kernel of a block for which no stamps will follow. */
+  private drawHeld(block: Block): void {
+    const { kernel } = block;
+    if (!kernel) return;
+    block.kernel = null;
+    const interval = this.interval(kernel);
+    const suspect = interval.suspect ?? (block.isJudged ? OF_OTHER : null);
+    this.draw(kernel, suspect === null ? interval : { ...this.noticed(kernel), suspect });
+  }
+
+  /** `reportedWith`: the other work that NCCL reported with these stamps. */
+  private draw(kernel: Kernel, interval: Interval, reportedWith: Work | null = null): void {
     const { sink } = this.context;
     const channel = this.channelOf(kernel);
-    const interval = this.interval(kernel, this.channelOf(kernel, false));
     if (interval.suspect !== null) this.suspects++;
     const lane = freeLane(channel.lastEnd, interval.start);
     channel.lastEnd[lane] = interval.end ?? Infinity;
     const track = channel.lanes.track(lane);
     const slice = sink.begin(track, interval.start, kernelName(kernel), {
-      args: kernelArgs(kernel, interval),
+      args: kernelArgs(kernel, interval, reportedWith),
       correlation: this.correlations.of(kernel.work),
     });
     if (interval.end !== null) sink.end(track, interval.end, slice);
   }
 
-  /** `block`: the channel's blocks. */
-  private interval(kernel: Kernel, block: Channel): Interval {
-    const { time } = this.context;
+  private interval(kernel: Kernel): Interval {
     const gpuTime = this.context.gpuTime(kernel.comm);
-    const start = time(kernel.start);
-    const finalized = kernel.comm?.finalizeTick ?? null;
-    const aborted = kernel.stop === null && finalized !== null && kernel.start <= finalized;
-    const stop = aborted ? finalized : kernel.stop;
-    const end = stop === null ? null : later(start, time(stop));
-    if (kernel.timerStart === null) return { start, end, suspect: this.unstamped(kernel), aborted };
-    if (!gpuTime) return { start, end, suspect: 'no GPU clock', aborted };
-    const suspect = this.suspicion(kernel, gpuTime, start, end, block);
-    if (suspect !== null) return { start, end, suspect, aborted };
+    const noticed = this.noticed(kernel);
+    const { start, end, aborted } = noticed;
+    if (kernel.timerStart === null) return { ...noticed, suspect: this.unstamped(kernel) };
+    if (!gpuTime) return { ...noticed, suspect: 'no GPU clock' };
+    const suspect = this.suspicion(kernel, gpuTime, start, end);
+    if (suspect !== null) return { ...noticed, suspect };
     const stamped = gpuTime(kernel.timerStart);
     const stampedEnd =
       kernel.timerStop !== null ? gpuTime(kernel.timerStop) : end === null ? null : later(stamped, end);
     return { start: stamped, end: stampedEnd, suspect: null, aborted };
+  }
+
+  private noticed(kernel: Kernel): Interval {
+    const { time } = this.context;
+    const start = time(kernel.start);
+    const finalized = kernel.comm?.finalizeTick ?? null;
+    const aborted = kernel.stop === null && finalized !== null && kernel.start <= finalized;
+    const stop = aborted ? finalized : kernel.stop;
+    return { start, end: stop === null ? null : later(start, time(stop)), suspect: null, aborted };
+  }
+
+  private stamped({ comm, timerStart, timerStop }: Kernel): Stamped | null {
+    const gpuTime = this.context.gpuTime(comm);
+    if (!gpuTime || timerStart === null || timerStop === null) return null;
+    return { start: gpuTime(timerStart), end: gpuTime(timerStop), suspect: null, aborted: false };
   }
 
   private unstamped({ comm }: Kernel): string | null {
@@ -103,14 +178,15 @@ export class KernelTracks {
 
   /** Comparisons are written so that NaN, from senseless stamps, is suspect too. */
   private suspicion(
-    { work, timerStart, timerStop, stop, isOfOther }: Kernel,
+    kernel: Kernel,
     gpuTime: (at: GpuNs) => TraceNs,
     start: TraceNs,
     end: TraceNs | null,
-    block: Channel,
   ): string | null {
+    const { work, timerStart, timerStop, stop, isOfOther } = kernel;
     if (timerStart === null) return null;
     const stamped = gpuTime(timerStart);
+    const block = this.channelOf(kernel, false);
     if (stop !== null && timerStop === null) return 'no stop timestamp';
     if (timerStop !== null && !(timerStop >= timerStart)) return 'stops before it starts';
     if (!(stamped >= 0)) return 'starts before the recording';
@@ -119,7 +195,7 @@ export class KernelTracks {
       return 'stops after it was noticed';
     if (work && stamped < this.context.time(work.earliest) - GPU_SLACK_NS) {
       block.isLagging = true;
-      return 'starts before its call';
+      return BEFORE_CALL;
     }
     return isOfOther || block.isLagging ? OF_OTHER : null;
   }
@@ -160,6 +236,9 @@ const PHASES =
   "What one thread block of NCCL's kernel was doing (initial sync, compute, final sync), by the GPU's own timer moved to " +
   "the host's clock.";
 
+const nameOf = ({ func, seq, peer }: Work): string =>
+  seq === null ? `${func}, peer ${peer}` : `${func} seq ${seq}`;
+
 function kernelName({ phase, work }: Kernel): string {
   return phase ?? blockName(work?.func ?? 'unknown');
 }
@@ -170,11 +249,16 @@ function later(a: TraceNs, b: TraceNs): TraceNs {
   return a > b ? a : b;
 }
 
-function kernelArgs({ phase, work, parent }: Kernel, { suspect, aborted }: Interval): Args {
+function kernelArgs(
+  { phase, work, parent }: Kernel,
+  { suspect, aborted }: Interval,
+  reportedWith: Work | null,
+): Args {
   const args: [string, ArgValue][] = [];
   if (phase !== null) args.push(['op', work?.func ?? 'unknown']);
   const text = parentText(parent);
   if (text !== null) args.push(['parent', text]);
+  if (reportedWith !== null) args.push(['reportedWith', nameOf(reportedWith)]);
   if (suspect !== null) args.push(['suspect', suspect]);
   if (aborted) args.push(['end', 'communicator finalized']);
   return args;

@@ -91,6 +91,7 @@ export class RankTracks implements Omit<WorkListener, 'opAlive'>, StepListener {
   /** A stand-in begins with its first step. */
   opStart(op: Op, at: Ticks): void {
     this.ops.opStart(op, op.lost ? this.context.time(at) : this.now(at));
+    this.kernels.opStart(op);
   }
 
   opBytes(op: Op, bytes: number, at: Ticks): void {
@@ -101,6 +102,7 @@ export class RankTracks implements Omit<WorkListener, 'opAlive'>, StepListener {
   opStop(op: Op, at: Ticks): void {
     this.ops.opStop(op, this.now(at));
     this.changes.settle();
+    this.kernels.opStop(op);
   }
 
   stepStart(steps: StepTable, row: number, at: Ticks): void {

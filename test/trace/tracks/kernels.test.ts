@@ -1,7 +1,9 @@
 /** Kernel timestamps that belong to other work, kernels that end without a start, and phases of kernels. */
 
 import { describe, expect, it } from 'vitest';
-import { draw } from '../../support/picture.js';
+import { temporaryFolder } from '../../support/made_up_run.js';
+import { unpackRecording } from '../../support/packed_recording.js';
+import { draw, drawFile } from '../../support/picture.js';
 import { argOf, coll, outline, recording } from '../../support/recording.js';
 
 const EPOCH = 1_790_000_000_000_000_000n;
@@ -113,6 +115,83 @@ describe('a kernel timestamp', () => {
       '900 [kernel ch00] end AllReduce kernel',
     ]);
     expect(suspectKernels).toBe(0);
+  });
+});
+
+describe('stamps of other work', () => {
+  const MS = 1_000_000;
+  const CALLED = 200 * MS;
+
+  /**
+   * Three AllReduces in the stream, whose blocks run from 205, 220 and 240 ms on for 10 ms. Their operations show that. NCCL reports each
+   * with the stamps of the work before; the first of these is not recorded.
+   */
+  function lagging(proto = 'SIMPLE') {
+    const { file, host, ops, steps, comm } = healthy();
+    const works = [10, 11, 12].map((seq, i) =>
+      coll(host, comm, CALLED + i * 1000, CALLED + i * 1000 + 100, seq, { proto }),
+    );
+    const blocks = [201 * MS, 205 * MS, 220 * MS, 240 * MS];
+    works.forEach((parent, i) => {
+      const [before, begin] = [blocks[i]!, blocks[i + 1]!];
+      const op = ops.startProxyOp(begin - MS, { comm, parent, peer: 0, nSteps: 1 });
+      if (i === 0) report(before, 2 * MS);
+      const step = steps.startProxyStep(begin - MS, { comm, parent: op, step: 0 });
+      steps
+        .state(begin, step, 10)
+        .state(begin + 8 * MS, step, 11, 64)
+        .state(begin + 8 * MS, step, 12);
+      steps.stop(begin + 9 * MS, step);
+      const send = ops.startProxyOp(begin, { comm, parent, peer: 2, isSend: true, nSteps: 1 });
+      const sent = steps.startProxyStep(begin, { comm, parent: send, step: 0 });
+      steps
+        .state(begin, sent, 8)
+        .state(begin + MS, sent, 20)
+        .state(begin + MS, sent, 9)
+        .stop(begin + 9 * MS, sent);
+      ops.stop(begin + 9 * MS, op).stop(begin + 9 * MS, send);
+      if (i < 2) report(begin, 10 * MS, i + 1);
+    });
+    return draw(file);
+
+    function report(from: number, takes: number, i = 0): void {
+      const noticed = [from + 1000, from + takes + 1000] as const;
+      kernel({ ops, comm, parent: works[i]!, noticed, stamps: [from, from + takes] });
+    }
+  }
+
+  it("are drawn as that work's, if its operations show that it ran then; the last are noticed only", () => {
+    const { sink, suspectKernels } = lagging();
+    const found = sink.of(/kernel ch00/).filter((line) => Number(line.split(' ')[0]) > CALLED);
+    const begins = found.filter((line) => line.includes('begin'));
+    expect(
+      begins.map((line) => [Math.round(Number(line.split(' ')[0]) / MS), argOf(line, 'reportedWith')]),
+    ).toEqual([
+      [205, 'AllReduce seq 11'],
+      [220, 'AllReduce seq 12'],
+      [220, undefined],
+    ]);
+    expect(argOf(begins[2], 'suspect')).toBe('stamps of other work');
+    expect(suspectKernels).toBe(1);
+  });
+
+  it('are not known as such where data may be consumed before they are noticed', () => {
+    expect(lagging('LL').suspectKernels).toBe(0);
+  });
+
+  it('are those of 16 of 20 kernels that NCCL reported with the block before, after a send to itself', () => {
+    const { folder, remove } = temporaryFolder();
+    try {
+      const files = unpackRecording('s2', folder);
+      const pictures = [0, 1, 2, 3].map((rank) => drawFile(`${files}/rank0000${rank}.bin`, true, false));
+      const lines = pictures.flatMap(({ sink }) =>
+        sink.of(/kernel ch00/).filter((line) => line.includes('reportedWith')),
+      );
+      expect(lines).toHaveLength(16);
+      expect(pictures.map(({ suspectKernels }) => suspectKernels)).toEqual([1, 1, 1, 1]);
+    } finally {
+      remove();
+    }
   });
 });
 

@@ -1,0 +1,106 @@
+/**
+ * Whose block a pair of GPU stamps shows. NCCL may report a kernel with the stamps of other work (model/stamp_owners.ts). The blocks of one
+ * channel run one after the other, so stamps belong to the work whose block surely ran within them. A block has begun when its GPU gave
+ * the first sign of it, and it has not ended before its last data arrived. Only operations on the network show this.
+ */
+
+import type { Ticks, TraceNs } from '../../base/time.js';
+import type { Kernel, Op, Work } from '../../model/types.js';
+import { GPU_SLACK_NS } from '../../model/work_end.js';
+
+/** NCCL keeps this many stamps per channel: older ones cannot be read by mistake. */
+const KEPT = 64;
+
+/** A work on one channel. */
+export interface Block {
+  readonly work: Work;
+  readonly ops: Op[];
+  /** Its kernel, which is not drawn yet: its operations have not ended, or its stamps are of other work and its own may follow. */
+  kernel: Kernel | null;
+  isJudged: boolean;
+  /** It was drawn with stamps of its own. */
+  isDrawn: boolean;
+}
+
+export class BlockOwners {
+  /** By communicator with operations, then by channel; in order of their first record. */
+  private readonly comms = new Map<number, Map<number, Block[]>>();
+
+  /** `forgotten`: called for a block that is too old to be found again. */
+  constructor(
+    private readonly time: (at: Ticks) => TraceNs,
+    private readonly forgotten: (block: Block) => void,
+  ) {}
+
+  opStart(op: Op): void {
+    const { work } = op;
+    if (!work?.comm) return;
+    if (!this.comms.has(work.comm.number)) this.comms.set(work.comm.number, new Map<number, Block[]>());
+    this.blockOf(work, op.channel)!.ops.push(op);
+  }
+
+  /** The steps of all rings are known up to now. Returns this block, if it is over, and those before it on its channel: they are over, too. */
+  opStop({ work, channel }: Op): readonly Block[] {
+    const blocks = this.on(work?.comm ?? null, channel);
+    const at = blocks.findLastIndex((block) => block.work === work);
+    return at >= 0 && isOver(blocks[at]!) ? blocks.slice(0, at + 1) : [];
+  }
+
+  /** null: the communicator has no operations. */
+  blockOf(work: Work, channel: number): Block | null {
+    const channels = work.comm && this.comms.get(work.comm.number);
+    if (!channels) return null;
+    let blocks = channels.get(channel);
+    if (!blocks) channels.set(channel, (blocks = []));
+    let block = blocks.findLast((one) => one.work === work);
+    if (block) return block;
+    blocks.push((block = { work, ops: [], kernel: null, isJudged: false, isDrawn: false }));
+    if (blocks.length > KEPT) this.forgotten(blocks.shift()!);
+    return block;
+  }
+
+  /** The only work whose block surely ran between these times; null: none, or several in one block. */
+  ownerOf({ comm, channel }: Kernel, from: TraceNs, to: TraceNs): Block | null {
+    const owners = this.on(comm, channel).filter(({ ops }) => this.surelyRan(ops, from, to));
+    return owners.length === 1 ? owners[0]! : null;
+  }
+
+  /** By the Simple protocol a GPU takes data only after the proxy thread has seen them arrive, so it cannot have ended before. */
+  cannotEndAt({ work, ops }: Block, to: TraceNs): boolean {
+    return work.proto === 'SIMPLE' && this.lastData(ops) > to + GPU_SLACK_NS;
+  }
+
+  all(): readonly Block[] {
+    return [...this.comms.values()].flatMap((channels) => [...channels.values()].flat());
+  }
+
+  /** Older blocks on its channel. */
+  before(block: Block, { comm, channel }: Kernel): readonly Block[] {
+    const blocks = this.on(comm, channel);
+    return blocks.slice(0, blocks.indexOf(block));
+  }
+
+  private on(comm: Kernel['comm'], channel: number): readonly Block[] {
+    return (comm && this.comms.get(comm.number)?.get(channel)) ?? [];
+  }
+
+  private surelyRan(ops: readonly Op[], from: TraceNs, to: TraceNs): boolean {
+    return this.begun(ops) <= to - GPU_SLACK_NS && this.lastData(ops) >= from + GPU_SLACK_NS;
+  }
+
+  private begun(ops: readonly Op[]): number {
+    return ops.reduce(
+      (at, { gpuBegan }) => (gpuBegan === null ? at : Math.min(at, this.time(gpuBegan))),
+      Infinity,
+    );
+  }
+
+  private lastData(ops: readonly Op[]): number {
+    return ops.reduce(
+      (at, { lastData }) => (lastData === null ? at : Math.max(at, this.time(lastData))),
+      -Infinity,
+    );
+  }
+}
+
+export const isOver = ({ ops }: Block): boolean => ops.length > 0 && ops.every(({ stop }) => stop !== null);
