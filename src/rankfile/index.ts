@@ -14,6 +14,7 @@ export { freeze, mayBeWritten } from './freeze.js';
 export { mergedRows } from './merged_rows.js';
 export { pairedRows } from './paired_rows.js';
 export { type FileTables, openRankFile, openRankFileHeader, openRankFileTables } from './rank_file.js';
+export { processNow } from './process_now.js';
 export { type RankFileStream, streamRankFile } from './rank_file_stream.js';
 export { type Snapshot, takeSnapshot } from './snapshot.js';
 export { type FileSummary, type RingSummary, summarize } from './summary.js';

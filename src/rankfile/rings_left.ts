@@ -4,10 +4,7 @@
  * namespace, and no process has its pid and start. The ring file must name this very rank file, so a copy of the rank file does not count.
  */
 
-import { readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
-// A question to the kernel, not about this process.
-// eslint-disable-next-line no-restricted-imports
-import { kill } from 'node:process';
+import { readlinkSync, realpathSync, statSync } from 'node:fs';
 
 import * as format from './format/constants.js';
 import { crc32 } from './format/crc32.js';
@@ -15,8 +12,8 @@ import { RankFileError } from '../base/errors.js';
 import { type ByteSource, type ClosableSource, memorySource } from './byte_source.js';
 import { readHeader } from './header.js';
 import { Problems } from './problems.js';
+import { processNow } from './process_now.js';
 import { openRingFile } from './ring_file.js';
-import type { ProcessIdentity } from './types.js';
 
 const H = format.FILE_HEADER;
 /** Folders above ring files. Others must be named: `snapshot --ring-dir`. */
@@ -28,7 +25,7 @@ export function openRingsLeft(path: string, file: ByteSource): ClosableSource | 
   if (!mayHaveLeft(bytes)) return null;
   try {
     const { header, layout } = readHeader(file, new Problems());
-    if (!isGone(header.process)) return null;
+    if (processNow(header.process) !== 'gone') return null;
     const rings = openRingFile(header.ringPath, { header: bytes, owner: statSync(path).uid }, BASES);
     if (typeof rings === 'string') return null;
     let left: ClosableSource | null = null;
@@ -53,32 +50,6 @@ function mayHaveLeft(header: Uint8Array): boolean {
     view.getUint32(H.placement, true) === format.Placement.InRingFile &&
     view.getUint32(H.life, true) === format.Life.Recording
   );
-}
-
-/** The recorder decides alike: LookFor in native/plugin/process/process_name.cc. */
-function isGone({ bootId, pidNamespace, pid, startTime }: ProcessIdentity): boolean {
-  if (readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim().replaceAll('-', '') !== bootId)
-    return false;
-  if (startTime === 0n || readlinkSync('/proc/self/ns/pid') !== `pid:[${pidNamespace}]`) return false;
-  if (!isThere(pid)) return true;
-  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  // From the state on: a program's name may contain spaces and parentheses.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const [state, threads, start] = [fields[0], Number(fields[17]), BigInt(fields[19]!)];
-  if (start !== startTime) return true;
-  // A process lives on if its first thread ends before the others.
-  return (state === 'Z' || state === 'X') && threads <= 1;
-}
-
-/** Asks the kernel: /proc may hide the processes of others. */
-function isThere(pid: number): boolean {
-  try {
-    kill(pid, 0);
-    return true;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return false;
-    throw error;
-  }
 }
 
 /** The path in the ring file's tail is valid in one mount namespace. */

@@ -1,17 +1,19 @@
 /**
- * Decides whether processes are alive whose heartbeats were recent when their files were read. Heartbeats come once a second, so
- * within a second or two of a crash all processes look alive. A second look decides, so that the same files always have the same
- * verdict. It is taken only if the verdict depends on it.
+ * Decides whether processes are alive. Heartbeats come once a second, so within a second or two of a crash all processes look alive. A
+ * second look decides, so that the same files always have the same verdict. It is taken only if the verdict depends on it. On a node that
+ * is very busy a heartbeat may be many seconds late. If the process is of this node, the kernel knows whether it still runs.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { streamRankFile } from '../rankfile/index.js';
+import { processNow, streamRankFile } from '../rankfile/index.js';
 import type { RunMember } from '../runs/run.js';
 import { wasFresh } from '../verdict/evidence/run_verdict.js';
 
 /** ms: a live process writes a heartbeat within this time. */
 const LONGEST = 2000;
 const STEP = 100;
+/** ns: a process that runs, but has had no heartbeat for so long, is not just short of CPU time: its container may be frozen. */
+const STARVED_AT_MOST = 30_000_000_000n;
 
 interface ScannedMembers {
   readonly members: readonly Pick<RunMember, 'scan'>[];
@@ -19,9 +21,9 @@ interface ScannedMembers {
 
 /** By file. Closed files are out; a snapshot says itself when it was made. */
 export const seemAlive = ({ members }: ScannedMembers): boolean[] =>
-  members.map(({ scan }) => scan.header.life !== 'closed' && wasFresh(scan));
+  members.map(({ scan }) => scan.header.life !== 'closed' && (wasFresh(scan) || isStarved(scan)));
 
-/** Those of `alive` that have a newer heartbeat now, or within 2 s. `paths`: by file. */
+/** Those of `alive` that have a newer heartbeat now, or within 2 s, or that still run without one. `paths`: by file. */
 export async function stillAlive(
   { members }: ScannedMembers,
   alive: readonly boolean[],
@@ -38,10 +40,19 @@ export async function stillAlive(
       isLive[file] = now !== null && now > (scan.heartbeat?.realtime ?? 0n);
     });
     const isDecided = alive.every((one, file) => !one || isLive[file]);
-    if (isDecided || performance.now() > until) return isLive;
+    if (isDecided) return isLive;
+    if (performance.now() > until)
+      return members.map(({ scan }, file) => isLive[file]! || (alive[file]! && isStarved(scan)));
     await sleep(STEP);
   }
 }
+
+/** It runs, and had no CPU time for its heartbeat. */
+const isStarved = ({ heartbeat, readAt, header }: RunMember['scan']): boolean =>
+  header.snapshotRealtime === null &&
+  heartbeat !== null &&
+  readAt - heartbeat.realtime < STARVED_AT_MOST &&
+  processNow(header.process) === 'runs';
 
 /** ns since the epoch; null: the file is gone or cannot be read. */
 function heartbeatOf(path: string): bigint | null {
