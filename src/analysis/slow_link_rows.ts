@@ -30,15 +30,35 @@ export function slowLinkRows(
     if (link !== undefined && !rows.has(link))
       rows.set(link, { link, by, transfers: sends, ...rounded(more) });
   };
-  for (const slow of slowLinks(linkTimes(run))) add('send', slow);
+  const sends = linkTimes(run);
+  for (const slow of slowLinks(sends)) add('send', slow);
+  const otherSends = timeOfOtherSends(sends);
   const arrivals = onTheWay.map(({ sender, receiver, source, destination, commId, channel, sizes }) => {
     const [from, to] = [sender, receiver].map((file) => run.members[file]!.scan.header.hostName);
-    const files = { file: sender, peerFile: receiver, rank: source, peer: destination };
-    return { ...files, commId, channel, sizes, isWithinHost: from === to };
+    const link = { file: sender, peerFile: receiver, rank: source, peer: destination, commId, channel };
+    const times = sizes.map((size) => ({
+      ...size,
+      ownNs: Math.max(1, size.medianNs - otherSends(link, size.bytes)),
+    }));
+    return { ...link, sizes: times, isWithinHost: from === to };
   });
   for (const slow of slowLinks(arrivals))
     if (slow.medianNs - slow.usualNs > 2 * bound(slow.times.file, slow.times.peerFile)) add('arrival', slow);
   return [...rows.values()];
+}
+
+type Link = Omit<LinkTimes, 'isWithinHost' | 'sizes'>;
+
+/** ns, by connection and size: how long a send waits until the rank's other sends are served. */
+function timeOfOtherSends(links: readonly LinkTimes[]): (link: Link, bytes: number) => number {
+  const keyOf = ({ file, peerFile, commId, channel }: Link, bytes: number): string =>
+    `${file} ${peerFile} ${commId} ${channel} ${bytes}`;
+  const known = new Map(
+    links.flatMap((link) =>
+      link.sizes.map(({ bytes, medianNs, ownNs }) => [keyOf(link, bytes), medianNs - ownNs] as const),
+    ),
+  );
+  return (link, bytes) => known.get(keyOf(link, bytes)) ?? 0;
 }
 
 function rounded({ medianNs, usualNs, costNs, sizes, like }: Omit<SlowLink, 'times' | 'sends'>) {

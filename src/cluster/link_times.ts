@@ -22,6 +22,8 @@ export interface SizeTimes {
   /** ns: half of the sends, and nine of ten, took longer. */
   readonly medianNs: number;
   readonly quickNs: number;
+  /** ns: their median without the time in which the rank's other sends were served (scan/shared_wire.ts). */
+  readonly ownNs: number;
 }
 
 /** Only connections with files of both ends: of others it is not known whether they leave the host. */
@@ -38,11 +40,12 @@ export function linkTimes({ members }: Run): LinkTimes[] {
       if (!known || known.commId === 0n || peerFile === undefined) return [];
       const { commId, rank } = known;
       const isWithinHost = members[peerFile]!.scan.header.hostName === header.hostName;
-      const times = [...sizes].map(([bytes, counts]) => ({
+      const times = [...sizes].map(([bytes, { whole, own }]) => ({
         bytes,
-        sends: countOf(counts),
-        medianNs: quantileOf(counts, 0.5) * ns,
-        quickNs: quantileOf(counts, 0.1) * ns,
+        sends: countOf(whole),
+        medianNs: quantileOf(whole, 0.5) * ns,
+        quickNs: quantileOf(whole, 0.1) * ns,
+        ownNs: quantileOf(own, 0.5) * ns,
       }));
       return [{ commId, file, rank, peer, peerFile, channel, isWithinHost, sizes: times }];
     });

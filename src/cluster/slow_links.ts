@@ -49,10 +49,12 @@ function slowIn(kind: readonly LinkTimes[]): SlowLink[] {
   const compared = kind.flatMap((times) => comparison(times, usual, like) ?? []);
   const deviation = lowerMedian(compared.map(({ ratio }) => Math.abs(ratio - 1)));
   const least = Math.max(LEAST_RATIO, 1 + UNKNOWN_DEVIATION / (like - 1), 1 + DEVIATIONS * deviation);
-  return compared.filter(({ ratio }) => ratio >= least).map(({ link }) => link);
+  return compared
+    .filter(({ ratio, ownRatio }) => ratio >= least && ownRatio >= LEAST_RATIO)
+    .map(({ link }) => link);
 }
 
-type Usual = Pick<SizeTimes, 'medianNs' | 'quickNs'>;
+type Usual = Pick<SizeTimes, 'medianNs' | 'quickNs' | 'ownNs'>;
 
 function usualBySize(kind: readonly LinkTimes[]): Map<number, Usual> {
   const bySize = new Map<number, SizeTimes[]>();
@@ -70,24 +72,25 @@ function usualBySize(kind: readonly LinkTimes[]): Map<number, Usual> {
         {
           medianNs: lowerMedian(all.map(({ medianNs }) => medianNs)),
           quickNs: lowerMedian(all.map(({ quickNs }) => quickNs)),
+          ownNs: lowerMedian(all.map(({ ownNs }) => ownNs)),
         },
       ]),
   );
 }
 
-/** `ratio`: what is tested, the median over sizes. */
+/** What is tested, medians over sizes. `ownRatio`: whether the link is slow, or its sender has much to send at once. */
 function comparison(
   times: LinkTimes,
   usual: ReadonlyMap<number, Usual>,
   like: number,
-): { readonly link: SlowLink; readonly ratio: number } | null {
+): { readonly link: SlowLink; readonly ratio: number; readonly ownRatio: number } | null {
   const known = times.sizes.flatMap((one) => {
     const of = usual.get(one.bytes);
     if (!of || one.sends < FEWEST_SENDS) return [];
     const costNs = (one.sends * Math.max(0, one.medianNs - of.medianNs)) / IN_FLIGHT;
     // A busy processor delays many of a link's sends, but not all.
     const ratio = Math.min(one.medianNs / of.medianNs, one.quickNs / of.quickNs);
-    return [{ ...one, usualNs: of.medianNs, ratio, costNs }];
+    return [{ ...one, usualNs: of.medianNs, ratio, ownRatio: one.ownNs / of.ownNs, costNs }];
   });
   if (known.length === 0) return null;
   const most = maxOf(known.map(({ costNs }) => costNs));
@@ -97,6 +100,7 @@ function comparison(
   return {
     link: { times, sends, sizes: known.length, like, medianNs, usualNs, costNs },
     ratio: lowerMedian(known.map(({ ratio }) => ratio)),
+    ownRatio: lowerMedian(known.map(({ ownRatio }) => ownRatio)),
   };
 }
 

@@ -65,6 +65,7 @@ export class ScanCollector implements Partial<WorkListener>, StepListener {
 
   stepPhase(steps: StepTable, row: number, from: Ticks, at: Ticks): void {
     this.size.phase(steps.op[row]!, at);
+    this.sendTimes.stepPhase(steps, row, at);
     this.totals?.stepPhase(steps, row, from);
     this.stepFile?.stepPhase(steps, row, at);
   }

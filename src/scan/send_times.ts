@@ -8,6 +8,7 @@ import type { Ticks } from '../base/time.js';
 import { countTime, noTimes } from '../base/time_bins.js';
 import type { StepTable } from '../model/step_table.js';
 import { StepPhase, type Op } from '../model/types.js';
+import { SharedWire, type Connection } from './shared_wire.js';
 
 export interface SendTimes {
   /** Number of the communicator in its file. */
@@ -15,49 +16,83 @@ export interface SendTimes {
   readonly channel: number;
   /** The other rank of the communicator. */
   readonly peer: number;
-  /** Bytes of a send (-1: not reported, up to interface v3) → its times in ticks (base/time_bins.ts). */
-  readonly sizes: ReadonlyMap<number, Uint32Array>;
+  /** By bytes of a send (-1: not reported, up to interface v3). */
+  readonly sizes: ReadonlyMap<number, SizeOnWire>;
+}
+
+/** Times in ticks (base/time_bins.ts). */
+export interface SizeOnWire {
+  readonly whole: Uint32Array;
+  /** Without the time in which the rank's other sends were served (shared_wire.ts). */
+  readonly own: Uint32Array;
 }
 
 /** Per connection; sends of further sizes are left out. */
 const MOST_SIZES = 16;
 
 interface End extends SendTimes {
-  readonly sizes: Map<number, Uint32Array>;
+  readonly wire: SharedWire;
+  readonly connection: Connection;
+  readonly sizes: Map<number, SizeOnWire>;
 }
 
 export class SendTimeCollector {
   /** By communicator, then by channel and peer in one number. */
   private readonly ends = new Map<number, Map<number, End>>();
+  private readonly wires = new Map<number, SharedWire>();
+  /** By row of the step table, since the network took the send: its connection, and the wire's own clock then. */
+  private readonly endOf: (End | null)[] = [];
+  private readonly since: number[] = [];
   private lastOp: Op | null = null;
-  private lastBytes = -1;
-  private last: Uint32Array | null = null;
+  private lastEnd: End | null = null;
+
+  stepPhase(steps: StepTable, row: number, at: Ticks): void {
+    if (steps.phase[row] !== StepPhase.SendWait) return;
+    const end = this.endOfOp(steps.op[row]!);
+    this.endOf[row] = end;
+    if (end) this.since[row] = end.wire.begins(end.connection, steps.phaseSince[row]!, at);
+  }
 
   stepStop(steps: StepTable, row: number, at: Ticks): void {
     if (steps.phase[row] !== StepPhase.SendWait) return;
-    const op = steps.op[row]!;
+    const end = this.endOf[row];
+    if (!end) return;
+    const own = end.wire.ends(end.connection, this.since[row]!, at);
     const bytes = steps.bytes[row]!;
-    if (op !== this.lastOp || bytes !== this.lastBytes) {
-      this.lastOp = op;
-      this.lastBytes = bytes;
-      this.last = this.timesOf(op, bytes);
+    let size = end.sizes.get(bytes);
+    if (!size) {
+      if (end.sizes.size >= MOST_SIZES) return;
+      end.sizes.set(bytes, (size = { whole: noTimes(), own: noTimes() }));
     }
-    if (this.last) countTime(this.last, at - steps.phaseSince[row]!);
+    countTime(size.whole, at - steps.phaseSince[row]!);
+    countTime(size.own, own);
   }
 
   finish(): SendTimes[] {
-    return [...this.ends.values()].flatMap((ends) => [...ends.values()]);
+    return [...this.ends.values()].flatMap((ends) =>
+      [...ends.values()].map(({ comm, channel, peer, sizes }) => ({ comm, channel, peer, sizes })),
+    );
   }
 
-  private timesOf({ comm, foreign, channel, peer }: Op, bytes: number): Uint32Array | null {
+  private endOfOp(op: Op): End | null {
+    if (op === this.lastOp) return this.lastEnd;
+    this.lastOp = op;
+    return (this.lastEnd = this.endFor(op));
+  }
+
+  private endFor({ comm, foreign, channel, peer }: Op): End | null {
     if (!comm || foreign) return null;
-    let ends = this.ends.get(comm.number);
-    if (!ends) this.ends.set(comm.number, (ends = new Map<number, End>()));
+    const { number } = comm;
+    let ends = this.ends.get(number);
+    let wire = this.wires.get(number);
+    if (!ends) this.ends.set(number, (ends = new Map<number, End>()));
+    if (!wire) this.wires.set(number, (wire = new SharedWire()));
     const key = peer * 256 + channel;
     let end = ends.get(key);
-    if (!end) ends.set(key, (end = { comm: comm.number, channel, peer, sizes: new Map() }));
-    let times = end.sizes.get(bytes);
-    if (!times && end.sizes.size < MOST_SIZES) end.sizes.set(bytes, (times = noTimes()));
-    return times ?? null;
+    if (!end) {
+      const connection = wire.connection(peer);
+      ends.set(key, (end = { comm: number, channel, peer, wire, connection, sizes: new Map() }));
+    }
+    return end;
   }
 }

@@ -8,7 +8,7 @@ import { slowLinks } from '../../src/cluster/slow_links.js';
 function link(
   rank: number,
   times: number,
-  { sends = 40, quickTimes = times, other = false } = {},
+  { sends = 40, quickTimes = times, ownTimes = times, other = false } = {},
 ): LinkTimes {
   const usual = 1 + 0.1 * Math.sin(rank);
   const sizes = [64 << 10, 512 << 10].map((bytes) => ({
@@ -16,6 +16,7 @@ function link(
     sends,
     medianNs: usual * times * (5000 + bytes / 10),
     quickNs: usual * quickTimes * (2000 + bytes / 20),
+    ownNs: usual * ownTimes * (3000 + bytes / 20),
   }));
   return {
     commId: 7n,
@@ -52,6 +53,7 @@ describe('slow links', () => {
       'slow at times, and as quick as the others at best',
       [...ring(1, 1, 1, 1, 1), link(5, 3, { quickTimes: 1 })],
     ],
+    ['its sender serves others first', [...ring(1, 1, 1, 1, 1), link(5, 5, { ownTimes: 1.2 })]],
     ['few transfers', [...ring(1, 1, 1, 1, 1), link(5, 3, { sends: 7 })]],
     ['another kind of path: between hosts', [...ring(1, 1, 1, 1, 1), link(5, 3, { other: true })]],
   ])('none: %s', (_, links) => {

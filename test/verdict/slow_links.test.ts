@@ -7,6 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { LinkTimes } from '../../src/cluster/link_times.js';
 import { slowLinks } from '../../src/cluster/slow_links.js';
 import { record } from '../support/loopback.js';
+import { examine } from '../../src/report/examine.js';
 import { diagnose } from '../../src/report/diagnosis.js';
 import { verdictText } from '../../src/report/verdict_text.js';
 import { judge } from '../../src/verdict/judge.js';
@@ -27,7 +28,9 @@ const ring = (ms: Readonly<Record<number, number>>, sends = 100): LinkTimes[] =>
     peerFile: (rank + 1) % RANKS,
     channel: 0,
     isWithinHost: false,
-    sizes: [{ bytes: 1 << 16, sends, medianNs: (ms[rank] ?? 0.2) * 1e6, quickNs: (ms[rank] ?? 0.2) * 1e6 }],
+    sizes: [1e6 * (ms[rank] ?? 0.2)].map((ns) => ({
+      ...{ bytes: 1 << 16, sends, medianNs: ns, quickNs: ns, ownNs: ns },
+    })),
   }));
 
 const verdictOf = (links: readonly LinkTimes[]) =>
@@ -70,7 +73,7 @@ describe('recorded', () => {
 
   it('a slow link is named with its two ends', async () => {
     const { folder: recording } = await record(
-      folder,
+      path.join(folder, 'slow'),
       '--ranks 4 --iterations 8 --ops allreduce:1M --slow link:1:8',
     );
     const diagnosis = await diagnose([recording], { jobs: 1 });
@@ -81,5 +84,16 @@ describe('recorded', () => {
     expect(verdictText(diagnosis, null)[0]).toMatch(
       /^SLOW {2}rank 1 \(.*\): its sends to rank 2 take \d+ times the others' time$/,
     );
+  });
+
+  it('no link is slow if its sender has sends to two ranks at once, as in a tree beside rings', async () => {
+    const { folder: recording } = await record(
+      path.join(folder, 'tree'),
+      '--ranks 5 --channels 1 --iterations 6 --rate-limit 4 --ops allreduce:128K*2,allreduce:128K/tree',
+    );
+    const { report } = await examine([recording], { jobs: 1 });
+    const shared = report.links.filter(({ source, destination }) => source === 2 && destination !== 3);
+    expect(shared.map(({ transfers }) => transfers >= 16)).toEqual([true, true]);
+    expect(report.slowLinks).toEqual([]);
   });
 });
