@@ -47,19 +47,19 @@ const CLASSES: Readonly<Record<string, FaultClass>> = {
   'slow NIC in a ring': slow(LONG, 'nic', '8', ['slow NIC']),
   'slow GPU, consumer': slow(LONG, 'slice', '3ms', ['slow GPU', 'late rank']),
   'slow GPU, producer': {
-    job: (rank) => `${BROADCASTS} --ops broadcast(${rank}):4M --slow slice:${rank}:8ms`,
+    job: (rank) => `${BROADCASTS} --ops broadcast(${rank}):4M --slow slice:${rank}:100ms`,
     right: ['slow GPU'],
   },
   'starved proxy thread': slow(LONG, 'proxy', '3ms', ['starved proxy thread']),
   contention: {
     job: () =>
-      `--ranks ${RANKS} --channels 1 --iterations 16 --rate-limit 1.5 --groups b=${RANKS} ` +
+      `--ranks ${RANKS} --channels 1 --iterations 14 --rate-limit 1 --groups b=${RANKS} ` +
       '--ops allreduce:128K,sync,allreduce@b:128K,sync,group{allreduce:128K+allreduce@b:128K},sync',
     right: ['contention'],
   },
   'unlike algorithm': {
     job: () =>
-      `--ranks ${RANKS} --channels 1 --iterations 20 --rate-limit 16 --ops allreduce:512K*4,allreduce:512K/tree`,
+      `--ranks ${RANKS} --channels 1 --iterations 16 --rate-limit 4 --ops allreduce:512K*2,allreduce:512K/tree`,
     right: ['unlike algorithm'],
   },
 };

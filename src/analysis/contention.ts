@@ -8,7 +8,7 @@
 import { minOf } from '../base/extremes.js';
 import { around, type CauseEvidence, type Contention } from './cause_types.js';
 import { byKind, type CollectiveRow } from './collectives.js';
-import { slowerThan } from './noise.js';
+import { slowerThan } from './slower_than.js';
 
 const FEWEST = 12;
 
@@ -69,7 +69,11 @@ function contentionOf(
   const together = rows.filter((row) => others.has(row) && !isAlone(row));
   const alone = rows.filter(isAlone);
   if (together.length < FEWEST || alone.length < FEWEST) return [];
-  const slower = slowerThan(alone.map(took), together.map(took), durationNs);
+  const compared = rows.filter((row) => others.has(row));
+  const slower = slowerThan(
+    compared.map((row) => ({ ns: took(row), mayBeLonger: !isAlone(row) })),
+    durationNs,
+  );
   if (slower === null) return [];
   const most = commonest(together.flatMap((row) => others.get(row)!));
   const { comm, commId, func } = rows[0]!;

@@ -30,9 +30,6 @@ const CHANCE = 0.01;
 /** How far beyond the noise a change must lie: a smaller one is not worth a line. */
 const LEAST_CHANGE = Math.log(1.05);
 
-/** Limits for a cause of slowness: its chance, its factor, and its share of the run's time. */
-const SLOWER = { chance: 0.001, factor: 1.5, share: 0.05 };
-
 /** `values` in order of time; `floor` is added to values that may be 0. null: too few. */
 export function levelOf(values: readonly number[], floor = 0): Level | null {
   const logs = values.filter((value) => value + floor > 0).map((value) => Math.log(value + floor));
@@ -48,7 +45,7 @@ export function stretchesOf(values: readonly number[], most = STRETCHES): number
   return Array.from({ length: stretches }, (_, i) => values.slice(border(i), border(i + 1)));
 }
 
-const meanOf = (values: readonly number[]): number =>
+export const meanOf = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** Sum of squares about the mean. */
@@ -57,7 +54,8 @@ export function squaresOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
 }
 
-const deviation = (values: readonly number[]): number => Math.sqrt(squaresOf(values) / (values.length - 1));
+export const deviation = (values: readonly number[]): number =>
+  Math.sqrt(squaresOf(values) / (values.length - 1));
 
 /** Several levels as one. Their noise counts as common: it does not average out. */
 export function levelsTogether(levels: readonly { readonly level: Level; readonly weight: number }[]): Level {
@@ -117,18 +115,4 @@ export function studentsT(before: readonly number[], after: readonly number[]): 
     (meanOf(after) - meanOf(before)) /
     Math.sqrt(Math.max(variance, 1e-12) * (1 / before.length + 1 / after.length))
   );
-}
-
-/** Times of one run that are longer than others by more than chance, and enough to be worth a line. null: they are not. */
-export function slowerThan(
-  usual: readonly number[],
-  longer: readonly number[],
-  durationNs: number,
-): { readonly factor: number; readonly costNs: number } | null {
-  const [a, b] = [usual, longer].map((times) => times.map(Math.log)) as [number[], number[]];
-  const factor = Math.exp(medianOf(b) - medianOf(a));
-  const costNs = longer.length * (medianOf(longer) - medianOf(usual));
-  const isSure = studentsT(a, b) > studentQuantile(SLOWER.chance, a.length + b.length - 2);
-  if (!isSure || factor < SLOWER.factor || costNs < SLOWER.share * durationNs) return null;
-  return { factor: Number(factor.toPrecision(3)), costNs: Math.round(costNs) };
 }

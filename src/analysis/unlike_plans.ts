@@ -5,7 +5,7 @@
 
 import { around, type CauseEvidence, type UnlikePlan } from './cause_types.js';
 import type { CollectiveRow } from './collectives.js';
-import { slowerThan } from './noise.js';
+import { slowerThan } from './slower_than.js';
 
 const FEWEST = 4;
 const FEWEST_PEERS = 12;
@@ -17,9 +17,14 @@ export function unlikePlans({ collectives, durationNs }: CauseEvidence): UnlikeP
     const [peers = [], ...others] = groups(rows, ({ plan }) => plan).sort((a, b) => b.length - a.length);
     if (peers.length < FEWEST_PEERS) return [];
     return others.flatMap((some): UnlikePlan[] => {
-      const slower = some.length < FEWEST ? null : slowerThan(peers.map(took), some.map(took), durationNs);
-      if (slower === null) return [];
       const { comm, commId, func, bytes, plan, startNs } = some[0]!;
+      const compared = rows.flatMap((row) =>
+        row.plan === plan || row.plan === peers[0]!.plan
+          ? [{ ns: took(row), mayBeLonger: row.plan === plan }]
+          : [],
+      );
+      const slower = some.length < FEWEST ? null : slowerThan(compared, durationNs);
+      if (slower === null) return [];
       const counts = { count: some.length, peers: peers.length };
       return [
         {
