@@ -145,13 +145,13 @@ export const TARGETS = [
     link: ['-ldl'],
   },
   {
-    // Says what it was told, for the loopback's own tests.
+    // Writes down all calls that it gets, for the loopback's own tests.
     name: 'libnccl-profiler-echo.so',
     units: [{ sources: ['native/loopback/test/*.cc'], flags: ['-fPIC'] }],
     link: ['-shared'],
   },
   {
-    // Is told all and does nothing: what the benchmark of whole jobs compares with.
+    // Gets all calls and does nothing. The benchmark of whole jobs compares with it.
     name: 'libnccl-profiler-stub.so',
     units: [{ sources: ['native/bench/stub/*.cc'], flags: ['-fPIC'] }],
     link: ['-shared'],

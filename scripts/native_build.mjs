@@ -73,7 +73,7 @@ export async function buildNative({ root, sanitize, machine, warningsAreErrors, 
     onProgress,
   });
   build.removeAllBut(all);
-  // Wait for all of it: one broken source does not keep the others from being built, and every error is told.
+  // Wait for all of it: one broken source does not keep the others from being built, and every error is reported.
   const results = await Promise.allSettled(targets.map((target) => build.target(target)));
   const failures = [...new Set(results.filter((r) => r.status === 'rejected').map((r) => r.reason))];
   const bug = failures.find((reason) => !(reason instanceof NativeBuildError));

@@ -90,7 +90,7 @@ function slowLinkLines(slow: Slowness, link: SlowSends, report: VerdictReport): 
     ),
     labelled('worst', `${durationText(worst.by)} for ${callText(worst, '')}, record ${worst.record}`),
     // Only how long the sends took is known here; the report compares more.
-    labelled('may be', 'the link, a NIC, or a proxy thread that gets no processor'),
+    labelled('may be', 'the link, a NIC, or a proxy thread without CPU time'),
   ];
 }
 

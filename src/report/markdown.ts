@@ -110,7 +110,7 @@ function waitLines({ waits }: RunReport): string[] {
       time(row.totalNs),
       row.openSinceNs === null ? '' : `since ${durationText(row.openSinceNs)} after the start`,
     ]);
-  return table(['rank', 'waited for', 'communicator', 'in all', 'still'], rows, waits.length);
+  return table(['rank', 'waited for', 'communicator', 'total', 'still waits'], rows, waits.length);
 }
 
 function linkLines({ links, pairs, slowLinks }: RunReport): string[] {

@@ -184,7 +184,7 @@ function limits(report: VerdictReport): string[] {
   if (partial.length > 0) {
     const are = partial.some((file) => report.ranks[file]!.unread > 0) ? 'are lost or not read' : 'are lost';
     const calls = `older calls of ${rankList(partial, report)}`;
-    lines.push(labelled('window', `${calls} ${are}, nothing is said of them`));
+    lines.push(labelled('window', `${calls} ${are}: no claim about them`));
   }
   if (stallOf(report.verdict)) return lines;
   if (!lateness) lines.push(labelled('late', "not known who: the hosts' wall clocks have an unknown error"));

@@ -96,7 +96,7 @@ it('a GPU that takes long over each slice', RECORD_AGAIN, async () => {
   expect(of(report, 'slow GPU')).toMatchObject({ rank: 2 });
 });
 
-it('a proxy thread that gets no processor: the thread, not the wire', RECORD_AGAIN, async () => {
+it('a proxy thread without CPU time: the thread, not the wire', RECORD_AGAIN, async () => {
   const { causes } = await reportOn(
     '--ranks 4 --channels 1 --iterations 12 --ops allreduce:1M --slow proxy:2:3ms',
   );

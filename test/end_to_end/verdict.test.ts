@@ -161,7 +161,7 @@ describe.concurrent('the verdict on', () => {
       UNTIL_STALE,
     );
     expect(code).toBe(4);
-    // A recorder that got no processor in time leaves its file open; where all do, nothing tells it from a job that was killed.
+    // A recorder without CPU time leaves its file open. If all do, the job looks like a killed one.
     expect(closed).not.toContain(2);
     if (closed.length === 0) skip('no recorder closed its file in time');
     // Within a second, but on a busy machine.

@@ -353,7 +353,7 @@ it('says for which time and ranks there is no evidence', () => {
     '  seen:           7 collectives on 1 communicator, by 4 ranks',
     '  no file:        rank 2-3 of 4: what they did is not known',
     '  end not known:  12 collectives, sends, receives (KernelCh not recorded)',
-    '  window:         older calls of 2 ranks (0-1) are lost, nothing is said of them',
+    '  window:         older calls of 2 ranks (0-1) are lost: no claim about them',
     "  late:           not known who: the hosts' wall clocks have an unknown error",
   ]);
 });
