@@ -62,6 +62,6 @@ function touch(lock) {
     const now = new Date();
     utimesSync(lock, now, now);
   } catch {
-    // Then two build, and the same comes of it.
+    // Then two builds run, and both make the same files.
   }
 }

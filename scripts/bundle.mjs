@@ -37,7 +37,7 @@ export async function bundleCommand(root) {
     write: false,
   });
   const page = await bundlePage(root, build);
-  // Entries last: whoever starts the command meanwhile finds the chunks of the old or of the new one.
+  // Entries last: a command that starts meanwhile finds all chunks of the old or of the new entry.
   const isEntry = ({ path: file }) => !file.includes(`${path.sep}chunks${path.sep}`);
   for (const file of [...page, ...outputFiles.filter((f) => !isEntry(f)), ...outputFiles.filter(isEntry)])
     put(file);

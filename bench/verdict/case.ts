@@ -54,7 +54,7 @@ export interface Look {
 export interface FileFate {
   /** Ranks whose files are missing. */
   readonly missing: readonly number[];
-  /** Ranks whose files are cut, to so many bytes. */
+  /** Ranks whose files are cut, and to how many bytes. */
   readonly cut: readonly { readonly rank: number; readonly bytes: number }[];
 }
 

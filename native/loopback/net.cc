@@ -116,7 +116,7 @@ bool RecvSocket::Post(char* data, size_t capacity, uint64_t step, const NetParen
   const uint64_t posted = counts_.posted.load(std::memory_order_relaxed);
   if (posted - counts_.done == kSteps) return false;
   const char credit = 'c';
-  // If the peer is dead, the receive is posted all the same and never completes.
+  // If the peer is dead, the receive is still posted, and never completes.
   if (grantsCredits_ && send(fd_, &credit, 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno == EAGAIN) return false;
   Request& request = requests_[posted % kSteps];
   request.data = data;

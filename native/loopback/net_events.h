@@ -69,7 +69,7 @@ class RequestEvents {
 
   /** isend or irecv accepted the request. For a receive `bytes` is not known yet. */
   void Posted(NetEvents& events, const NetParent& parent, bool isSend, int fd, uint64_t slot, size_t bytes);
-  /** `moved` of so many bytes have been transferred. */
+  /** `moved` of `total` bytes have been transferred. */
   void Moved(NetEvents& events, size_t moved, size_t total);
   void Completed(NetEvents& events);
 

@@ -45,7 +45,7 @@ class ProgressThread {
   // follow.
   void Freeze();
   bool frozen() const { return frozen_.load(std::memory_order_acquire); }
-  /** Does `then` after so many more steps have ended. At most once. */
+  /** Does `then` after this many more steps have ended. At most once. */
   void AfterSomeSteps(int64_t steps, AfterSteps then) {
     afterSteps_.store(then, std::memory_order_relaxed);
     stepsLeft_.store(steps, std::memory_order_release);

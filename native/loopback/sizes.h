@@ -69,7 +69,7 @@ constexpr const ProtoShape& Shape(Proto proto) { return kProtoShapes[static_cast
 constexpr size_t DivUp(size_t a, size_t b) { return (a + b - 1) / b; }
 constexpr size_t RoundUp(size_t a, size_t b) { return DivUp(a, b) * b; }
 
-/** Bytes on the wire for so many bytes of payload. */
+/** Bytes on the wire for this many bytes of payload. */
 constexpr size_t WireBytes(Proto proto, size_t payload) {
   return DivUp(payload, Shape(proto).linePayload) * Shape(proto).lineBytes;
 }

@@ -142,7 +142,7 @@ void NotToBeMapped() {
   CheckCopied();
 }
 
-// A mount hangs: init returns all the same, and the file is written when the mount is back.
+// A mount hangs: init still returns, and the file is written when the mount is back.
 void SlowDisk() {
   disk_hangs = true;
   Nccl nccl(library);

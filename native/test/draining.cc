@@ -318,7 +318,7 @@ void LargeBlocks() {
   ExpectNewest(stage.Read(), 1'500, 200);
 }
 
-// The file system reports large blocks only as its preferred transfer size: there is room all the same.
+// The file system reports large blocks only as its preferred transfer size: there is still room.
 void LargeTransfers() {
   reported_block = 1 << 20;
   Stage stage(kLimit);

@@ -304,7 +304,7 @@ void MemoryLimit() {
   CHECK(file.header().placement != rank_file::kInRingFile);
 }
 
-// The table of communicators has 256 entries. A communicator without one counts as live all the same: the file is not
+// The table of communicators has 256 entries. A communicator without one still counts as live: the file is not
 // closed and the mask not cleared while any is live.
 void TooManyCommunicators() {
   constexpr size_t kPlaces = 256;

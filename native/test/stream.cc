@@ -269,7 +269,7 @@ void DescriptorLost() {
   CHECK(ExpectAll(60'000).header().io_errors > 0);
 }
 
-// Rings in memory, because of the file system: chunks go to the file all the same, beside the copies.
+// Rings in memory, because of the file system: chunks still go to the file, beside the copies.
 void RingsInMemory() {
   looks_like_nfs = true;
   Nccl nccl(library);

@@ -12,7 +12,7 @@ export interface OnTheWay {
   readonly transfers: number;
   readonly meanNs: number;
   readonly leastNs: number;
-  /** 99 %: each time may be wrong by so much. 0: one clock. */
+  /** 99 % bound of the error of each time. 0: one clock. */
   readonly boundNs: number;
 }
 

@@ -23,7 +23,7 @@ const CHANCE = 0.001;
 const LEAST_FACTOR = 1.5;
 /** This many stretches may lie on the wrong side, but not the first or the last. */
 const WRONG_SIDE = 0.08;
-/** A line must leave so many times the squares that the step leaves: machines drift, and then there is no moment to name. */
+/** A line must leave this many times the squares that the step leaves, because machines drift, and a drift has no moment to name. */
 const LEAST_STEP = 2;
 
 /** `logs`: logarithms of times, in order. */

@@ -14,7 +14,7 @@ const LEAST_RATIO = 4;
 /** ns: a flush itself, a read over PCIe, may take so long. */
 const LEAST_WAIT = 100_000;
 const LEAST_SHARE = 0.05;
-/** Up to so many transfers of a connection are under way at once. */
+/** Most transfers of a connection that are under way at once. */
 const IN_FLIGHT = 8;
 
 export function starvedThreads(evidence: CauseEvidence): StarvedThread[] {

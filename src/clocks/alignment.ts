@@ -180,7 +180,7 @@ function withTooSmall(bounds: SureBounds, tooSmall: JumpsSeen['tooSmall'], guess
   };
 }
 
-/** At most so many jumps are found, one after the other. Clocks that jump more often are not steady. */
+/** Most jumps that are found, one after the other. Clocks that jump more often are not steady. */
 const MOST_JUMPS = 64;
 
 /** This many culprits are found one by one, each without the ones before... */

@@ -11,8 +11,8 @@
 //   ECHO_FILE    the file is ECHO_FILE.<RANK>
 //   ECHO_MASK    the activation mask (0xfff)
 //   ECHO_NULL    event types that get no handle
-//   ECHO_KEEP    event types whose handle's place is left as it is, but for the first of them
-//   ECHO_OFF     after so many starts the mask becomes 0
+//   ECHO_KEEP    event types whose handle's place is left as it is, except for the first event of each
+//   ECHO_OFF     after this many starts the mask becomes 0
 //   ECHO_INIT    what init returns; without a context, unless it is 0
 
 #include <pthread.h>

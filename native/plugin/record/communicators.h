@@ -37,7 +37,7 @@ class Communicators {
  public:
   void Use(rank_file::Slot* slots, rank_file::AreaLive* live, uint32_t capacity_slots);
 
-  /** Returns the new number. kCommNone if live communicators fill the table; the communicator counts as live all the same. */
+  /** Returns the new number. kCommNone if live communicators fill the table; the communicator still counts as live. */
   uint32_t Open(const CommunicatorInfo& info, uint64_t tick);
   /** Describes a communicator that init did not describe. Any callback may call it. The first call counts. */
   void Introduce(uint32_t number, uint64_t id, const char* name, int32_t rank);
