@@ -1,6 +1,6 @@
 // How well hosts are put on one clock: `npm run bench:clocks [-- --smoke | --table | --wander | --command | --recordings 10]`.
 // Without options clocks and delays are drawn (a minute). With --table many topologies, clocks that wander or jump, pauses and sizes that
-// differ are drawn, beside least squares that know more (--draws N; 40 take some ten minutes). With --wander rates of clocks
+// differ are drawn, beside least squares that are told more (--draws N; 40 take some ten minutes). With --wander rates of clocks
 // change, over 2, 10 and 60 minutes. With --recordings the loopback is recorded and its ranks are given clocks of their own (a few
 // minutes each; --iterations N). The truth is known in all these. One line per case: error of pairs of hosts, whether truth lies inside the
 // bounds, what the bounds are worth. --keep DIR: recordings stay there, and what is there already is not recorded again: two versions of the

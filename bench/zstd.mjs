@@ -1,8 +1,7 @@
-// Compares packages for zstd: `node bench/zstd.mjs [--with DIR]`. Each package packs and unpacks frames of 1 MiB of slots from
-// samples/. The candidates are our package, Node's own zstd (22.15 on), and those of fzstd, zstd-codec and zstddec that are
-// installed below DIR (`npm install --prefix DIR fzstd zstd-codec zstddec`). Node's gzip is the comparison. Candidates take
-// turns, and the figures are medians over the rounds. Then each gets bad frames: it must return an error quickly, without
-// much memory.
+// Compares packages for zstd: `node bench/zstd.mjs [--with DIR]`. Frames of 1 MiB of slots from samples/ are unpacked and
+// packed by our package, Node's gzip for comparison, Node's own zstd (22.15 on), and of fzstd, zstd-codec and
+// zstddec those installed below DIR (`npm install --prefix DIR fzstd zstd-codec zstddec`). Interleaved, medians over the rounds.
+// Then each gets bad frames: it must return an error quickly, without much memory.
 
 import { Buffer } from 'node:buffer';
 import { readdirSync, readFileSync } from 'node:fs';

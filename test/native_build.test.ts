@@ -1,4 +1,4 @@
-/** The native build, on a made-up native/ folder: what is rebuilt when, and what it prints. */
+/** The native build, on a made-up native/ folder: what is rebuilt when, and who is told about what. */
 
 import { execFile, spawnSync } from 'node:child_process';
 import {

@@ -24,7 +24,7 @@ export interface Wishes {
   readonly most?: number;
   /** Only these; else any. */
   readonly ops?: readonly string[];
-  /** NCCL reports calls from 2.28 on, and describes communicators in init from 2.27 on. */
+  /** NCCL tells of calls from 2.28 on, and of communicators in init from 2.27 on. */
   readonly leastAbi?: number;
   readonly events?: readonly string[];
   /** One of these counts of ranks. */

@@ -36,7 +36,7 @@ export const STUCK_FAULTS: Readonly<Record<string, DrawCase>> = {
   })),
   'stuck GPU, NVLink only': stalling({ ...withKernels, ops: LARGE }, ({ draw, rank, at, shape }) => ({
     args: `--node-size ${shape.ranks} --fault gpu:${rank}@${at}:${someSteps(draw)}`,
-    // All kernels have begun and none has ended, so nothing shows whose fault it is.
+    // All kernels have begun and none has ended: nothing tells whose fault it is.
     truth: { ...blame(rank), needsName: false },
   })),
   'kernel never begins': stalling({ ops: LARGE }, ({ rank, at }) => ({

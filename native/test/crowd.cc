@@ -1,6 +1,6 @@
-// More threads than there are rings make callbacks of all kinds, so both paths (Path in ring.h) are used. Meanwhile
-// communicators come and go, the recorder's thread drains or copies, control changes what is recorded, and the file is
-// read. Made for ThreadSanitizer. Nothing is lost or invented.
+// Callbacks of all kinds from more threads than there are rings, so on both paths (Path in ring.h), while communicators
+// come and go, the recorder's thread drains or copies, control changes what is recorded, and the file is read. Made for
+// ThreadSanitizer. Nothing is lost or invented.
 //
 //   crowd <plugin.so> <folder> <changes by control to wait for>
 

@@ -32,9 +32,9 @@ export const isWire = ({ kind, like }: Pick<EdgeEvidence, 'kind' | 'like'>): boo
 export const EARLY_ARRIVAL = 'data, low latency,';
 
 /**
- * Whether the effect surely comes after the cause. A receive that may be reported early is not certain. Credits are certain only if the
- * network was seen to turn senders of the link away until the receiver was ready. Other pairs count while they contradict nothing, but no
- * hard bound uses them.
+ * Whether the effect surely comes after the cause. Not for a receive that may be reported early, and not for credits if the network may
+ * take a send before the receiver is ready (unless it was seen to turn senders of the link away until then). Such pairs count while they
+ * contradict nothing, but no hard bound uses them.
  */
 export const isCertain = ({
   kind,

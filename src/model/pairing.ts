@@ -20,7 +20,8 @@ import { NO_ORIGINATORS, type Originators } from './pxn.js';
 import { lostOp } from './op_factory.js';
 import { applyCtrlState, applyOpState, isHostState, type Sinks } from './states.js';
 import { StepPairing, type Surroundings } from './step_pairing.js';
-import type { StepListener, StepTable } from './step_table.js';
+import type { StepListener } from './step_events.js';
+import type { StepTable } from './step_table.js';
 import {
   foldOf,
   handleKey,
@@ -162,11 +163,12 @@ export class Pairing implements Surroundings, Known {
     }
   }
 
-  opOf(ring: number, records: RecordColumns, i: number, at: Ticks): Op {
+  opOf(ring: number, records: RecordColumns, i: number): Op {
     const parent = this.keyOf(records, i);
     const known = this.known.get(parent);
-    const op = known?.type === 'op' ? known : lostOp(ring, this.factory.commOf(records, i), at);
-    if (op.lost) this.standIn(parent, op, at);
+    const op =
+      known?.type === 'op' ? known : lostOp(ring, this.factory.commOf(records, i), this.stepPairing.now);
+    if (op.lost) this.standIn(parent, op, this.stepPairing.now);
     if (!op.isAlive) this.showLife(op);
     return op;
   }
@@ -186,6 +188,7 @@ export class Pairing implements Surroundings, Known {
   /** One stand-in serves all steps of an operation whose start was overwritten. */
   private standIn(key: HandleKey, op: Op, at: Ticks): void {
     if (this.known.get(key)) return;
+    this.stepPairing.flush();
     op.standIn = this.standIns++;
     this.known.set(key, op);
     this.listener.opStart?.(op, at);
@@ -297,8 +300,9 @@ export class Pairing implements Surroundings, Known {
     this.showLife(op);
     while (op.openSteps.length > 0) {
       this.odd.counts.stepsWithoutStop++;
-      this.stepPairing.stop(op.openSteps.at(-1)!, at, false);
+      this.stepPairing.leave(op.openSteps.at(-1)!, at);
     }
+    this.stepPairing.flush();
     op.stop = at;
     countOpStop(op);
     this.listener.opStop?.(op, at);

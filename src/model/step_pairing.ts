@@ -1,7 +1,7 @@
 /**
- * Pairs the records of steps: start, states, repeats and stop of a transfer become a row of the step table, and a listener is called.
- * States are those of NCCL's net transport (send: 8, 20 repeated, 9, stop; receive: 10, 11, 12, stop). A repeated state, or one that does
- * not belong to a step, changes nothing and is counted.
+ * Pairs the records of steps: start, states, repeats and stop of a transfer become a row of the step table, and a listener gets what
+ * happened, in batches. States are those of NCCL's net transport (send: 8, 20 repeated, 9, stop; receive: 10, 11, 12, stop). A repeated
+ * state, or one that does not belong to a step, changes nothing and is counted.
  */
 
 import type { Ticks } from '../base/time.js';
@@ -10,7 +10,8 @@ import { State } from '../rankfile/format/nccl.js';
 import type { RecordColumns } from '../rankfile/types.js';
 import type { OddRecords } from './odd_records.js';
 import { foldOf, readState, type Repeats, type StateFields } from './record_fields.js';
-import { type StepListener, ENDED_STEP, NO_STEP, NONE, StepTable } from './step_table.js';
+import { LEFT, StepEvents, STARTED, STOPPED, type StepListener } from './step_events.js';
+import { NO_STEP, NONE, StepTable } from './step_table.js';
 import { StepPhase, type Op } from './types.js';
 
 /** By state; 0: not a step's state. The most frequent look-up of all. */
@@ -25,7 +26,7 @@ PHASE_OF_STATE[State.RecvGpuWait] = StepPhase.RecvGpuWait;
 /** What pairing knows of everything else. */
 export interface Surroundings {
   /** The operation that a start names, or its stand-in. */
-  opOf(ring: number, records: RecordColumns, i: number, at: Ticks): Op;
+  opOf(ring: number, records: RecordColumns, i: number): Op;
   /** Takes a record that belongs to no step in flight. */
   other(ring: number, records: RecordColumns, i: number): void;
   readonly tag17: number;
@@ -39,6 +40,9 @@ export class StepPairing {
   /** Records with an earlier tick than the record before them in the ring. They count as of that record's time. */
   reordered = 0;
   private readonly newest = new Float64Array(MAX_RINGS);
+  private readonly events = new StepEvents();
+  /** The tick of the record that is read: V8 makes an object of each number that a call passes on. */
+  private readonly time = new Float64Array(1);
   private readonly stateFields: StateFields = { state: 0, value: null };
 
   constructor(
@@ -47,37 +51,60 @@ export class StepPairing {
     private readonly around: Surroundings,
   ) {}
 
-  /** The loop that four of five records go through. */
+  /** Tick of the record that is read. */
+  get now(): Ticks {
+    return this.time[0] as Ticks;
+  }
+
+  /** The loop that four of five records go through. What is not frequent is not in it, so that V8 compiles it as one piece. */
   read(ring: number, records: RecordColumns, from: number, end: number): void {
-    const { table, around } = this;
-    const { kind, tick, word1Low, word1High } = records;
+    const { table, time } = this;
+    const { kind, tick, word1Low, word1High, word2Low, extraStart } = records;
     let newest = this.newest[ring]!;
     for (let i = from; i < end; i++) {
       if (tick[i]! < newest) this.reordered++;
       else newest = tick[i]!;
-      const at = newest as Ticks;
+      time[0] = newest;
       const what = kind[i]!;
       if (what === Kind.StartProxyStep) {
-        this.start(ring, records, i, at);
+        this.start(ring, records, i);
         continue;
       }
       const isOfEvent = what === Kind.State || what === Kind.Stop || what === Kind.Fold;
       const row = isOfEvent ? table.find(word1Low[i]!, word1High[i]!) : NO_STEP;
-      if (row === NO_STEP) around.other(ring, records, i);
-      else if (what === Kind.State) this.state(row, records, i, at);
-      else if (what === Kind.Fold) this.fold(row, records, i);
-      else if (row === ENDED_STEP) this.odd.afterStop('ProxyStep', null, at);
-      else {
+      if (row < 0) this.unpaired(row, ring, records, i);
+      else if (what === Kind.Fold) this.addRepeats(row, foldOf(records, i, this.around.tickBase));
+      else if (what === Kind.Stop) {
         table.forget(word1Low[i]!, word1High[i]!);
-        this.stop(row, at, true);
+        this.stop(row, STOPPED);
+      } else {
+        const isLong = extraStart[i + 1]! > extraStart[i]!;
+        const phase = PHASE_OF_STATE[isLong ? word2Low[i]! : word2Low[i]! & 0xffff] ?? 0;
+        const before = table.phase[row]!;
+        if (phase === StepPhase.PeerWait && before <= StepPhase.PeerWait) {
+          table.polls[row]!++;
+          table.lastPoll[row] = newest;
+          if (before === StepPhase.PeerWait) continue;
+        }
+        if (phase > before) this.enter(row, phase, records, i);
+        else this.unusedState(phase, records, i);
       }
     }
     this.newest[ring] = newest;
+    this.flush();
   }
 
-  private start(ring: number, records: RecordColumns, i: number, at: Ticks): void {
+  /** Tells the listener what happened, before anything else is told. */
+  flush(): void {
+    if (this.events.length === 0) return;
+    this.listener.steps?.(this.table, this.events);
+    this.events.length = 0;
+    this.table.reuse();
+  }
+
+  private start(ring: number, records: RecordColumns, i: number): void {
     const { table, around } = this;
-    const op = around.opOf(ring, records, i, at);
+    const op = around.opOf(ring, records, i);
     const number = records.word2High[i]! | 0;
     const position = records.position[i]!;
     const low = ((position % TWO_31) * 2) >>> 0;
@@ -86,62 +113,76 @@ export class StepPairing {
     if (same !== NO_STEP) {
       // A repeated start of a registered buffer that was not folded: both handles mean the same transfer.
       table.startRepeats[same]!++;
-      table.lastStartRepeat[same] = at;
+      table.lastStartRepeat[same] = this.now;
       table.name(low, high, same);
       return;
     }
-    const row = table.add(low, high, op, number, at);
+    const row = table.add(low, high, op, number, this.now);
     op.openSteps.push(row);
-    op.lastMove = at;
-    this.listener.stepStart?.(table, row, at);
+    op.lastMove = this.now;
+    this.add(STARTED, row, this.now);
   }
 
-  private state(row: number, records: RecordColumns, i: number, at: Ticks): void {
-    const { table, stateFields } = this;
-    readState(records, i, stateFields);
-    const { state, value } = stateFields;
-    if (row === ENDED_STEP) {
-      this.odd.afterStop('ProxyStep', state, at);
-      return;
-    }
-    const phase = PHASE_OF_STATE[state] ?? 0;
-    if (phase === 0) {
-      this.odd.unknownState('ProxyStep', state, at);
-      return;
-    }
-    if (phase === StepPhase.PeerWait) {
-      table.polls[row]!++;
-      table.lastPoll[row] = at;
-    }
-    if (phase <= table.phase[row]!) {
-      if (phase !== StepPhase.PeerWait) this.odd.stateAgain('ProxyStep', state, at);
-      return;
-    }
+  private enter(row: number, phase: number, records: RecordColumns, i: number): void {
+    const { table } = this;
+    const at = this.now;
     const op = table.op[row]!;
+    let from = at;
     if (phase === StepPhase.SendWait || phase === StepPhase.FlushWait) {
+      readState(records, i, this.stateFields);
+      const { value } = this.stateFields;
       table.bytes[row] = value ?? NONE;
       op.bytes = Math.min(op.bytes + (value ?? 0), Number.MAX_SAFE_INTEGER);
       if (phase === StepPhase.FlushWait) {
         table.arrived[row] = at;
         op.firstData ??= at;
         op.lastData = at;
+      } else if (table.lastPoll[row] !== NONE) {
+        // The send itself begins at the *last* poll before NCCL reports state 9. State 9 is stamped after isend returned, when the data
+        // may have arrived already (measured: a preempted proxy thread stamps it after the receiver's state 11).
+        from = table.lastPoll[row] as Ticks;
       }
     }
-    const from = phase === StepPhase.SendWait ? sendBegan(table, row, at) : at;
     table.phase[row] = phase;
     table.phaseSince[row] = from;
     op.lastMove = at;
     if (op.isSend && phase > StepPhase.SendGpuWait) op.gpuBegan ??= at;
-    this.listener.stepPhase?.(table, row, from, at);
+    this.add(phase, row, from);
   }
 
-  private fold(row: number, records: RecordColumns, i: number): void {
-    if (row !== ENDED_STEP) this.addRepeats(row, foldOf(records, i, this.around.tickBase));
+  /** `what` happened now; `from`: begin of the phase. */
+  private add(what: number, row: number, from: number): void {
+    this.events.add(what, row, this.time[0]!, from);
+    if (this.events.isFull) this.flush();
+  }
+
+  /** A record that moves no step in flight. */
+  private unpaired(row: number, ring: number, records: RecordColumns, i: number): void {
+    if (row === NO_STEP) {
+      this.flush();
+      this.around.other(ring, records, i);
+    } else if (records.kind[i] !== Kind.Fold) {
+      const isStop = records.kind[i] === Kind.Stop;
+      this.odd.afterStop('ProxyStep', isStop ? null : this.stateOf(records, i), this.now);
+    }
+  }
+
+  private unusedState(phase: number, records: RecordColumns, i: number): void {
+    const state = this.stateOf(records, i);
+    if (phase === 0) this.odd.unknownState('ProxyStep', state, this.now);
+    else this.odd.stateAgain('ProxyStep', state, this.now);
+  }
+
+  private stateOf(records: RecordColumns, i: number): number {
+    readState(records, i, this.stateFields);
+    return this.stateFields.state;
   }
 
   /** Polls or starts that the recorder counted instead of recording. */
   addRepeats(row: number, { state, count, lastTick }: Repeats): void {
     const { table } = this;
+    // What waits for the listener was before these repeats.
+    if (table.phase[row]! > StepPhase.PeerWait) this.flush();
     if (state === 'start') {
       table.startRepeats[row]! += count;
       table.lastStartRepeat[row] = lastTick;
@@ -151,22 +192,23 @@ export class StepPairing {
     }
   }
 
-  /** `byItself`: NCCL stopped the step. Otherwise its operation stopped. */
-  stop(row: number, at: Ticks, byItself: boolean): void {
+  /** Its operation stopped without it. */
+  leave(row: number, at: Ticks): void {
+    this.time[0] = at;
+    this.stop(row, LEFT);
+  }
+
+  /** The step is over as of now. */
+  private stop(row: number, how: typeof STOPPED | typeof LEFT): void {
     const { table } = this;
+    const at = this.now;
     const op = table.op[row]!;
     op.stepsDone++;
     op.lastMove = at;
     if (!op.isSend) op.gpuBegan ??= at;
     table.end(row);
-    this.listener.stepStop?.(table, row, at, byItself);
+    this.add(how, row, at);
+    // How many steps a stand-in has done decides when it ends.
+    if (op.lost) this.flush();
   }
-}
-
-/**
- * The send itself begins at the *last* poll before NCCL reports state 9. State 9 is stamped after isend returned, when the data may have
- * arrived already (measured: a preempted proxy thread stamps it after the receiver's state 11).
- */
-function sendBegan({ lastPoll }: StepTable, row: number, at: Ticks): Ticks {
-  return lastPoll[row] === NONE ? at : (lastPoll[row] as Ticks);
 }

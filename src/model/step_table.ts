@@ -4,7 +4,6 @@
  * happened.
  */
 
-import type { Ticks } from '../base/time.js';
 import type { Op, StepPhase } from './types.js';
 
 /** In place of a tick, or of a size that NCCL has not reported. */
@@ -47,6 +46,8 @@ export class StepTable {
   /** How often a row was used: a place that names an earlier use is out of date. */
   private use = new Uint32Array(FIRST_ROWS);
   private readonly free: number[] = [];
+  /** Rows of steps that are over, and are not yet free. */
+  private readonly over: number[] = [];
   private rows = 0;
 
   /** Four words per place, side by side: the handle's low and high word, its row, the row's use. */
@@ -106,15 +107,21 @@ export class StepTable {
     else this.displaced.delete(wordsInOne(low, high));
   }
 
-  /** Frees the row and takes it from its operation. */
+  /** Takes the row from its operation. It keeps its facts until `reuse`. */
   end(row: number): void {
     removeRow(this.op[row]!.openSteps, row);
     this.use[row]!++;
-    this.free.push(row);
+    this.over.push(row);
     if (this.displacedOf.size === 0) return;
     for (const words of this.displacedOf.get(row) ?? [])
       if (this.displaced.get(words) === row) this.displaced.delete(words);
     this.displacedOf.delete(row);
+  }
+
+  /** Frees the rows of steps that are over. */
+  reuse(): void {
+    for (const row of this.over) this.free.push(row);
+    this.over.length = 0;
   }
 
   private displace(words: number, row: number): void {
@@ -177,13 +184,4 @@ function removeRow(rows: number[], row: number): void {
   let at = rows.indexOf(row);
   for (; at < rows.length - 1; at++) rows[at] = rows[at + 1]!;
   rows.pop();
-}
-
-/** Steps are rows of a table. A row is reused once `stepStop` has returned. Called in the same order. */
-export interface StepListener {
-  stepStart(steps: StepTable, row: number, at: Ticks): void;
-  /** `from`: begin of the new phase, at or before `at`. */
-  stepPhase(steps: StepTable, row: number, from: Ticks, at: Ticks): void;
-  /** `byItself`: NCCL stopped the step. Otherwise its operation stopped without it. */
-  stepStop(steps: StepTable, row: number, at: Ticks, byItself: boolean): void;
 }

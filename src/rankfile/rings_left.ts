@@ -1,8 +1,7 @@
 /**
- * The rings that a dead process left in its ring file on this machine. They are there until another recorder saves them, which may be never
- * if all ranks of a node were killed at once. They are read as if they had been saved. The process must be gone for certain: it was of this
- * boot and pid namespace, and no process has its pid and start. The ring file must name this very rank file, so a copy of the rank file does
- * not count.
+ * The rings that a process left in its ring file on this machine when it ended, if no other recorder has saved them yet (all ranks of a
+ * node were killed at once). They are read as if they had been saved. The process must be gone for certain: it was of this boot and pid
+ * namespace, and no process has its pid and start. The ring file must name this very rank file, so a copy of the rank file does not count.
  */
 
 import { readlinkSync, realpathSync, statSync } from 'node:fs';

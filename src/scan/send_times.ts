@@ -46,11 +46,11 @@ export class SendTimeCollector {
   private lastOp: Op | null = null;
   private lastEnd: End | null = null;
 
-  stepPhase(steps: StepTable, row: number, at: Ticks): void {
-    if (steps.phase[row] !== StepPhase.SendWait) return;
+  /** `from`: the begin of the send, at or before `at`. */
+  sendBegan(steps: StepTable, row: number, from: Ticks, at: Ticks): void {
     const end = this.endOfOp(steps.op[row]!);
     this.endOf[row] = end;
-    if (end) this.since[row] = end.wire.begins(end.connection, steps.phaseSince[row]!, at);
+    if (end) this.since[row] = end.wire.begins(end.connection, from, at);
   }
 
   stepStop(steps: StepTable, row: number, at: Ticks): void {

@@ -101,10 +101,10 @@ export class StepFileWriter {
     this.mostRows = mostRows(ranks);
   }
 
-  /** `at`: the tick of the state that began the phase. */
-  stepPhase(steps: StepTable, row: number, at: Ticks): void {
+  /** `at`: the tick of state 9. */
+  sendBegan(steps: StepTable, row: number, at: Ticks): void {
     const bytes = steps.bytes[row]!;
-    if (steps.phase[row] === StepPhase.SendWait && bytes !== NONE) this.addSend(steps, row, at, bytes);
+    if (bytes !== NONE) this.addSend(steps, row, at, bytes);
   }
 
   stepStop(steps: StepTable, row: number, at: Ticks): void {

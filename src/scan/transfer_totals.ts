@@ -112,9 +112,9 @@ export class TransferCollector {
     this.since[row] = at;
   }
 
-  stepPhase(steps: StepTable, row: number, from: Ticks): void {
+  stepPhase(row: number, phase: StepPhase, from: Ticks): void {
     this.leave(row, from);
-    this.phase[row] = steps.phase[row]!;
+    this.phase[row] = phase;
     this.since[row] = Math.max(from, this.since[row]!);
   }
 

@@ -1,4 +1,4 @@
-/** Equal runs have no difference, however their noise drifts. A change beyond the noise is reported with its interval. */
+/** That equal runs differ by nothing, however their noise drifts, and that a change beyond their noise is told with its interval. */
 
 import { describe, expect, it } from 'vitest';
 import { changeOf, levelOf, noiseBetween, studentQuantile } from '../../src/analysis/noise.js';

@@ -175,7 +175,7 @@ describe('evidence that is only believed', () => {
     expect(alignment.sure).toEqual([true, true, true, true]);
   });
 
-  it('gives no bound if the network takes sends early, unless there is no other evidence, and then says so', () => {
+  it('gives no bound if the network takes sends before there is room; if there is no other evidence, it does, and says so', () => {
     const credits = run.edges.map((edge) => ({
       ...restamped(edge, 'credit', edge.from === 0 ? -50_000 : 0),
       kind: 'credit' as const,

@@ -10,7 +10,7 @@ it.each(wanderCases(2).map((one) => [one.name, one] as const))('%s', (_, one) =>
   expect(hardMisses).toBe(0);
   expect(givenUp).toBe(0);
   expect(coverage).toBeGreaterThanOrEqual(0.99);
-  // Compared with least squares that know each clock's rate beforehand, also if only few pairs are quick.
+  // Against least squares that were told beforehand what each clock's rate is: also where few pairs happen to be quick.
   expect(ratios[0]).toBeLessThan(1.5);
   expect(ratios[1]).toBeLessThan(1.5);
 });

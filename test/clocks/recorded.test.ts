@@ -23,7 +23,7 @@ import { viewTrace } from '../support/trace_view.js';
 import { freeUdpPort } from '../support/udp_port.js';
 
 const HOSTS = 4;
-/** Two jobs with one name are distinguished by their content. */
+/** Two jobs with one name are told apart by what they did, not by what they are called. */
 const SETTINGS = { NCCL_TRACE_RING_MB: '4', NCCL_TRACE_RUN_ID: 'night' };
 const { folder, remove } = temporaryFolder();
 let source: string;

@@ -51,20 +51,20 @@ describe('a link that got slow', () => {
   // Slow enough that both recordings wait most of their time.
   const JOB = '--ranks 4 --channels 1 --iterations 20 --ops allreduce:256K --rate-limit 20';
   let [healthy, slow] = ['', ''];
-  let output: ProgramResult;
+  let told: ProgramResult;
   const differs = (): boolean =>
-    (JSON.parse(output.out.toString()) as RunDiff).differences.some(({ measure }) => measure === 'duration');
+    (JSON.parse(told.out.toString()) as RunDiff).differences.some(({ measure }) => measure === 'duration');
   beforeAll(async () => {
     // If the load of the machine changes between the two recordings, the noise is as large as the difference.
     for (let attempt = 0; attempt === 0 || (attempt < 3 && !differs()); attempt++) {
       ({ folder: healthy } = await record(join(folder, `healthy${attempt}`), JOB));
       ({ folder: slow } = await record(join(folder, `slow${attempt}`), `${JOB} --slow link:1:2`));
-      output = await diff(healthy, slow, '--json', '--fail-on', '5%');
+      told = await diff(healthy, slow, '--json', '--fail-on', '5%');
     }
   });
 
   it('is named, with what it costs, and fails a pipeline', () => {
-    const { code, out } = output;
+    const { code, out } = told;
     expect(code).toBe(1);
     const { differences, onlyBefore, onlyAfter } = JSON.parse(out.toString()) as RunDiff;
     const duration = differences.find(({ measure }) => measure === 'duration')!;
@@ -86,7 +86,7 @@ describe('a link that got slow', () => {
 
   it('the same two runs give the same output each time', async () => {
     const again = await diff(healthy, slow, '--json');
-    expect(again.out.equals(output.out)).toBe(true);
+    expect(again.out.equals(told.out)).toBe(true);
   });
 
   it('a run is not compared with itself, and a limit is a percentage', async () => {
@@ -100,7 +100,7 @@ describe('a link that got slow', () => {
     const text = readFileSync(join(root, 'schemas/report.md'), 'utf8').split(
       '## `nccl-trace diff --json`',
     )[1]!;
-    const found = JSON.parse(output.out.toString()) as RunDiff;
+    const found = JSON.parse(told.out.toString()) as RunDiff;
     for (const part of [found, found.before, found.differences[0]!])
       for (const name of Object.keys(part)) expect(text, name).toMatch(new RegExp(`\`${name}(\\[\\])?\``));
   });

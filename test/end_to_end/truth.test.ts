@@ -36,11 +36,7 @@ describe('the trace matches the work of the loopback', () => {
   it.each([
     ['trees beside rings', 5, '--ops allreduce:900K/tree,allreduce:300K,allreduce:20K/tree/ll'],
     ['AlltoAll, with what stays on the rank', 4, '--ops alltoall:400K,group{send(0)+recv(0):4K}'],
-    [
-      'a broadcast that NCCL does not report, and a reduction',
-      3,
-      '--ops broadcast:200K,reduce(2):200K,allreduce:100K',
-    ],
+    ['a broadcast nobody tells of, and a reduction', 3, '--ops broadcast:200K,reduce(2):200K,allreduce:100K'],
     ['a group over communicators, and groups in groups', 4, overAndIn()],
     ['a graph and its replays', 4, '--ops graph{allreduce:200K+group{send+recv:40K}}*3,allreduce:100K'],
     ['a graph of trees and AlltoAll', 4, '--ops graph{allreduce:100K/tree+alltoall:100K}*2'],

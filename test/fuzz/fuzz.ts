@@ -1,7 +1,7 @@
 /**
- * `npm run fuzz -- --seconds N` forges numbers in recorded files (test/support/forged_values.ts). Both decoders read each file
- * and must agree. Every so often a file is merged with the other files of its run, and the merge must go on without it. A
- * finding is printed with its seed; `--seed S --once` shows it again. Exits with 1 if there was any.
+ * `npm run fuzz -- --seconds N`: recorded files with forged numbers (test/support/forged_values.ts), read by both decoders,
+ * which must agree, and every so often merged with the other files of their run, which must go on without them. A finding
+ * is printed with its seed; `--seed S --once` shows it again. Ends with 1 where there was any.
  *
  *   slots   the decoders' loops alone (slots_fuzz.ts)        a third of the time
  *   read    both decoders, all samples                      most of the rest

@@ -48,7 +48,7 @@ export interface Exit {
 export function runRaw(args: string, env: Record<string, string> = {}): Promise<Exit> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args.split(' ').filter(Boolean), {
-      // The echo plugin distinguishes threads by their names.
+      // The echo plugin tells threads apart by their names.
       env: { PATH: '/usr/bin', NCCL_SET_THREAD_NAME: '1', ...env },
     });
     let stdout = '';
@@ -62,7 +62,7 @@ export function runRaw(args: string, env: Record<string, string> = {}): Promise<
   });
 }
 
-/** One run with all its output. `echo` logs all callbacks; its options are the environment of the plugin. */
+/** One run with everything it tells. `echo` logs all callbacks; its options are the environment of the plugin. */
 export class Run {
   private constructor(
     readonly exit: Exit,

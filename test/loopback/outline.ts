@@ -1,8 +1,8 @@
 /**
- * The callbacks of one rank without times and handles, so that two runs can be compared line by line. The calls of each thread that
- * makes host events are in their order. The operations are in the order of their starts, with the states of all their steps. The
- * kernels and the wake-ups of the proxy are patterns. Everything that depends on the timing of threads is left out: how often a send
- * was tried again, and whose turn it was.
+ * The callbacks of one rank without times and handles, so that two runs can be compared line by line: the calls of each thread that
+ * makes host events in their order, the operations in the order of their starts with the states of all their steps, the kernels and
+ * the wake-ups of the proxy as patterns. What depends on when threads meet is left out: how often a send was tried again, and whose
+ * turn it was.
  */
 
 export interface Line {

@@ -23,7 +23,7 @@ export type EmulatorLimit = keyof typeof LIMITS;
 const LIMITS = {
   fork: 'the emulator breaks off in the child of a process that has threads',
   start:
-    'under the emulator a process sees another start time of itself than others see in /proc, so neighbours take it for gone',
+    'the emulator tells a process another start of itself than /proc tells others: neighbours take it for gone',
   stack:
     'the emulator keeps a table of all pages of a stack of 32 TiB, which exhausts the memory of the machine',
 } as const;

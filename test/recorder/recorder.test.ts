@@ -112,7 +112,7 @@ describe.concurrent('several at once', () => {
   );
 });
 
-// More threads than there are rings. Meanwhile control changes what is recorded; the recorder looks once a second.
+// From more threads than there are rings, told to record otherwise meanwhile: the recorder looks once a second.
 describe.concurrent('callbacks of all kinds at once', () => {
   const changes = SANITIZER !== '' || long ? '4' : '1';
   test.for([

@@ -51,7 +51,7 @@ test.skipIf(!canLook)('needs the C library only', () => {
 test.skipIf(!canLook)('stays loaded, and keeps its thread-local pointer in the static block', () => {
   const flags = readelf('--dynamic');
   expect(flags).toContain('NODELETE');
-  // The linker for aarch64 leaves the flag out. The relocation shows it there.
+  // The linker for aarch64 leaves the flag out; there the relocation tells.
   if (readelf('--file-header').includes('AArch64')) {
     // The linker may make several for one variable.
     const relocations = readelf('--relocs').match(/R_AARCH64_TLS\w+/g);

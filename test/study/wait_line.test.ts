@@ -20,23 +20,23 @@ const recorded = record(
 );
 
 /** Read so many ms after the newest heartbeat of the rank that was killed. */
-async function mergedAt(ms: number): Promise<{ lines: string[]; kind: string }> {
+async function mergedAt(ms: number): Promise<{ told: string[]; kind: string }> {
   const { folder: recording } = await recorded;
   const heartbeat = scanFile(path.join(recording, 'rank00001.bin')).heartbeat!.realtime;
   vi.useFakeTimers({ toFake: ['Date'], now: Number(heartbeat / 1_000_000n) + ms });
-  const lines: string[] = [];
+  const told: string[] = [];
   const { verdict } = await merge({
     inputs: [recording],
     output: path.join(folder, `${ms}.pftrace`),
     jobs: 1,
-    onWait: (text) => lines.push(text),
+    onWait: (text) => told.push(text),
   });
-  return { lines, kind: verdict.kind };
+  return { told, kind: verdict.kind };
 }
 
 it('merge says that it waits, and why, where the verdict depends on a process that may be alive', async () => {
   const early = await mergedAt(1000);
-  expect(early.lines).toEqual(['waits up to 2 s: the verdict depends on whether the ranks still live']);
+  expect(early.told).toEqual(['waits up to 2 s: the verdict depends on whether the ranks still live']);
   const late = await mergedAt(60_000);
-  expect(late).toEqual({ lines: [], kind: early.kind });
+  expect(late).toEqual({ told: [], kind: early.kind });
 });

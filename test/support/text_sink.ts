@@ -13,11 +13,11 @@ import type {
   FlowId,
   SliceExtra,
   SliceRef,
-  StepSink,
   TrackRef,
   TrackSink,
   TrackSpec,
 } from '../../src/trace/tracks/sink.js';
+import { StepSlices, StepsOneByOne } from '../../src/trace/tracks/step_slices.js';
 
 interface Open {
   readonly ref: SliceRef;
@@ -25,6 +25,10 @@ interface Open {
 }
 
 export class TextSink implements TrackSink {
+  private readonly stepsOneByOne = new StepsOneByOne(this);
+  readonly steps = new StepSlices((slices, rows) => {
+    this.stepsOneByOne.take(slices, rows);
+  });
   readonly lines: string[] = [];
   readonly specs: TrackSpec[] = [];
   /** Correlation ids of slices and instants, in order. */
@@ -41,6 +45,7 @@ export class TextSink implements TrackSink {
   }
 
   begin(track: TrackRef, at: TraceNs, name: string, extra?: SliceExtra): SliceRef {
+    this.steps.flush();
     const ref = this.slices++ as SliceRef;
     (this.open[track] ??= []).push({ ref, name });
     this.line(track, at, `begin ${name}${this.extras(extra)}`);
@@ -48,6 +53,7 @@ export class TextSink implements TrackSink {
   }
 
   end(track: TrackRef, at: TraceNs, slice: SliceRef, extra?: SliceExtra): void {
+    this.steps.flush();
     const top = (this.open[track] ??= []).pop();
     if (top?.ref !== slice)
       throw new Error(`end of a slice that is not the innermost on ${this.path(track)}`);
@@ -55,44 +61,20 @@ export class TextSink implements TrackSink {
   }
 
   instant(track: TrackRef, at: TraceNs, name: string, extra?: SliceExtra): void {
+    this.steps.flush();
     this.line(track, at, `instant ${name}${this.extras(extra)}`);
   }
 
   counter(track: TrackRef, at: TraceNs, value: number): void {
+    this.steps.flush();
     this.line(track, at, `= ${Number(value.toPrecision(6))}`);
   }
 
   state(track: TrackRef, at: TraceNs, name: string | null): void {
+    this.steps.flush();
     if ((this.states[track] ?? null) === name) return;
     this.states[track] = name;
     this.line(track, at, `state ${name ?? '-'}`);
-  }
-
-  steps(track: TrackRef): StepSink {
-    const open: SliceRef[] = [];
-    const endPhase = (at: TraceNs): void => {
-      if (open.length === 2) this.end(track, at, open.pop()!);
-    };
-    return {
-      track,
-      begin: (at, step) => {
-        if (open.length > 0) throw new Error(`a step in a step on ${this.path(track)}`);
-        open.push(this.begin(track, at, 'step', { args: [['step', step]] }));
-      },
-      phase: (at, name, bytes, flow) => {
-        endPhase(at);
-        const args: Args = bytes === null ? [] : [['bytes', bytes]];
-        open.push(this.begin(track, at, name, { args, flow: flow ?? undefined }));
-      },
-      brief: (at, name, flow) => {
-        endPhase(at);
-        this.end(track, at, this.begin(track, at, name, { flow: flow ?? undefined }));
-      },
-      end: (at, args) => {
-        endPhase(at);
-        this.end(track, at, open.pop()!, { args });
-      },
-    };
   }
 
   /** Open slices, as "[path] name". */

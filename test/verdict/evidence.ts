@@ -82,7 +82,7 @@ export interface MadeUpAsked {
   /** Earlier calls may be lost. */
   readonly isLater?: true;
   /** The number of the collective that NCCL reported for it. */
-  readonly reported?: number;
+  readonly told?: number;
   /** Only for the last call: its group has not ended. */
   readonly isOpen?: true;
 }
@@ -264,16 +264,16 @@ function lastEventOf({ calls, asked = [] }: MadeUpRank): TraceNs | null {
 }
 
 const collectiveOf = (asked: MadeUpAsked): CallNumber | null =>
-  asked.reported === undefined ? null : { func: asked.func ?? 'AllReduce', seq: asked.reported, ordinal: 0 };
+  asked.told === undefined ? null : { func: asked.func ?? 'AllReduce', seq: asked.told, ordinal: 0 };
 
 function hostCalls(asked: readonly MadeUpAsked[]): HostCalls {
-  const reported = asked.map(({ func = 'AllReduce', count = 1024, root = null }) =>
+  const told = asked.map(({ func = 'AllReduce', count = 1024, root = null }) =>
     JSON.stringify({ func, count, datatype: 'ncclFloat32', root }),
   );
-  const shapes = [...new Set(reported)];
+  const shapes = [...new Set(told)];
   return {
     shapes: shapes.map((shape) => JSON.parse(shape) as HostCalls['shapes'][number]),
-    shape: Uint32Array.from(reported, (shape) => shapes.indexOf(shape)),
+    shape: Uint32Array.from(told, (shape) => shapes.indexOf(shape)),
     begins: Uint8Array.from(asked, ({ sameGroup }) => Number(!sameGroup)),
     isLastOpen: asked.at(-1)?.isOpen ?? false,
     isWhole: asked[0]?.isLater === undefined,

@@ -127,12 +127,12 @@ it('ranks with unknown calls are not compared', () => {
 
 describe('if the first calls of a rank are lost', () => {
   const later = (first: number, ...more: readonly MadeUpAsked[]): MadeUpRank => {
-    const reported = (i: number): MadeUpAsked => ({
+    const told = (i: number): MadeUpAsked => ({
       at: 1 + i,
-      reported: i,
+      told: i,
       ...(first > 0 && i === first && { isLater: true }),
     });
-    return closed(...Array.from({ length: 6 - first }, (_, i) => reported(first + i)), ...more);
+    return closed(...Array.from({ length: 6 - first }, (_, i) => told(first + i)), ...more);
   };
 
   it('the numbers of the others are known from a collective that NCCL reported', () => {
@@ -156,7 +156,7 @@ describe('if the first calls of a rank are lost', () => {
       closed(
         ...Array.from({ length: end - first }, (_, i) => ({
           at: 1 + first + i,
-          reported: first + i,
+          told: first + i,
           ...(first > 0 && i === 0 && { isLater: true as const }),
         })),
         ...more,
@@ -174,9 +174,9 @@ describe('if the first calls of a rank are lost', () => {
   });
 
   it('each rank is compared with the one that shares most calls with it', () => {
-    const whole = closed(...Array.from({ length: 4 }, (_, i) => ({ at: 1 + i, reported: i })));
+    const whole = closed(...Array.from({ length: 4 }, (_, i) => ({ at: 1 + i, told: i })));
     const more = (root: number): MadeUpRank =>
-      closed({ at: 4, reported: 3, isLater: true }, broadcast(5, { root }), broadcast(6));
+      closed({ at: 4, told: 3, isLater: true }, broadcast(5, { root }), broadcast(6));
     expect(mismatchOf(judged(whole, more(0), more(1)))).toMatchObject({
       call: 4,
       ways: [{ entered: [{ file: 1 }] }, { root: 1, entered: [{ file: 2 }] }],
@@ -194,14 +194,14 @@ describe('if the first calls of a rank are lost', () => {
   });
 
   it('a group of which only the end is left is not compared', () => {
-    const reported: MadeUpAsked = { at: 1, reported: 0 };
-    const last: MadeUpAsked = { at: 4, reported: 1 };
+    const told: MadeUpAsked = { at: 1, told: 0 };
+    const last: MadeUpAsked = { at: 4, told: 1 };
     const inGroup = (count: number, more: Partial<MadeUpAsked> = {}): MadeUpAsked => ({
       at: 2,
       count,
       ...more,
     });
-    const whole = [reported, inGroup(1), inGroup(2, { sameGroup: true }), last];
+    const whole = [told, inGroup(1), inGroup(2, { sameGroup: true }), last];
     const later = [inGroup(1, { isLater: true }), last];
     expect(judged(closed(...whole), closed(...later)).kind).toBe('nothing');
     const verdict = judged(closed(...whole, broadcast(5)), closed(...later, broadcast(5, { root: 1 })));
@@ -212,21 +212,17 @@ describe('if the first calls of a rank are lost', () => {
     const whole = later(0, broadcast(9));
     const notNamed: MadeUpAsked = { at: 1, isLater: true };
     expect(judged(whole, closed(notNamed, broadcast(9, { root: 1 }))).kind).toBe('nothing');
-    const grouped: MadeUpAsked = { at: 2, reported: 5, sameGroup: true };
+    const grouped: MadeUpAsked = { at: 2, told: 5, sameGroup: true };
     expect(judged(whole, closed(notNamed, grouped, broadcast(9, { root: 1 }))).kind).toBe('nothing');
-    const disagreeing = closed(
-      { ...notNamed, reported: 2 },
-      { at: 2, reported: 5 },
-      broadcast(9, { root: 1 }),
-    );
+    const disagreeing = closed({ ...notNamed, told: 2 }, { at: 2, told: 5 }, broadcast(9, { root: 1 }));
     expect(judged(whole, disagreeing).kind).toBe('nothing');
   });
 });
 
 it('the reported collectives of each rank are read once', () => {
   const asked: MadeUpAsked[] = [
-    { at: 2, reported: 1, isLater: true },
-    { at: 3, reported: 2 },
+    { at: 2, told: 1, isLater: true },
+    { at: 3, told: 2 },
   ];
   const made = evidence(
     Array.from({ length: 9 }, () => ({ calls: [], asked })),

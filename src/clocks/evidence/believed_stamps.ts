@@ -1,7 +1,7 @@
 /**
- * Learns which stamps to believe. Do receives of low-latency protocols wait for their data? If not, their stop counts instead of state 11.
- * Does the network make a sender wait for the receiver? If not, a receive's start says nothing about the sender. Each belief is tried, the
- * richest first. The one with the fewest contradictions is used.
+ * Learns which stamps to believe: whether receives of low-latency protocols wait for their data (else their stop counts instead of state
+ * 11), and whether the network makes a sender wait for the receiver (else a receive's start says nothing about the sender). Each belief is
+ * tried, the richest first. The one with the fewest contradictions is used.
  */
 
 import { align, type Alignment, type AlignmentOptions } from '../alignment.js';

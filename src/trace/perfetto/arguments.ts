@@ -47,13 +47,19 @@ export function putArgs(out: Chunks, at: number, sequence: Sequence, args: Args)
   return at;
 }
 
-/** One annotation of a known name and a number of 0 or more, below 128 bytes. */
-export function putCount(bytes: Uint8Array, at: number, nameIid: number, value: number): number {
+/** One annotation of a known name and a number of 0 or more (a row of a column), below 128 bytes. */
+export function putCount(
+  bytes: Uint8Array,
+  at: number,
+  nameIid: number,
+  values: Float64Array,
+  row: number,
+): number {
   bytes[at] = ANNOTATION;
   bytes[at + 2] = NAME_IID;
   let end = putVarint(bytes, at + 3, nameIid);
   bytes[end++] = UINT;
-  end = putVarint(bytes, end, value);
+  end = putVarint(bytes, end, values[row]!);
   bytes[at + 1] = end - at - 2;
   return end;
 }

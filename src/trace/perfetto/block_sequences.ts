@@ -18,6 +18,7 @@ import { Sequence } from './sequence.js';
 const TIME_SEQUENCES = 8;
 
 export class BlockSequences {
+  /** The newest first: whichever takes an event stays behind those that are ahead of it. */
   private readonly inTime: Sequence[] = [];
   private absolute: Sequence | undefined;
 
@@ -32,14 +33,7 @@ export class BlockSequences {
 
   of(at: TraceNs): Sequence {
     const { inTime } = this;
-    let nearest = -1;
-    let found: Sequence | undefined;
-    for (const sequence of inTime) {
-      if (sequence.last > at || sequence.last <= nearest) continue;
-      nearest = sequence.last;
-      found = sequence;
-    }
-    if (found) return found;
+    for (const sequence of inTime) if (sequence.last <= at) return sequence;
     return inTime.length < TIME_SEQUENCES ? this.open('delta') : (this.absolute ??= this.open('absolute'));
   }
 

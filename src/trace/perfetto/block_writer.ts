@@ -6,7 +6,8 @@
 
 import { BugError, assert } from '../../base/assert.js';
 import type { TraceNs } from '../../base/time.js';
-import type { SliceExtra, SliceRef, StepSink, TrackRef, TrackSink, TrackSpec } from '../tracks/sink.js';
+import type { SliceExtra, SliceRef, TrackRef, TrackSink, TrackSpec } from '../tracks/sink.js';
+import { StepSlices } from '../tracks/step_slices.js';
 import { BlockIds, type BlockPosition } from './block_ids.js';
 import { BlockSequences } from './block_sequences.js';
 import { Chunks, type Output } from './chunks.js';
@@ -47,6 +48,11 @@ export class BlockWriter implements TrackSink {
   private readonly root: number | undefined;
   private readonly sequences: BlockSequences;
   private readonly tally = new Tally();
+  private readonly stepWriter: StepWriter;
+  readonly steps = new StepSlices((slices, rows) => {
+    assert(!this.isClosed, 'steps after close()');
+    this.stepWriter.write(slices, rows);
+  });
   private isClosed = false;
 
   constructor(options: BlockOptions) {
@@ -56,9 +62,12 @@ export class BlockWriter implements TrackSink {
     this.start = new TraceStart(options.traceStart);
     this.root = this.describeRoot(options.process);
     this.sequences = new BlockSequences(this.ids, this.start, this.out, options.internLimit);
+    const { nesting, tally, packets, sequences } = this;
+    this.stepWriter = new StepWriter({ nesting, tally, packets, sequences, track: (ref) => this.track(ref) });
   }
 
   describe(spec: TrackSpec): TrackRef {
+    this.steps.flush();
     assert(!this.isClosed, `track "${spec.name}" is described after close()`);
     assert(spec.name !== '', 'a track without a name');
     assert(spec.rank === (spec.rank | 0), `track "${spec.name}" has rank ${spec.rank}, not an int32`);
@@ -74,6 +83,7 @@ export class BlockWriter implements TrackSink {
       uuid,
       isInteger: spec.kind === 'counter' && isIntegerUnit(spec.unit),
       open: [],
+      stepDepth: 0,
       lastAt: 0,
       pile: 0,
       state: null,
@@ -83,6 +93,7 @@ export class BlockWriter implements TrackSink {
   }
 
   begin(ref: TrackRef, at: TraceNs, name: string, extra?: SliceExtra): SliceRef {
+    this.steps.flush();
     const track = this.track(ref);
     const slice = this.nesting.begin(track, at);
     this.tally.slices++;
@@ -92,6 +103,7 @@ export class BlockWriter implements TrackSink {
   }
 
   end(ref: TrackRef, at: TraceNs, slice: SliceRef, extra?: SliceExtra): void {
+    this.steps.flush();
     const track = this.track(ref);
     this.nesting.end(track, at, slice);
     this.tally.event(track);
@@ -99,6 +111,7 @@ export class BlockWriter implements TrackSink {
   }
 
   instant(ref: TrackRef, at: TraceNs, name: string, extra?: SliceExtra): void {
+    this.steps.flush();
     const track = this.track(ref);
     this.nesting.instant(track, at);
     this.tally.slices++;
@@ -108,6 +121,7 @@ export class BlockWriter implements TrackSink {
   }
 
   counter(ref: TrackRef, at: TraceNs, value: number): void {
+    this.steps.flush();
     const track = this.track(ref);
     this.nesting.counter(track, at, value);
     this.tally.counterSamples++;
@@ -116,6 +130,7 @@ export class BlockWriter implements TrackSink {
   }
 
   state(ref: TrackRef, at: TraceNs, name: string | null): void {
+    this.steps.flush();
     const track = this.track(ref);
     if (!this.nesting.state(track, at, name)) return;
     if (name !== null) this.tally.states++;
@@ -123,21 +138,14 @@ export class BlockWriter implements TrackSink {
     this.packets.event(this.sequenceOf(track, at), STATE, track.uuid, at, name, undefined);
   }
 
-  steps(ref: TrackRef): StepSink {
-    return new StepWriter(ref, this.track(ref), {
-      nesting: this.nesting,
-      tally: this.tally,
-      packets: this.packets,
-      sequenceOf: this.sequenceOf,
-    });
-  }
-
   counts(): BlockCounts {
+    this.steps.flush();
     return this.tally.counts(this.nesting.openSlices, this.out.total);
   }
 
   /** Flushes the last bytes. Open slices stay open on purpose: they show work that never ended. */
   close(): void {
+    this.steps.flush();
     this.isClosed = true;
     this.out.flush();
   }
@@ -148,10 +156,10 @@ export class BlockWriter implements TrackSink {
     return track;
   }
 
-  private readonly sequenceOf = (track: Track, at: TraceNs): Sequence => {
+  private sequenceOf(track: Track, at: TraceNs): Sequence {
     if (this.isClosed) throw new BugError(`track "${track.name}" has an event after close()`);
     return this.sequences.of(at);
-  };
+  }
 
   /** The root track. Its uuid is reserved even without one, so that TrackRefs map alike. */
   private describeRoot(process: ProcessSpec | null): number | undefined {

@@ -64,6 +64,24 @@ export class InternTable {
   }
 }
 
+/** The numbers of a few strings by their index in a list: no look-up by text. */
+export class KnownIds {
+  private readonly ids: Uint32Array;
+
+  constructor(
+    private readonly table: InternTable,
+    private readonly texts: readonly string[],
+  ) {
+    this.ids = new Uint32Array(texts.length);
+  }
+
+  /** 0: not written yet, or the table is full. */
+  idOf(index: number): number {
+    const id = this.ids[index]!;
+    return id === 0 ? (this.ids[index] = this.table.known(this.texts[index]!)) : id;
+  }
+}
+
 /** Length and bytes of a string, in UTF-8. A lone surrogate becomes U+FFFD, because the bytes must be valid. */
 export function putText(out: Chunks, at: number, text: string): number {
   out.reserve(at, 3 * text.length + 2 * MAX_VARINT);

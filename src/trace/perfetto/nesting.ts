@@ -21,6 +21,8 @@ export interface Track {
   readonly isInteger: boolean;
   /** Innermost last. */
   readonly open: SliceRef[];
+  /** On a track of steps: 1 in a step, 2 in a phase of it. */
+  stepDepth: number;
   lastAt: number;
   /** Number of instants at `lastAt`: the importer treats them as nested slices. */
   pile: number;

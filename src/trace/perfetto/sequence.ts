@@ -3,9 +3,9 @@
  * the same at any place.
  */
 
-import type { TraceNs } from '../../base/time.js';
 import { DELTA_CLOCK, TRACE_CLOCK, type TraceStart } from './clocks.js';
-import { INTERN_LIMIT, InternTable } from './interning.js';
+import { STEP_NAMES, VALUE_NAMES } from '../tracks/step_slices.js';
+import { INTERN_LIMIT, InternTable, KnownIds } from './interning.js';
 import { encodePackets } from './protos.js';
 import { putVarint } from './wire.js';
 
@@ -27,6 +27,9 @@ export class Sequence {
   readonly names: InternTable;
   readonly argNames: InternTable;
   readonly argTexts: InternTable;
+  /** The numbers of STEP_NAMES and VALUE_NAMES here. */
+  readonly stepNames: KnownIds;
+  readonly stepValues: KnownIds;
   private readonly isDelta: boolean;
   /** Time of the newest packet. A delta clock cannot go back before it. */
   last = 0;
@@ -41,6 +44,8 @@ export class Sequence {
     this.names = new InternTable(EVENT_NAMES, internLimit);
     this.argNames = new InternTable(DEBUG_ANNOTATION_NAMES, internLimit);
     this.argTexts = new InternTable(DEBUG_ANNOTATION_STRING_VALUES, internLimit);
+    this.stepNames = new KnownIds(this.names, STEP_NAMES);
+    this.stepValues = new KnownIds(this.argNames, VALUE_NAMES);
   }
 
   opening(): Uint8Array {
@@ -53,8 +58,12 @@ export class Sequence {
     });
   }
 
-  /** It is written even if the distance is 0, because a packet without a timestamp is dropped. */
-  putTimestamp(out: Uint8Array, position: number, at: TraceNs): number {
+  /**
+   * The time in a row. It is written even if the distance is 0, because a packet without a timestamp is dropped. Times stay in their
+   * columns: V8 makes an object of each one that a call passes on.
+   */
+  putTimestamp(out: Uint8Array, position: number, times: Float64Array, row: number): number {
+    const at = times[row]!;
     if (!this.isDelta) return putVarint(out, position, at);
     const distance = at - this.last;
     this.last = at;

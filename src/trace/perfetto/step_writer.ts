@@ -1,89 +1,96 @@
 /**
- * The fast path: steps and their phases as packets. It allocates nothing and checks nothing twice. Such a packet has one name, at most one
- * number and at most one arrow, so it is below 128 bytes. Anything else (a new string, arguments at the end) takes the slow path of all
- * events, with the same bytes (test/perfetto/step_writer.test.ts).
+ * The fast path: a batch of slices of steps as packets, in one loop that allocates nothing. Such a packet has one name, at most one number
+ * and at most one arrow, so it is below 128 bytes. Anything else (a new string, more arguments at the end, a number below 0) takes the path
+ * of all events, with the same bytes (test/trace/perfetto/step_writer.test.ts).
  */
 
 import { BugError } from '../../base/assert.js';
 import type { TraceNs } from '../../base/time.js';
-import type { Args, FlowId, StepSink, TrackRef } from '../tracks/sink.js';
+import type { TrackRef } from '../tracks/sink.js';
+import { NO_VALUE, STEP_NAMES, StepRow, type StepSlices } from '../tracks/step_slices.js';
+import type { BlockSequences } from './block_sequences.js';
 import type { Tally } from './counts.js';
 import { INSTANT, SLICE_BEGIN, SLICE_END, type EventPackets } from './event_packets.js';
 import type { Nesting, Track } from './nesting.js';
-import type { Sequence } from './sequence.js';
 
-/** Shared by the tracks of a block. */
+/** What it shares with the other events of a block. */
 export interface BlockParts {
   readonly nesting: Nesting;
   readonly tally: Tally;
   readonly packets: EventPackets;
-  readonly sequenceOf: (track: Track, at: TraceNs) => Sequence;
+  readonly sequences: BlockSequences;
+  readonly track: (ref: TrackRef) => Track;
 }
 
-const STEP = 'step';
-const BYTES = 'bytes';
+export class StepWriter {
+  constructor(private readonly block: BlockParts) {}
 
-export class StepWriter implements StepSink {
-  private isOpen = false;
-  private inPhase = false;
-
-  constructor(
-    readonly track: TrackRef,
-    private readonly at: Track,
-    private readonly block: BlockParts,
-  ) {}
-
-  begin(at: TraceNs, step: number): void {
-    if (this.isOpen) throw new BugError(`track "${this.at.name}" at ${at} ns: a step within a step`);
-    this.isOpen = true;
-    this.slice(at, STEP, STEP, step, null);
+  write(slices: StepSlices, rows: number): void {
+    const { block } = this;
+    for (let row = 0; row < rows; row++) {
+      const track = block.track(slices.track[row] as TrackRef);
+      const what = slices.what[row]!;
+      const at = slices.at[row] as TraceNs;
+      block.nesting.advance(track, at, 'slices');
+      if (what === StepRow.Begin && track.stepDepth > 0) throw broken(track, at, 'a step within a step');
+      if (what !== StepRow.Begin && track.stepDepth === 0)
+        throw broken(track, at, 'a phase or an end outside a step');
+      if (track.stepDepth === 2) this.endPhase(track, slices, row);
+      if (what === StepRow.End) this.endStep(track, slices, row);
+      else this.begin(track, slices, row, what === StepRow.Brief);
+    }
   }
 
-  phase(at: TraceNs, name: string, bytes: number | null, flow: FlowId | null): void {
-    this.endPhase(at);
-    this.inPhase = true;
-    this.slice(at, name, bytes === null ? null : BYTES, bytes ?? 0, flow);
+  private begin(track: Track, slices: StepSlices, row: number, isBrief: boolean): void {
+    const { nesting, tally } = this.block;
+    tally.slice(track);
+    if (!isBrief) {
+      nesting.openSlices++;
+      track.stepDepth++;
+    }
+    const type = isBrief ? INSTANT : SLICE_BEGIN;
+    const { packets, sequences } = this.block;
+    const at = slices.at[row] as TraceNs;
+    const sequence = sequences.of(at);
+    const what = slices.what[row]!;
+    const value = slices.value[row]!;
+    const nameIid = sequence.stepNames.idOf(slices.name[row]!);
+    const hasValue = what === StepRow.Begin || value !== NO_VALUE;
+    const argIid = hasValue ? sequence.stepValues.idOf(what) : 0;
+    if (nameIid === 0 || (hasValue && (argIid === 0 || value < 0))) {
+      const extra = { args: slices.argsOf(row), flow: slices.flowOf(row) ?? undefined };
+      packets.event(sequence, type, track.uuid, at, STEP_NAMES[slices.name[row]!]!, extra);
+    } else {
+      packets.step(sequence, type, track.uuid, slices, row, nameIid, argIid);
+    }
   }
 
-  /** One packet: an instant is a slice without a duration. */
-  brief(at: TraceNs, name: string, flow: FlowId | null): void {
-    this.endPhase(at);
-    const { nesting, tally, packets } = this.block;
-    nesting.advance(this.at, at, 'slices');
-    tally.slice(this.at);
-    packets.slice(this.block.sequenceOf(this.at, at), INSTANT, this.at.uuid, at, name, null, 0, flow);
+  private endPhase(track: Track, slices: StepSlices, row: number): void {
+    this.ended(track);
+    const at = slices.at[row] as TraceNs;
+    const { packets, sequences } = this.block;
+    packets.step(sequences.of(at), SLICE_END, track.uuid, slices, row, 0, 0);
   }
 
-  end(at: TraceNs, args: Args): void {
-    if (!this.isOpen) throw new BugError(`track "${this.at.name}" at ${at} ns: no step to end`);
-    if (this.inPhase) this.close(at, null);
-    this.isOpen = false;
-    this.inPhase = false;
-    this.close(at, args.length > 0 ? args : null);
+  private endStep(track: Track, slices: StepSlices, row: number): void {
+    this.ended(track);
+    const at = slices.at[row] as TraceNs;
+    const { packets, sequences } = this.block;
+    const sequence = sequences.of(at);
+    const value = slices.value[row]!;
+    const argIid = value === NO_VALUE ? 0 : sequence.stepValues.idOf(StepRow.End);
+    const isPlain = slices.args[row]!.length === 0 && (argIid !== 0 || value === NO_VALUE);
+    if (isPlain) packets.step(sequence, SLICE_END, track.uuid, slices, row, 0, argIid);
+    else packets.event(sequence, SLICE_END, track.uuid, at, null, { args: slices.argsOf(row) });
   }
 
-  private endPhase(at: TraceNs): void {
-    if (!this.isOpen) throw new BugError(`track "${this.at.name}" at ${at} ns: a phase outside a step`);
-    if (this.inPhase) this.close(at, null);
-    this.inPhase = false;
-  }
-
-  private slice(at: TraceNs, name: string, argName: string | null, value: number, flow: FlowId | null): void {
-    const { nesting, tally, packets } = this.block;
-    nesting.advance(this.at, at, 'slices');
-    nesting.openSlices++;
-    tally.slice(this.at);
-    const sequence = this.block.sequenceOf(this.at, at);
-    packets.slice(sequence, SLICE_BEGIN, this.at.uuid, at, name, argName, value, flow);
-  }
-
-  private close(at: TraceNs, args: Args | null): void {
-    const { nesting, tally, packets } = this.block;
-    nesting.advance(this.at, at, 'slices');
+  private ended(track: Track): void {
+    const { nesting, tally } = this.block;
+    tally.event(track);
     nesting.openSlices--;
-    tally.event(this.at);
-    const sequence = this.block.sequenceOf(this.at, at);
-    if (args === null) packets.slice(sequence, SLICE_END, this.at.uuid, at, null, null, 0, null);
-    else packets.event(sequence, SLICE_END, this.at.uuid, at, null, { args });
+    track.stepDepth--;
   }
 }
+
+const broken = (track: Track, at: TraceNs, what: string): BugError =>
+  new BugError(`track "${track.name}" at ${at} ns: ${what}`);

@@ -15,18 +15,26 @@ export const MAX_VARINT = 10;
 
 const TWO_32 = 2 ** 32;
 
-/** A safe integer ≥ 0. Shifts lose the bits above 31, so those groups are divided off. */
-export function putVarint(out: Uint8Array, at: number, value: number): number {
-  while (value > 0x7fffffff) {
-    out[at++] = (value & 0x7f) | 0x80;
-    value = Math.floor(value / 0x80);
-  }
+/** A safe integer ≥ 0. Nearly all are below 2^31, and V8 passes such a number on without making an object of it. */
+export const putVarint = (out: Uint8Array, at: number, value: number): number =>
+  value <= 0x7fffffff ? putVarint31(out, at, value | 0) : putLongVarint(out, at, value);
+
+function putVarint31(out: Uint8Array, at: number, value: number): number {
   while (value > 0x7f) {
     out[at++] = (value & 0x7f) | 0x80;
     value >>>= 7;
   }
   out[at++] = value;
   return at;
+}
+
+/** Shifts lose the bits above 31, so those groups are divided off. */
+function putLongVarint(out: Uint8Array, at: number, value: number): number {
+  while (value > 0x7fffffff) {
+    out[at++] = (value & 0x7f) | 0x80;
+    value = Math.floor(value / 0x80);
+  }
+  return putVarint31(out, at, value);
 }
 
 /** An unsigned 64-bit value as two unsigned 32-bit halves. */

@@ -11,7 +11,8 @@
 import { assert } from '../../base/assert.js';
 import type { TraceNs } from '../../base/time.js';
 import { ALWAYS, type Detail, type Window, type Windows } from './selection.js';
-import type { Args, FlowId, SliceExtra, SliceRef, StepSink, TrackRef, TrackSink, TrackSpec } from './sink.js';
+import type { SliceExtra, SliceRef, TrackRef, TrackSink, TrackSpec } from './sink.js';
+import { StepSlices, StepsOneByOne } from './step_slices.js';
 
 interface OpenSlice {
   readonly ref: SliceRef;
@@ -38,6 +39,10 @@ interface ClippedTrack {
 }
 
 export class ClippedSink implements TrackSink {
+  private readonly stepsOneByOne = new StepsOneByOne(this);
+  readonly steps = new StepSlices((slices, rows) => {
+    this.stepsOneByOne.take(slices, rows);
+  });
   private readonly tracks: ClippedTrack[] = [];
   private slices = 0;
   private readonly begun: Record<Detail, number> = { coll: 0, op: 0, step: 0 };
@@ -71,6 +76,7 @@ export class ClippedSink implements TrackSink {
   }
 
   begin(ref: TrackRef, at: TraceNs, name: string, extra?: SliceExtra): SliceRef {
+    this.steps.flush();
     const track = this.track(ref);
     const slice: OpenSlice = { ref: this.slices++ as SliceRef, at, name, extra, written: null };
     const { window } = track;
@@ -84,6 +90,7 @@ export class ClippedSink implements TrackSink {
   }
 
   end(ref: TrackRef, at: TraceNs, slice: SliceRef, extra?: SliceExtra): void {
+    this.steps.flush();
     const track = this.track(ref);
     const { window, open } = track;
     const last = open.at(-1);
@@ -99,6 +106,7 @@ export class ClippedSink implements TrackSink {
   }
 
   instant(ref: TrackRef, at: TraceNs, name: string, extra?: SliceExtra): void {
+    this.steps.flush();
     const track = this.track(ref);
     const { window } = track;
     if (!isWithin(window, at)) return;
@@ -107,20 +115,18 @@ export class ClippedSink implements TrackSink {
   }
 
   counter(ref: TrackRef, at: TraceNs, value: number): void {
+    this.steps.flush();
     this.setValue(this.track(ref), at, value);
   }
 
   state(ref: TrackRef, at: TraceNs, name: string | null): void {
+    this.steps.flush();
     this.setValue(this.track(ref), at, name);
-  }
-
-  /** Steps go one by one, as any slice, because the fast path has no windows. */
-  steps(track: TrackRef): StepSink {
-    return new ClippedSteps(this, track);
   }
 
   /** After the last event: slices that still wait reach into the window. */
   finish(): void {
+    this.steps.flush();
     for (const track of this.tracks) {
       const { window } = track;
       if (window === null) continue;
@@ -188,42 +194,6 @@ export class ClippedSink implements TrackSink {
     const track = this.tracks[ref];
     assert(track !== undefined, `track ${ref} was never described`);
     return track;
-  }
-}
-
-class ClippedSteps implements StepSink {
-  private step: SliceRef | null = null;
-  private wait: SliceRef | null = null;
-
-  constructor(
-    private readonly sink: TrackSink,
-    readonly track: TrackRef,
-  ) {}
-
-  begin(at: TraceNs, step: number): void {
-    this.step = this.sink.begin(this.track, at, 'step', { args: [['step', step]] });
-  }
-
-  phase(at: TraceNs, name: string, bytes: number | null, flow: FlowId | null): void {
-    this.endPhase(at);
-    const args: Args | undefined = bytes === null ? undefined : [['bytes', bytes]];
-    this.wait = this.sink.begin(this.track, at, name, { args, flow: flow ? { ...flow } : undefined });
-  }
-
-  brief(at: TraceNs, name: string, flow: FlowId | null): void {
-    this.phase(at, name, null, flow);
-  }
-
-  end(at: TraceNs, args: Args): void {
-    this.endPhase(at);
-    assert(this.step !== null, 'a step ends that has not begun');
-    this.sink.end(this.track, at, this.step, { args });
-    this.step = null;
-  }
-
-  private endPhase(at: TraceNs): void {
-    if (this.wait !== null) this.sink.end(this.track, at, this.wait);
-    this.wait = null;
   }
 }
 

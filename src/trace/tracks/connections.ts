@@ -11,14 +11,14 @@ import type { TrackContext } from './context.js';
 import { transfersOf } from '../../model/identity.js';
 import { Lanes, laneName } from './lanes.js';
 import { peerName, rankName, titleOf, type RankNames } from './rank_names.js';
-import type { StepSink, TrackRef } from './sink.js';
+import type { TrackRef } from './sink.js';
 
 /** NCCL keeps at most this many steps of a connection in flight and names their slots step % 8. A power of two. */
 export const NCCL_STEPS = 8;
 
 /** A step slot. */
 export interface Slot {
-  readonly steps: StepSink;
+  readonly track: TrackRef;
   isBusy: boolean;
   /** Begin of the newest phase, or of the step; when the step ended. */
   phaseAt: TraceNs;
@@ -138,7 +138,7 @@ export class Slots {
       rank: number,
       description: SLOT_DESCRIPTION,
     });
-    return { steps: sink.steps(track), isBusy: false, phaseAt: 0 as TraceNs, inPeerWait: false };
+    return { track, isBusy: false, phaseAt: 0 as TraceNs, inPeerWait: false };
   }
 }
 

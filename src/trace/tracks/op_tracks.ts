@@ -10,7 +10,8 @@ import type { TraceNs } from '../../base/time.js';
 import type { StepTable } from '../../model/step_table.js';
 import type { Op } from '../../model/types.js';
 import type { CommGroups } from './comm_groups.js';
-import { Connections, type Connection } from './connections.js';
+import type { ByteCounters } from './byte_counters.js';
+import { Connections, type Connection, type Slots } from './connections.js';
 import type { TrackContext } from './context.js';
 import type { FlowCensus } from './flow_census.js';
 import { Correlations, operationId, transferName } from '../../model/identity.js';
@@ -38,9 +39,10 @@ export class OpTracks {
     groups: CommGroups,
     private readonly flows: FlowCensus,
     private readonly inFlight: InFlight,
+    bytes: ByteCounters,
   ) {
     this.connections = new Connections(context, groups);
-    this.steps = new StepTracks(context, flows, openOp, (op) => this.connections.of(op).slotsOf(0));
+    this.steps = new StepTracks(context, flows, bytes, this);
   }
 
   opStart(op: Op, at: TraceNs): void {
@@ -93,6 +95,16 @@ export class OpTracks {
     }
     this.steps.finish(steps);
     for (const op of waiting) for (const row of op.openSteps) this.steps.lastPoll(steps, row);
+  }
+
+  /** Undefined: it is not drawn, or is over. */
+  placeOf(op: Op): StepPlace | undefined {
+    return openOp(op);
+  }
+
+  /** For steps of an operation without a place. */
+  spareSlots(op: Op): Slots {
+    return this.connections.of(op).slotsOf(0);
   }
 
   /** A stand-in without a stop ends with its last step, which frees its lane. */

@@ -3,10 +3,10 @@
  * per event.
  */
 
-import type { StepListener, StepTable } from '../../model/step_table.js';
+import type { StepEvents, StepListener } from '../../model/step_events.js';
+import type { StepTable } from '../../model/step_table.js';
 import type { Ticks, TraceNs } from '../../base/time.js';
 import {
-  StepPhase,
   type CtrlState,
   type HostSpan,
   type Kernel,
@@ -63,10 +63,10 @@ export class RankTracks implements Omit<WorkListener, 'opAlive'>, StepListener {
     this.host = new HostTracks(context);
     this.inFlight = new InFlight(context, this.dueEnds, this.changes, resolution.sampleNs);
     this.work = new WorkTracks(context, groups, this.dueEnds, this.inFlight);
-    this.ops = new OpTracks(context, groups, this.flows, this.inFlight);
+    this.bytes = new ByteCounters(context, groups, this.changes, resolution);
+    this.ops = new OpTracks(context, groups, this.flows, this.inFlight, this.bytes);
     this.kernels = new KernelTracks(context, groups);
     this.proxyThreads = new ProxyThreadTracks(context);
-    this.bytes = new ByteCounters(context, groups, this.changes, resolution);
     this.recorder = describeRecorder(context);
     this.odd = new OddTracks(context, this.recorder);
     drawCommunicators(context, groups);
@@ -105,25 +105,8 @@ export class RankTracks implements Omit<WorkListener, 'opAlive'>, StepListener {
     this.kernels.opStop(op);
   }
 
-  stepStart(steps: StepTable, row: number, at: Ticks): void {
-    this.ops.steps.start(steps, row, this.context.time(at));
-  }
-
-  stepPhase(steps: StepTable, row: number, from: Ticks, at: Ticks): void {
-    const { time } = this.context;
-    const now = time(at);
-    this.ops.steps.phase(steps, row, from === at ? now : time(from), now);
-    if (steps.phase[row] === StepPhase.FlushWait)
-      this.bytes.moved(steps.op[row]!, false, Math.max(0, steps.bytes[row]!), now);
-  }
-
-  stepStop(steps: StepTable, row: number, at: Ticks, byItself: boolean): void {
-    const op = steps.op[row]!;
-    const now = this.context.time(at);
-    if (steps.phase[row] === StepPhase.SendWait)
-      this.bytes.moved(op, true, Math.max(0, steps.bytes[row]!), now);
-    this.ops.steps.stop(steps, row, now, byItself);
-    if (op.lost) this.ops.standInStep(op, now);
+  steps(steps: StepTable, events: StepEvents): void {
+    this.ops.steps.draw(steps, events);
   }
 
   kernelStart(kernel: Kernel): void {

@@ -4,7 +4,8 @@
  * threads.
  */
 
-import type { StepListener, StepTable } from '../../model/step_table.js';
+import { STARTED, StepEvents, type StepListener } from '../../model/step_events.js';
+import type { StepTable } from '../../model/step_table.js';
 import { belongsToNoComm, callComm } from '../../model/host_span.js';
 import { commKey } from '../../model/identity.js';
 import type { Ticks, TraceNs } from '../../base/time.js';
@@ -16,6 +17,7 @@ type Picture = Omit<WorkListener, 'opAlive'> & StepListener;
 
 export class SelectedEvents implements Picture {
   private readonly known = new Map<Communicator, boolean>();
+  private readonly chosen = new StepEvents();
 
   constructor(
     private readonly picture: Picture,
@@ -52,18 +54,18 @@ export class SelectedEvents implements Picture {
   }
 
   /** A step whose start was not passed on only counts its bytes. */
-  stepStart(steps: StepTable, row: number, at: Ticks): void {
+  steps(steps: StepTable, events: StepEvents): void {
+    const { what, row, at, from, length } = events;
+    const { chosen } = this;
     const window = this.plan.windows.step;
-    if (window !== null && this.has(steps.op[row]!.comm) && this.time(at) <= window.to)
-      this.picture.stepStart(steps, row, at);
-  }
-
-  stepPhase(steps: StepTable, row: number, from: Ticks, at: Ticks): void {
-    if (this.has(steps.op[row]!.comm)) this.picture.stepPhase(steps, row, from, at);
-  }
-
-  stepStop(steps: StepTable, row: number, at: Ticks, byItself: boolean): void {
-    if (this.has(steps.op[row]!.comm)) this.picture.stepStop(steps, row, at, byItself);
+    for (let i = 0; i < length; i++) {
+      if (!this.has(steps.op[row[i]!]!.comm)) continue;
+      const isStart = what[i] === STARTED;
+      if (isStart && (window === null || this.time(at[i] as Ticks) > window.to)) continue;
+      chosen.add(what[i]!, row[i]!, at[i]!, from[i]!);
+    }
+    this.picture.steps(steps, chosen);
+    chosen.length = 0;
   }
 
   kernelStart(kernel: Kernel, at: Ticks): void {

@@ -14,6 +14,7 @@
 import type { TraceNs } from '../../base/time.js';
 import type { FlowId } from '../../model/identity.js';
 import type { Detail } from './selection.js';
+import type { StepSlices } from './step_slices.js';
 
 export type { FlowId };
 
@@ -64,27 +65,8 @@ export interface TrackSink {
   instant(track: TrackRef, at: TraceNs, name: string, extra?: SliceExtra): void;
   /** Absolute value: a safe integer on 'bytes' and 'count' tracks, any finite number on others. */
   counter(track: TrackRef, at: TraceNs, value: number): void;
-  /** The sink for the steps of a track of slices. */
-  steps(track: TrackRef): StepSink;
+  /** Takes the slices of network transfers. */
+  readonly steps: StepSlices;
   /** Enters a state; null leaves the track without one. Repeating the current state writes nothing. */
   state(track: TrackRef, at: TraceNs, name: string | null): void;
-}
-
-/**
- * Nine of ten slices are network transfers, so these have their own sink, on a track with nothing else but instants: one step at a time, in
- * it one phase after the other. The rules above hold here too.
- */
-export interface StepSink {
-  readonly track: TrackRef;
-  /** A slice `step` with the argument `step`. */
-  begin(at: TraceNs, step: number): void;
-  /**
-   * Ends the previous phase, if any, and begins this one; null: no such argument, no arrow. A sink that keeps `flow` copies it, because the
-   * caller reuses it.
-   */
-  phase(at: TraceNs, name: string, bytes: number | null, flow: FlowId | null): void;
-  /** A phase that ended when it began. */
-  brief(at: TraceNs, name: string, flow: FlowId | null): void;
-  /** Ends the phase and the step, and adds these arguments. */
-  end(at: TraceNs, args: Args): void;
 }

@@ -10,13 +10,15 @@
 
 import type { Ticks, TraceNs } from '../../base/time.js';
 import { setTransferId, transferName } from '../../model/identity.js';
+import { LEFT, STARTED, STOPPED, type StepEvents } from '../../model/step_events.js';
 import { NONE, type StepTable } from '../../model/step_table.js';
 import { StepPhase, type Op } from '../../model/types.js';
-import { Wait, WAIT_OF } from '../../model/waits.js';
+import type { ByteCounters } from './byte_counters.js';
 import type { Slot, Slots } from './connections.js';
 import type { TrackContext } from './context.js';
 import type { FlowCensus } from './flow_census.js';
 import type { Args, ArgValue, FlowId } from './sink.js';
+import { NO_VALUE, StepName, type StepSlices } from './step_slices.js';
 import type { Hash64 } from '../../base/hash.js';
 
 /** What the steps of an operation need of its drawing. */
@@ -28,49 +30,81 @@ export interface StepPlace {
   ends: number;
 }
 
+/** What steps need of the drawing of operations. */
+export interface StepPlaces {
+  /** Undefined: the operation is not drawn, or is over. */
+  placeOf(op: Op): StepPlace | undefined;
+  /** For the steps of such an operation. */
+  spareSlots(op: Op): Slots;
+  /** A step of a stand-in has ended. */
+  standInStep(op: Op, at: TraceNs): void;
+}
+
 export class StepTracks {
   /** One object for all arrows, because a sink reads it at once. */
   private readonly arrow = { hi: 0, lo: 0 };
   /** By row of the step table: the slot of a step in flight. */
   private readonly slots: (Slot | undefined)[] = [];
+  private readonly slices: StepSlices;
 
-  /** `placeOf`: undefined if the operation is not drawn, or is over. `spareSlots`: then its steps are drawn there. */
   constructor(
     private readonly context: TrackContext,
     private readonly flows: FlowCensus,
-    private readonly placeOf: (op: Op) => StepPlace | undefined,
-    private readonly spareSlots: (op: Op) => Slots,
-  ) {}
+    private readonly bytes: ByteCounters,
+    private readonly ops: StepPlaces,
+  ) {
+    this.slices = context.sink.steps;
+  }
 
-  start(steps: StepTable, row: number, at: TraceNs): void {
+  draw(steps: StepTable, events: StepEvents): void {
+    const { time } = this.context;
+    const { what, row: rows, at: ticks, from: begins, length } = events;
+    for (let i = 0; i < length; i++) {
+      const row = rows[i]!;
+      const at = time(ticks[i] as Ticks);
+      if (what[i] === STARTED) this.start(steps, row, at);
+      else if (what[i] === STOPPED || what[i] === LEFT) this.stop(steps, row, at, what[i] === STOPPED);
+      else {
+        const began = begins[i] === ticks[i] ? at : time(begins[i] as Ticks);
+        this.phase(steps, row, what[i] as StepPhase, began, at);
+      }
+    }
+  }
+
+  private start(steps: StepTable, row: number, at: TraceNs): void {
     const op = steps.op[row]!;
     const number = steps.number[row]!;
-    const slots = this.placeOf(op)?.slots ?? this.spareSlots(op);
+    const slots = this.ops.placeOf(op)?.slots ?? this.ops.spareSlots(op);
     const slot = slots.acquire(number, at);
-    slot.steps.begin(at, number);
+    this.slices.begin(slot.track, at, number);
     this.slots[row] = slot;
   }
 
   /** `began`: the recorded begin of the phase, between the phase before and now. */
-  phase(steps: StepTable, row: number, began: TraceNs, now: TraceNs): void {
+  private phase(steps: StepTable, row: number, phase: StepPhase, began: TraceNs, now: TraceNs): void {
+    if (phase === StepPhase.FlushWait)
+      this.bytes.moved(steps.op[row]!, false, Math.max(0, steps.bytes[row]!), now);
     const slot = this.slots[row];
     if (!slot) return;
     const at = began < slot.phaseAt ? slot.phaseAt : began > now ? now : began;
     if (slot.inPeerWait) this.drawPeerWait(steps, row, slot, at);
     slot.phaseAt = at;
-    const phase = steps.phaseOf(row);
     if (phase === StepPhase.PeerWait) {
       slot.inPeerWait = true;
       return;
     }
-    const bytes = carriesBytes(phase) && steps.bytes[row] !== NONE ? steps.bytes[row]! : null;
+    const bytes = carriesBytes(phase) && steps.bytes[row] !== NONE ? steps.bytes[row]! : NO_VALUE;
     const flow = phase === StepPhase.FlushWait ? this.arrowOf(steps, row) : null;
-    slot.steps.phase(at, WAIT_OF[phase], bytes, flow);
+    this.slices.phase(slot.track, at, NAME_OF[phase], bytes, flow);
   }
 
   /** `byItself`: NCCL stopped the step. */
-  stop(steps: StepTable, row: number, at: TraceNs, byItself: boolean): void {
+  private stop(steps: StepTable, row: number, at: TraceNs, byItself: boolean): void {
+    const op = steps.op[row]!;
+    if (steps.phase[row] === StepPhase.SendWait)
+      this.bytes.moved(op, true, Math.max(0, steps.bytes[row]!), at);
     this.end(steps, row, at, byItself ? NO_MORE : NOT_STOPPED);
+    if (op.lost) this.ops.standInStep(op, at);
   }
 
   /** Its communicator was finalized. */
@@ -82,7 +116,8 @@ export class StepTracks {
   finish(steps: StepTable): void {
     for (const [row, slot] of this.slots.entries()) {
       if (!slot) continue;
-      if (slot.inPeerWait) slot.steps.phase(slot.phaseAt, Wait.Peer, null, this.arrowOf(steps, row));
+      if (slot.inPeerWait)
+        this.slices.phase(slot.track, slot.phaseAt, StepName.Peer, NO_VALUE, this.arrowOf(steps, row));
       slot.inPeerWait = false;
     }
   }
@@ -93,7 +128,7 @@ export class StepTracks {
     const last = steps.lastPoll[row] === NONE ? steps.lastStartRepeat[row]! : steps.lastPoll[row]!;
     if (!slot || last === NONE) return;
     const at = later(slot.phaseAt, this.context.time(last as Ticks));
-    this.context.sink.instant(slot.steps.track, at, 'last poll', { args: stepArgs(steps, row) });
+    this.context.sink.instant(slot.track, at, 'last poll', { args: stepArgs(steps, row) });
   }
 
   private end(steps: StepTable, row: number, end: TraceNs, more: Args): void {
@@ -102,8 +137,9 @@ export class StepTracks {
     this.slots[row] = undefined;
     if (slot.inPeerWait) this.leavePeerWait(steps, row, slot, end);
     const at = later(slot.phaseAt, end);
-    const hasOwn = steps.polls[row]! > 1 || steps.startRepeats[row]! > 0;
-    slot.steps.end(at, hasOwn ? [...stepArgs(steps, row), ...more] : more);
+    const polls = steps.polls[row]! > 1 ? steps.polls[row]! : NO_VALUE;
+    const repeats = steps.startRepeats[row]!;
+    this.slices.end(slot.track, at, polls, repeats > 0 ? [['startRepeats', repeats], ...more] : more);
     slot.phaseAt = at;
     slot.isBusy = false;
   }
@@ -117,19 +153,19 @@ export class StepTracks {
     }
     this.drawPeerWait(steps, row, slot, last);
     slot.phaseAt = last;
-    slot.steps.phase(last, NOT_KNOWN, null, null);
+    this.slices.phase(slot.track, last, StepName.NotKnown, NO_VALUE, null);
   }
 
   /** From the slot's newest phase to `until`. The next call ends it. */
   private drawPeerWait(steps: StepTable, row: number, slot: Slot, until: TraceNs): void {
     slot.inPeerWait = false;
     const flow = this.arrowOf(steps, row);
-    if (until === slot.phaseAt) slot.steps.brief(until, Wait.Peer, flow);
-    else slot.steps.phase(slot.phaseAt, Wait.Peer, null, flow);
+    if (until === slot.phaseAt) this.slices.brief(slot.track, until, StepName.Peer, flow);
+    else this.slices.phase(slot.track, slot.phaseAt, StepName.Peer, NO_VALUE, flow);
   }
 
   private arrowOf(steps: StepTable, row: number): FlowId | null {
-    const place = this.placeOf(steps.op[row]!);
+    const place = this.ops.placeOf(steps.op[row]!);
     if (!place?.flow) return null;
     const { arrow } = this;
     const number = steps.number[row]!;
@@ -141,8 +177,15 @@ export class StepTracks {
   }
 }
 
-/** The record of what a step did is lost. */
-const NOT_KNOWN = 'not known';
+const NAME_OF: Readonly<Record<StepPhase, StepName>> = {
+  [StepPhase.Posted]: StepName.Step,
+  [StepPhase.SendGpuWait]: StepName.Gpu,
+  [StepPhase.PeerWait]: StepName.Peer,
+  [StepPhase.SendWait]: StepName.Send,
+  [StepPhase.RecvWait]: StepName.Recv,
+  [StepPhase.FlushWait]: StepName.Flush,
+  [StepPhase.RecvGpuWait]: StepName.Gpu,
+};
 
 const carriesBytes = (phase: StepPhase): boolean =>
   phase === StepPhase.SendWait || phase === StepPhase.FlushWait;

@@ -5,7 +5,8 @@
  */
 
 import type { TraceNs } from '../../base/time.js';
-import type { Args, FlowId, SliceExtra, SliceRef, StepSink, TrackRef, TrackSink, TrackSpec } from './sink.js';
+import type { Args, FlowId, SliceExtra, SliceRef, TrackRef, TrackSink, TrackSpec } from './sink.js';
+import { StepRow, StepSlices } from './step_slices.js';
 
 /** A track with its lanes: "rank 6 · ch00 recv from 7", "… ·2". */
 export interface Watch {
@@ -44,6 +45,9 @@ interface Watched {
 }
 
 export class WatchingSink implements TrackSink {
+  readonly steps = new StepSlices((slices, rows) => {
+    this.takeSteps(slices, rows);
+  });
   private readonly specs: TrackSpec[] = [];
   private readonly watched: (Watched | undefined)[] = [];
 
@@ -65,55 +69,48 @@ export class WatchingSink implements TrackSink {
   }
 
   begin(track: TrackRef, at: TraceNs, name: string, extra?: SliceExtra): SliceRef {
+    this.steps.flush();
     const ref = this.inner.begin(track, at, name, extra);
     this.opened(track, { ref, at, step: stepIn(extra?.args) });
     return ref;
   }
 
   end(track: TrackRef, at: TraceNs, slice: SliceRef, extra?: SliceExtra): void {
+    this.steps.flush();
     this.inner.end(track, at, slice, extra);
     this.closed(track, at);
   }
 
   instant(track: TrackRef, at: TraceNs, name: string, extra?: SliceExtra): void {
+    this.steps.flush();
     this.inner.instant(track, at, name, extra);
     this.moved(track, at);
   }
 
   counter(track: TrackRef, at: TraceNs, value: number): void {
+    this.steps.flush();
     this.inner.counter(track, at, value);
   }
 
   state(track: TrackRef, at: TraceNs, name: string | null): void {
+    this.steps.flush();
     this.inner.state(track, at, name);
   }
 
-  steps(track: TrackRef): StepSink {
-    const steps = this.inner.steps(track);
-    if (this.watched[track] === undefined) return steps;
-    return {
-      track,
-      begin: (at, step) => {
-        steps.begin(at, step);
-        this.opened(track, { ref: null, at, step });
-      },
-      phase: (at, name, bytes, flow) => {
-        steps.phase(at, name, bytes, flow);
-        this.moved(track, at);
-      },
-      brief: (at, name, flow) => {
-        steps.brief(at, name, flow);
-        this.moved(track, at);
-      },
-      end: (at, args) => {
-        steps.end(at, args);
-        this.closed(track, at);
-      },
-    };
+  private takeSteps(slices: StepSlices, rows: number): void {
+    this.inner.steps.addAll(slices, rows);
+    for (let row = 0; row < rows; row++) {
+      const track = slices.track[row] as TrackRef;
+      const at = slices.at[row] as TraceNs;
+      if (slices.what[row] === StepRow.Begin) this.opened(track, { ref: null, at, step: slices.value[row]! });
+      else if (slices.what[row] === StepRow.End) this.closed(track, at);
+      else this.moved(track, at);
+    }
   }
 
   /** After the last event. By watch. */
   finish(): Found[] {
+    this.steps.flush();
     return this.watches.map((watch, i) => this.found(watch, i));
   }
 

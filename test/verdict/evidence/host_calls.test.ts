@@ -14,8 +14,8 @@ const { folder, remove } = temporaryFolder();
 afterAll(remove);
 
 const S = 1e9;
-/** `reported`: NCCL reports a Coll with this number for it. `parent` 0n: its group is not known. */
-type Call = StartApi & { readonly reported?: number };
+/** `told`: NCCL reports a Coll with this number for it. `parent` 0n: its group is not known. */
+type Call = StartApi & { readonly told?: number };
 const BROADCAST: Call = { func: 'Broadcast', datatype: 'ncclFloat32', count: 64, root: 1 };
 let runs = 0;
 
@@ -41,15 +41,12 @@ async function judged(...ranks: readonly Rank[]) {
       const inGroup = Array.isArray(call) ? (call as readonly Call[]) : [call as Call];
       const at = (1 + i) * S;
       const parent = host.startGroupApi(at, { comm, groupDepth: inGroup.length > 1 ? 2 : 1 });
-      inGroup.forEach(({ reported, ...one }, k) => {
+      inGroup.forEach(({ told, ...one }, k) => {
         const api = host.startCollApi(at + 20 * k + 10, { comm, parent, ...one });
         host.stop(at + 20 * k + 20, api);
         const { func = '', count = 0 } = one;
-        if (reported !== undefined)
-          host.stop(
-            at + 900,
-            host.startColl(at + 800, { comm, parent: api, func, count, seqNumber: reported }),
-          );
+        if (told !== undefined)
+          host.stop(at + 900, host.startColl(at + 800, { comm, parent: api, func, count, seqNumber: told }));
       });
       host.stop(at + 1000, parent);
     });
@@ -166,7 +163,7 @@ it('the longest earlier pause does not include the start of the job', async () =
 });
 
 describe('if the first calls of a rank are lost', () => {
-  const gather = (reported: number): Call => ({ func: 'AllGather', count: 8, reported });
+  const gather = (told: number): Call => ({ func: 'AllGather', count: 8, told });
   const whole: Rank = { calls: [BROADCAST, gather(0), gather(1), BROADCAST, gather(2)] };
   /** A slot of its first group of calls, and so all that group's records. */
   const lost = (host: RingBuilder): void => {

@@ -1,7 +1,7 @@
 /**
- * The importer's slice stack, one per track, rule for rule (its SliceTracker). An END closes the innermost open slice
- * that its name and category do not exclude. Finished slices stay on the stack until time has passed them. Overlaps are
- * bent into nesting, mostly without a report.
+ * The importer's slice stack, one per track, rule for rule (its SliceTracker): an END closes the innermost open slice
+ * that its name and category do not exclude, finished slices stay on the stack until time has passed them, and
+ * overlaps are bent into nesting, mostly in silence.
  */
 
 import type { Event } from './events.js';
