@@ -111,8 +111,8 @@ function usualScatters(wires: readonly Link[], all: readonly Steps[]): Map<numbe
 }
 
 /**
- * Times between two minima, by the clock's own time. If there are too many, the widest gaps: if all links are silent for a while, only a
- * place in that silence has all minima on the correct sides.
+ * Times between two minima, by the clock's own time. If there are too many, the widest gaps: if no link has messages for a while, only a
+ * place in that pause has all minima on the correct sides.
  */
 function placesOf(view: readonly View[]): number[] {
   if (!view.some(({ inward }) => inward) || view.every(({ inward }) => inward)) return [];

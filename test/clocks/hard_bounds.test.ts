@@ -99,7 +99,7 @@ function outside(
 }
 
 describe('truth lies inside the hard bound', () => {
-  it('whatever was estimated, in the middle of pieces, at knots, and where links were silent', () => {
+  it('whatever was estimated, in the middle of pieces, at knots, and in pauses without messages', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1e9 }), (seed) => {
         const random = seeded(seed);

@@ -63,7 +63,7 @@ describe('a jump', () => {
     },
   );
 
-  it.each(NAMES)('%s: of 500 us is named in 40 s of silence, and where messages are few', (topology) => {
+  it.each(NAMES)('%s: of 500 us is named in 40 s without messages, and with few messages', (topology) => {
     for (const run of [
       { perMinute: 40, seconds: 60 },
       { perMinute: 400, seconds: 100, change: () => ({ tamper: silent(25e9, 65e9) }) },

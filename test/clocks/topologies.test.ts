@@ -46,7 +46,7 @@ it.each([
   ['ring', 6],
   ['pair', 30],
 ] as const)(
-  '%s: a rate that turns at any time in 100 s of silence stays inside both bounds',
+  '%s: a rate that turns at any time in 100 s without messages stays inside both bounds',
   (topology, draws) => {
     const { coverage, hardMisses } = judge(
       {
