@@ -87,7 +87,7 @@ function verdictLines(verdict: VerdictKind, report: VerdictReport): string[] {
         ...firstSilentLines(verdict.silent, report),
       ];
     case 'nothing':
-      return ['NOTHING  to judge: NCCL reported only calls of collectives, sends and receives'];
+      return ['NOTHING  to judge: NCCL reported no work of a collective, send or receive'];
   }
 }
 
