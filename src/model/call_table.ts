@@ -3,9 +3,10 @@
  * make the same calls in the same order. The order within a group does not matter.
  */
 
+import { withRows } from '../base/columns.js';
+import { firstIndex } from '../base/first_index.js';
 import { isLostText } from '../base/lost_text.js';
 import type { HostSpan } from './host_span.js';
-import type { HandleKey } from './record_fields.js';
 import { hasRoot } from './roots.js';
 import { packNumbers, type WideNumbers } from './wide_numbers.js';
 import type { WorkTable } from './work_table.js';
@@ -50,11 +51,19 @@ export interface CallTable {
   readonly until: number;
 }
 
+const FIRST_ROWS = 64;
+
+const emptyColumns = () => ({
+  shape: new Uint32Array(0),
+  at: new Float64Array(0),
+  /** Keys of the start records. */
+  keys: new Float64Array(0),
+  begins: new Uint8Array(0),
+});
+
 interface Draft {
-  readonly shape: number[];
-  readonly at: number[];
-  readonly keys: HandleKey[];
-  readonly begins: number[];
+  columns: ReturnType<typeof emptyColumns>;
+  calls: number;
   /** Calls made while another thread had a group open: their order is not known. */
   readonly overlaps: number[];
   group: HostSpan | null;
@@ -81,16 +90,19 @@ export class CallTableBuilder {
       return;
     }
     const draft = this.draft(span.comm.number);
-    const begins = draft.shape.length === 0 || span.parent !== draft.group;
-    if (begins && overlapsLast(span, draft)) draft.overlaps.push(draft.shape.length);
-    draft.begins.push(Number(begins));
-    draft.shape.push(this.shapeOf(span));
-    draft.at.push(span.start);
-    draft.keys.push(span.key);
+    const call = draft.calls++;
+    const begins = call === 0 || span.parent !== draft.group;
+    if (begins && overlapsLast(span, draft, call)) draft.overlaps.push(call);
+    if (call === draft.columns.at.length) draft.columns = withRows(draft.columns, 2 * call);
+    const { columns } = draft;
+    columns.begins[call] = Number(begins);
+    columns.shape[call] = this.shapeOf(span);
+    columns.at[call] = span.start;
+    columns.keys[call] = span.key;
     draft.group = span.parent;
     if (span.graphCaptured) draft.hasCaptured = true;
     if (span.parent === null || isLostText(span.func) || isLostText(span.datatype))
-      draft.knownFrom = draft.shape.length;
+      draft.knownFrom = draft.calls;
   }
 
   /** `until`: see CallTable. `works`: what NCCL reported. */
@@ -107,7 +119,7 @@ export class CallTableBuilder {
       comms: new Map(
         [...this.drafts].map(([number, draft]) => {
           const end = endOfCalls(draft, until);
-          const shape = makeShapes.from(draft.shape.slice(0, end));
+          const shape = makeShapes.from(draft.columns.shape.subarray(0, end));
           return [number, { ...finished(draft, end), shape, lastOther: others.get(number) ?? -1 }];
         }),
       ),
@@ -121,10 +133,10 @@ export class CallTableBuilder {
     const last = new Map<number, number>();
     for (let row = 0; row < seq.length; row++) {
       if (seq[row]! < 0) continue;
-      const at = this.drafts.get(comm[row]!)?.at ?? [];
+      const draft = this.drafts.get(comm[row]!);
       const tick = arrival[row]!;
-      if (until !== Infinity && tick > (at.at(-1) ?? -Infinity)) continue;
-      if (at[firstFrom(at, tick)] !== tick) last.set(comm[row]!, Math.max(last.get(comm[row]!) ?? -1, tick));
+      if (until !== Infinity && tick > (draft?.columns.at[draft.calls - 1] ?? -Infinity)) continue;
+      if (!draft || !hasCallAt(draft, tick)) last.set(comm[row]!, Math.max(last.get(comm[row]!) ?? -1, tick));
     }
     return last;
   }
@@ -132,8 +144,8 @@ export class CallTableBuilder {
   private draft(comm: number): Draft {
     let draft = this.drafts.get(comm);
     if (!draft) {
-      const columns = { shape: [], at: [], keys: [], begins: [], overlaps: [] };
-      draft = { ...columns, group: null, hasCaptured: false, knownFrom: 0 };
+      const columns = withRows(emptyColumns(), FIRST_ROWS);
+      draft = { columns, calls: 0, overlaps: [], group: null, hasCaptured: false, knownFrom: 0 };
       this.drafts.set(comm, draft);
     }
     return draft;
@@ -153,41 +165,38 @@ export class CallTableBuilder {
 const CALLS: ReadonlySet<HostSpan['kind']> = new Set(['GroupApi', 'CollApi', 'P2pApi']);
 
 function finished(draft: Draft, end: number): Omit<CommCalls, 'shape' | 'lastOther'> {
-  const { at, keys, begins, hasCaptured, group } = draft;
+  const { columns, calls, hasCaptured, group } = draft;
+  const { at, keys, begins } = columns;
   const overlap = draft.overlaps.findLast((call) => call < end) ?? -1;
   return {
     at: packNumbers(at, end),
     keys: packNumbers(keys, end),
-    begins: Uint8Array.from(begins.slice(0, end)),
+    begins: begins.slice(0, end),
     hasCaptured,
     knownFrom: Math.min(end, Math.max(draft.knownFrom, overlap + 1)),
-    isLastOpen: end === at.length && group !== null && isOpen(group),
+    isLastOpen: end === calls && group !== null && isOpen(group),
   };
 }
 
-/** The first of ascending ticks that is not earlier. */
-function firstFrom(at: readonly number[], tick: number): number {
-  let [from, end] = [0, at.length];
-  while (from < end) {
-    const middle = (from + end) >>> 1;
-    if (at[middle]! < tick) from = middle + 1;
-    else end = middle;
-  }
-  return from;
+/** Whether a call began at that tick. */
+function hasCallAt({ columns: { at }, calls }: Draft, tick: number): boolean {
+  const first = firstIndex(calls, (call) => at[call]! >= tick);
+  return first < calls && at[first] === tick;
 }
 
 /** Leaves out the group open at `until`: more calls may belong to it. */
-function endOfCalls({ at, begins }: Draft, until: number): number {
-  let end = at.findIndex((tick) => tick > until);
-  if (end < 0) return at.length;
+function endOfCalls({ columns: { at, begins }, calls }: Draft, until: number): number {
+  if (until === Infinity) return calls;
+  let end = at.subarray(0, calls).findIndex((tick) => tick > until);
+  if (end < 0) return calls;
   while (end > 0 && begins[end] !== 1) end--;
   return end;
 }
 
 /** Two threads are in groups of one communicator at once. */
-function overlapsLast({ parent }: HostSpan, { at, group }: Draft): boolean {
-  const last = at.at(-1);
-  if (last === undefined) return false;
+function overlapsLast({ parent }: HostSpan, { columns: { at }, group }: Draft, call: number): boolean {
+  if (call === 0) return false;
+  const last = at[call - 1]!;
   return (parent !== null && parent.start < last) || (group !== null && isOpen(group));
 }
 

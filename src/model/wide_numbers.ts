@@ -10,7 +10,7 @@ export interface WideNumbers {
 }
 
 /** Packs the first `end` numbers. */
-export function packNumbers(numbers: readonly number[], end: number): WideNumbers {
+export function packNumbers(numbers: ArrayLike<number>, end: number): WideNumbers {
   const low = new Uint32Array(end);
   const from: number[] = [];
   const high: number[] = [];

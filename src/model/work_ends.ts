@@ -18,6 +18,15 @@ export interface Kept {
 
 export const ALL_KEPT: Kept = { from: 0 as Ticks, isRead: () => true };
 
+/** Works of one communicator and kind. */
+export interface WorkStarts {
+  /** null: not known. */
+  readonly comm: Communicator | null;
+  readonly rows: readonly number[];
+  /** Ticks, one for each of `rows`. */
+  readonly starts: Float64Array;
+}
+
 /** What a row knows of its work: bits. */
 const IS_COLL = 1;
 const IS_ENQUEUED = 2;
@@ -111,6 +120,23 @@ export class WorkEnds {
     const { step, data } = this.columns;
     if (gpuBegan !== null && !(step[row]! <= gpuBegan)) step[row] = gpuBegan;
     if (firstData !== null && !(data[row]! <= firstData)) data[row] = firstData;
+  }
+
+  /** The starts of the works, by communicator and kind. */
+  starts(): WorkStarts[] {
+    const rows = new Map<number, number[]>();
+    for (let row = 0; row < this.rows; row++) {
+      const key = 2 * this.columns.comm[row]! + Number(this.is(row, IS_COLL));
+      const known = rows.get(key);
+      if (known) known.push(row);
+      else rows.set(key, [row]);
+    }
+    const { start } = this.columns;
+    return [...rows.values()].map((rows) => {
+      const number = this.columns.comm[rows[0]!]!;
+      const starts = Float64Array.from(rows, (row) => start[row]!);
+      return { comm: this.comms.get(number) ?? null, rows, starts };
+    });
   }
 
   private passed(kept: Kept, doubtful: ReadonlySet<number>): Set<number> {

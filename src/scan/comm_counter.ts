@@ -3,10 +3,9 @@
  * direction and peer. Each lane has as many step slots as its largest operation.
  */
 
-import { mostAtOnce } from '../base/intervals.js';
 import type { Ticks } from '../base/time.js';
 import { seenUntil } from '../model/stand_ins.js';
-import type { Kernel, Op, Work } from '../model/types.js';
+import type { Kernel, Op } from '../model/types.js';
 import { NCCL_STEPS } from '../trace/tracks/connections.js';
 import { freeLane, LaneNumbers } from '../trace/tracks/lanes.js';
 import { KINDS, type CommSize, type DrawnKind, type Threads } from './drawn_size.js';
@@ -38,8 +37,6 @@ export class CommCounter {
   private readonly kernels = new Map<number, number[]>();
   private readonly connections = new Map<number, Connection>();
   private readonly quiet = new QuietConnections();
-  /** Row and start of each, in turn. They overlap if the host runs ahead, and then lie in lanes. */
-  readonly begun: Readonly<Record<Work['kind'], number[]>> = { Coll: [], P2p: [] };
   /** Kept at hand, because steps are the most frequent events. */
   readonly steps = this.counters.step;
   readonly phases = this.counters.phase;
@@ -102,10 +99,9 @@ export class CommCounter {
     connection.slots[lane] = Math.max(connection.slots[lane]!, slotsOf(op));
   }
 
-  /** Call it after `opStop` of those still open. `until`: by row of work. */
-  finish(until: Float64Array, endless: ReadonlySet<string>, peers: number): CommSize {
-    const { comm, counters, tracks, threads, begun } = this;
-    const works = lanesOf(begun.Coll, until) + lanesOf(begun.P2p, until);
+  /** Call it after `opStop` of those still open. `works`: lanes of its works. */
+  finish(works: number, endless: ReadonlySet<string>, peers: number): CommSize {
+    const { comm, counters, tracks, threads } = this;
     const { instants, instantTracks, waiting } = this.quiet.finish(endless);
     for (const op of waiting) this.takeLane(op);
     const counts = Object.fromEntries(KINDS.map((kind) => [kind, counters[kind].finish()]));
@@ -146,15 +142,6 @@ const channelOf = ({ channel, phase }: Kernel): number => channel * 2 + Number(p
 
 /** Further lanes are not counted. This bounds memory. */
 const MOST_LANES = 1024;
-
-function lanesOf(begun: readonly number[], until: Float64Array): number {
-  const [starts, ends] = [new Float64Array(begun.length / 2), new Float64Array(begun.length / 2)];
-  for (let i = 0; i < starts.length; i++) {
-    starts[i] = begun[2 * i + 1]!;
-    ends[i] = Math.max(starts[i]!, until[begun[2 * i]!]!);
-  }
-  return mostAtOnce(starts, ends);
-}
 
 /** Slots for the steps in the file. */
 const slotsOf = ({ stepsDone, openSteps }: Op): number => Math.min(stepsDone + openSteps.length, NCCL_STEPS);

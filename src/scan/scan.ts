@@ -218,6 +218,7 @@ function scanStream(
     size: collector.size.finish(
       workEnds,
       works.enqueued,
+      collector.ends.starts(),
       collector.openOps.all(),
       endless.connections,
       file.communicators.values(),

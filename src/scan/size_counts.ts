@@ -3,12 +3,14 @@
  * counts mirror src/trace/tracks: each is one slice there, but an instant for operations whose end NCCL never reports.
  */
 
+import { mostAtOnce } from '../base/intervals.js';
 import { belongsToNoComm, callComm } from '../model/host_span.js';
 import { commKey } from '../model/identity.js';
 import type { Ticks } from '../base/time.js';
 import type { HostSpan, Kernel, Op, Work } from '../model/types.js';
 import type { PeerTraffic } from '../model/peer_bytes.js';
 import { outcomeAt, type WorkEndTable } from '../model/work_end_table.js';
+import type { WorkStarts } from '../model/work_ends.js';
 import type { Communicator } from '../rankfile/types.js';
 import { CommCounter } from './comm_counter.js';
 import { NO_COMM, UNKNOWN_COMM, type FileSize } from './drawn_size.js';
@@ -29,10 +31,8 @@ export class SizeCounter {
     if (!isWatched) this.callRings.add(span.ring);
   }
 
-  work({ comm, kind, ring, row }: Work, at: Ticks): void {
-    const counter = this.of(comm);
-    counter.add('work', at);
-    counter.begun[kind].push(row, at);
+  work({ comm, ring }: Work, at: Ticks): void {
+    this.of(comm).add('work', at);
     this.callRings.add(ring);
   }
 
@@ -72,12 +72,13 @@ export class SizeCounter {
   }
 
   /**
-   * `ends`, `enqueued`: by row of work. `open`: operations that have not stopped. `endless`: connections on which nothing ever moved.
-   * `communicators`: all of the file; each has a track, also without any event.
+   * `ends`, `enqueued`: by row of work. `starts`: of all works. `open`: operations that have not stopped. `endless`: connections on which
+   * nothing ever moved. `communicators`: all of the file; each has a track, also without any event.
    */
   finish(
     ends: WorkEndTable,
     enqueued: Float64Array,
+    starts: readonly WorkStarts[],
     open: readonly Op[],
     endless: ReadonlySet<string>,
     communicators: Iterable<Communicator>,
@@ -86,12 +87,12 @@ export class SizeCounter {
   ): FileSize {
     for (const op of open) this.opStop(op);
     for (const comm of communicators) this.of(comm).isInFile = true;
-    const until = drawnUntil(ends, enqueued);
+    const lanes = lanesOf(starts, drawnUntil(ends, enqueued));
     const comms = [...this.comms].map(([comm, counter]) => {
       const peers = busiest.filter((one) => one.comm === comm?.number).length;
-      return counter.finish(until, endless, peers);
+      return counter.finish(lanes.get(comm) ?? 0, endless, peers);
     });
-    return { comms: [this.free.finish(until, endless, 0), ...comms], callRings: this.callRings, ...more };
+    return { comms: [this.free.finish(0, endless, 0), ...comms], callRings: this.callRings, ...more };
   }
 
   private of(comm: Communicator | null): CommCounter {
@@ -110,6 +111,16 @@ export class SizeCounter {
     }
     return counter;
   }
+}
+
+/** How many lanes each communicator's works need. Works of one kind overlap if the host runs ahead. `until`: by row. */
+function lanesOf(all: readonly WorkStarts[], until: Float64Array): ReadonlyMap<Communicator | null, number> {
+  const lanes = new Map<Communicator | null, number>();
+  for (const { comm, rows, starts } of all) {
+    const ends = Float64Array.from(rows, (row, i) => Math.max(starts[i]!, until[row]!));
+    lanes.set(comm, (lanes.get(comm) ?? 0) + mostAtOnce(starts, ends));
+  }
+  return lanes;
 }
 
 /** Until when each work is drawn, by row, without what other processes executed. Infinity: left open. */

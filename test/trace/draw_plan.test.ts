@@ -24,7 +24,7 @@ function hour() {
     counter.step(op as never, (second * 1e9) as Ticks);
   }
   const enqueued = Float64Array.from({ length: SECONDS }, (_, second) => second * 1e9);
-  const size = counter.finish(ends.finish(ALL_KEPT), enqueued, [], new Set(), [], [], {
+  const size = counter.finish(ends.finish(ALL_KEPT), enqueued, ends.starts(), [], new Set(), [], [], {
     directions: 0,
     recorderTracks: 0,
   });
