@@ -66,8 +66,13 @@ export function endedInMidst(evidence: Case): Stall[] {
   const isOver = (file: number): boolean => ranks[file]!.life.isClosed || ranks[file]!.life.isGone;
   if (processes.some(({ state }, file) => state === 'alive' && !isOver(file))) return [];
   // An older collective may look unfinished only because a file was not closed and lacks its last records.
-  return findUnfinished(evidence, ({ open, aborted }) => [...open, ...aborted].some(isOver)).filter(
-    ({ works }) => works.some(({ file, work }) => isOver(file) && work.lostSince === 0 && isOwn(work)),
+  return (
+    findUnfinished(evidence, ({ open, aborted }) => [...open, ...aborted].some(isOver))
+      .filter(({ works }) =>
+        works.some(({ file, work }) => isOver(file) && work.lostSince === 0 && isOwn(work)),
+      )
+      // Ranks that finished it may have moved after the others had ended.
+      .map((stall) => ({ ...stall, until: Math.max(stall.until, stall.since) as TraceNs }))
   );
 }
 

@@ -92,6 +92,12 @@ describe('a rank that disappeared', () => {
     expect(after([gone, killed, gone]).kind).toBe('working');
     const finished = { calls: [done(0, 1), done(1, 10)], alive: 10.1, isGone: true } as const;
     expect(after([finished, finished, finished]).kind).toBe('healthy');
+    // A rank that had finished moved after the other was gone.
+    const moved = { calls: [done(0, 1), done(1, 10, { end: 10.2 })], alive: 10.2, isGone: true } as const;
+    expect(after([gone, moved])).toMatchObject({
+      kind: 'broken',
+      broken: { stall: { since: s(10.2), age: 0 } },
+    });
   });
 
   it('in a collective that the others finished, after it had sent all that they needed', () => {
