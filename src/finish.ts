@@ -12,13 +12,8 @@ import { runNumbers } from './analysis/run_numbers.js';
 import type { FoundDumps } from './pytorch/dump_files.js';
 import type { Delivery } from './output/deliver.js';
 import { diagnosisOf, type Diagnosis } from './report/diagnosis.js';
-import {
-  countTrace,
-  reportOutOfStep,
-  reportRank,
-  type MergeReport,
-  type TraceCounts,
-} from './report/report.js';
+import { reportRank } from './report/rank_report.js';
+import { countTrace, reportOutOfStep, type MergeReport, type TraceCounts } from './report/report.js';
 import { runReport, type RunReport } from './report/run_report.js';
 import type { Study } from './study/study.js';
 import { drawAboveRanks, layoutOf, type Layout, type VerdictText } from './trace/above_ranks.js';

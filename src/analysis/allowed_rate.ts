@@ -9,7 +9,7 @@ import { UsageError } from '../base/errors.js';
 import { minOf } from '../base/extremes.js';
 import { hint } from '../base/nearest.js';
 import type { CollectiveGroup } from './collectives.js';
-import type { LinkRow } from './transfers.js';
+import type { LinkRow } from './link_rows.js';
 
 /** GB/s that all NICs of a host together send. */
 export interface Peaks {

@@ -3,7 +3,9 @@
 import type { CollectiveRow } from './collectives.js';
 import type { RankLabel } from './rank_labels.js';
 import type { SlowLinkRow } from './slow_link_rows.js';
-import type { LinkRow, RankWaits, WaitRow } from './transfers.js';
+import type { LinkRow } from './link_rows.js';
+import type { RankWaits } from './rank_waits.js';
+import type { WaitRow } from './wait_rows.js';
 
 /** `view`: a stretch of the trace that shows it, ns. `costNs`: the least that it cost the run; null: not known. */
 interface Shown {

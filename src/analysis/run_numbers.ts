@@ -18,7 +18,10 @@ import type { SendSeries } from './over_time.js';
 import { PartsCollector, type Lateness, type Picture } from './rank_parts.js';
 import { rankLabels, type RankLabel } from './rank_labels.js';
 import type { SlowLinkRow } from './slow_link_rows.js';
-import { transfersOf, type LinkRow, type RankWaits, type WaitRow } from './transfers.js';
+import type { LinkRow } from './link_rows.js';
+import type { RankWaits } from './rank_waits.js';
+import { transfersOf } from './transfers.js';
+import type { WaitRow } from './wait_rows.js';
 
 export interface RunNumbers {
   readonly durationNs: number;

@@ -7,7 +7,7 @@
 import { longestOf, type CauseEvidence, type SlowLinks } from './cause_types.js';
 import type { RankLabel } from './rank_labels.js';
 import type { SlowLinkRow } from './slow_link_rows.js';
-import type { LinkRow } from './transfers.js';
+import type { LinkRow } from './link_rows.js';
 
 /** Share of the run. A link that costs less is in the table of slow links, but is no cause. Costs are lower bounds. */
 const LEAST_SHARE = 0.01;

@@ -7,7 +7,7 @@ import type { Verdict } from '../verdict/types.js';
 import { reportClocks, reportTraffic, type ClockReport, type TrafficReport } from './clock_report.js';
 import { type SizedCommand, suggestDrawing } from '../trace/drawing.js';
 import { withWorkFolder } from '../output/work_folder.js';
-import { lostSlots, problemsOf, unreadSlots } from './report.js';
+import { lostSlots, problemsOf, unreadSlots } from './rank_report.js';
 import { severalRanks, type OtherRun, type RunMember } from '../runs/run.js';
 import type { LostSlots } from '../scan/scan.js';
 import { dumpsFor, flightReport, type FlightOptions, type FlightReport } from '../pytorch/flight_report.js';

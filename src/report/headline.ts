@@ -62,7 +62,8 @@ function who({ silent, missing, nRanks }: Hang, report: VerdictReport): string {
   if (filesWith('GONE').length > 0) return `${ranksOf(filesWith('GONE'))} gone`;
   if (filesWith('NOT CALLED').length > 0) return `${ranksOf(filesWith('NOT CALLED'))} never entered it`;
   if (filesWith('OTHER CALL').length > 0) return `${ranksOf(filesWith('OTHER CALL'))} made other calls`;
-  if (missing.length > 0 && nRanks === report.worldSize) return `Rank ${foldRanks(missing)} has no file`;
+  if (missing.length > 0 && nRanks === report.worldSize)
+    return `${missing.length === 1 ? 'Rank' : 'Ranks'} ${foldRanks(missing)} without a file`;
   return '';
 }
 

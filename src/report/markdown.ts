@@ -4,7 +4,7 @@
 
 import { binarySize } from '../analysis/size_class.js';
 import type { RankLabel } from '../analysis/rank_labels.js';
-import { sumOfTimes } from '../analysis/transfers.js';
+import { sumOfTimes } from '../analysis/rank_waits.js';
 import { durationText } from '../base/duration.js';
 import type { RunReport } from './run_report.js';
 import { printable, timesText } from './text.js';

@@ -4,7 +4,8 @@
  */
 
 import { maxOf } from '../base/extremes.js';
-import type { MergeReport, OpenWork, RankReport } from './report.js';
+import type { OpenWork, RankReport } from './rank_report.js';
+import type { MergeReport } from './report.js';
 import { PERFETTO, startupLink } from '../trace/startup.js';
 import { stallOf } from '../verdict/evidence/suspects.js';
 import { clockLines } from './clock_text.js';

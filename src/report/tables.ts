@@ -4,7 +4,8 @@
  */
 
 import type { CollectiveRow } from '../analysis/collectives.js';
-import type { LinkRow, WaitRow } from '../analysis/transfers.js';
+import type { LinkRow } from '../analysis/link_rows.js';
+import type { WaitRow } from '../analysis/wait_rows.js';
 import type { RankRow, RunReport } from './run_report.js';
 import { printable } from './text.js';
 

@@ -2,7 +2,7 @@
 
 import { durationText } from '../base/duration.js';
 import type { Idle, Silent, Unclear } from '../verdict/types.js';
-import { copyLines, heartbeatLines, neverClosedLines } from './hang_text.js';
+import { copyLines, heartbeatLines, neverClosedLines } from './gone_text.js';
 import { perhapsSlowLines } from './lateness_text.js';
 import {
   callText,

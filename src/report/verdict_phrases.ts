@@ -3,7 +3,7 @@
 import { append } from '../base/extremes.js';
 import type { Diagnosis } from './diagnosis.js';
 import type { CallArguments } from '../verdict/file_facts.js';
-import type { SomeRanks, CallName } from '../verdict/types.js';
+import type { CallName, Front, SomeRanks } from '../verdict/types.js';
 import { cut, foldRanks, printable } from './text.js';
 
 /** What gives file numbers and trace times a meaning. */
@@ -128,3 +128,16 @@ export function seenText({ ranks, verdict: { seen } }: VerdictReport): string {
     return `${many(seen.works, 'call')}, ${by}; of which communicators is not known`;
   return `${many(seen.collectives, 'collective')} on ${many(seen.communicators, 'communicator')}, ${by}`;
 }
+
+export function frontText(front: Front, call: Parameters<typeof peerName>[1], report: VerdictReport): string {
+  const { file, channel, isSend, done, nSteps, wait, executor } = front;
+  const peer = peerName(front, call, report);
+  const by = executor === null ? '' : ` by rank ${rankName(report, executor)} (PXN)`;
+  const where = `rank ${rankName(report, file)} ch ${channel} ${isSend ? 'send to' : 'recv from'} ${peer}${by}`;
+  const step = wait
+    ? `, step ${wait.step} of ${nSteps} in ${name(wait.name)}`
+    : `, ${done} of ${nSteps} steps`;
+  return `${where}${step}`;
+}
+
+export const filesOf = (list: readonly { readonly file: number }[]): number[] => list.map(({ file }) => file);

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { checkedPeaks, withAllowedRates, type Peaks } from '../../src/analysis/allowed_rate.js';
-import type { LinkRow } from '../../src/analysis/transfers.js';
+import type { LinkRow } from '../../src/analysis/link_rows.js';
 
 const link = (source: number, destination: number, channel: number, rateGBs: number | null): LinkRow =>
   ({

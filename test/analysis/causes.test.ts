@@ -6,7 +6,7 @@ import type { CauseEvidence } from '../../src/analysis/cause_types.js';
 import { changePoint } from '../../src/analysis/change_point.js';
 import type { CollectiveRow } from '../../src/analysis/collectives.js';
 import type { SlowLinkRow } from '../../src/analysis/slow_link_rows.js';
-import type { LinkRow } from '../../src/analysis/transfers.js';
+import type { LinkRow } from '../../src/analysis/link_rows.js';
 
 /** Logarithms that scatter by about 0.1, in a fixed way. */
 const scatter = (count: number, level: (i: number) => number): number[] =>

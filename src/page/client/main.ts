@@ -5,7 +5,9 @@ import type { PageData } from '../page_data.js';
 import { heatMap, picture, waitBars } from './charts.js';
 import { h, shown } from './dom.js';
 import { openTrace, saveTrace, type View } from './open_trace.js';
-import { collectiveGroups, clocks, links, longest, made, ranks, waits } from './tables.js';
+import { collectiveGroups, longest } from './collective_tables.js';
+import { links } from './link_tables.js';
+import { clocks, made, ranks, waits } from './tables.js';
 
 const data = JSON.parse(document.getElementById('data')?.textContent ?? '') as PageData;
 const { report, trace } = data;

@@ -1,0 +1,55 @@
+/** Where the step time of each rank went. */
+
+import type { Run } from '../runs/run.js';
+import { WAITED, WAITS } from '../scan/transfer_totals.js';
+import { meansOverTime } from './over_time.js';
+
+/** ns by what was waited for. */
+export type WaitTimes = Readonly<Record<(typeof WAITS)[number], number>>;
+
+export interface RankWaits {
+  readonly file: number;
+  /** That ended. */
+  readonly transfers: number;
+  readonly all: WaitTimes;
+  /** By function, the longest first; '': not known. */
+  readonly byFunc: readonly { readonly func: string; readonly times: WaitTimes }[];
+  /** ns per transfer, by time. */
+  readonly overTime: Readonly<Record<(typeof WAITS)[number], readonly number[]>>;
+}
+
+const timesOf = (waits: readonly number[], nsPerTick: number): WaitTimes =>
+  Object.fromEntries(
+    WAITS.map((name) => [name, Math.round((waits[WAITED[name]] ?? 0) * nsPerTick)]),
+  ) as Record<(typeof WAITS)[number], number>;
+
+export const sumOfTimes = (times: WaitTimes): number => WAITS.reduce((sum, name) => sum + times[name], 0);
+
+export function rankWaits({ members }: Run, file: number): RankWaits {
+  const { transfers, header } = members[file]!.scan;
+  const byFunc = new Map<string, number[]>();
+  const all = WAITS.map(() => 0);
+  for (const { func, waits } of transfers?.calls ?? []) {
+    const sums = byFunc.get(func) ?? WAITS.map(() => 0);
+    byFunc.set(func, sums);
+    waits.forEach((wait, i) => {
+      sums[i]! += wait;
+      all[i]! += wait;
+    });
+  }
+  const nsPerTick = 1e9 / header.tickHz;
+  return {
+    file,
+    transfers: transfers?.ended.total ?? 0,
+    all: timesOf(all, nsPerTick),
+    byFunc: [...byFunc]
+      .map(([func, waits]) => ({ func, times: timesOf(waits, nsPerTick) }))
+      .sort((a, b) => sumOfTimes(b.times) - sumOfTimes(a.times)),
+    overTime: Object.fromEntries(
+      WAITS.map((name, i) => [
+        name,
+        transfers ? meansOverTime(transfers.ended, transfers.waits[i]!, nsPerTick) : [],
+      ]),
+    ) as unknown as RankWaits['overTime'],
+  };
+}

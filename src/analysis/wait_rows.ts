@@ -1,0 +1,57 @@
+/** Who waited for whom. */
+
+import { hex64 } from '../base/hex.js';
+import type { TraceNs } from '../base/time.js';
+import { WAITED } from '../scan/transfer_totals.js';
+import type { NamedEnd } from './connection_ends.js';
+import type { RankLabel, RankLabels } from './rank_labels.js';
+
+/** `rank` waited for `forRank`: for its data, or for room at its end. Summed over channels; transfers that run side by side count each. */
+export interface WaitRow {
+  readonly rank: RankLabel;
+  readonly forRank: RankLabel;
+  readonly comm: string;
+  readonly commId: string;
+  readonly waitsFor: 'data' | 'room';
+  readonly transfers: number;
+  readonly totalNs: number;
+  /** Still waiting when the records end: ns of the trace since when, else null. */
+  readonly openSinceNs: number | null;
+}
+
+/** The longest first; those that still wait before all others. */
+export function waitRows(
+  ends: readonly NamedEnd[],
+  labels: RankLabels,
+  time: (file: number, tick: number) => TraceNs,
+): WaitRow[] {
+  const rows = new Map<string, { -readonly [Field in keyof WaitRow]: WaitRow[Field] }>();
+  for (const end of ends) {
+    const { file, commId, name, peer, isSend, peerFile, nsPerTick, open } = end;
+    const wait = isSend ? WAITED.peer : WAITED.recv;
+    const openSince = open?.wait === wait ? Math.round(time(file, open.since)) : null;
+    const total = end.waits[wait]! * nsPerTick;
+    if (total === 0 && openSince === null) continue;
+    const own = isSend ? end.source : end.destination;
+    const key = `${commId} ${own} ${peer} ${isSend}`;
+    const before = rows.get(key);
+    if (before) {
+      before.transfers += end.transfers;
+      before.totalNs += Math.round(total);
+      if (openSince !== null) before.openSinceNs = Math.min(before.openSinceNs ?? Infinity, openSince);
+    } else
+      rows.set(key, {
+        rank: labels.inComm(commId, own, file),
+        forRank: labels.inComm(commId, peer, peerFile),
+        comm: name,
+        commId: hex64(commId),
+        waitsFor: isSend ? 'room' : 'data',
+        transfers: end.transfers,
+        totalNs: Math.round(total),
+        openSinceNs: openSince,
+      });
+  }
+  return [...rows.values()].sort(
+    (a, b) => (a.openSinceNs ?? Infinity) - (b.openSinceNs ?? Infinity) || b.totalNs - a.totalNs,
+  );
+}

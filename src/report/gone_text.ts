@@ -1,0 +1,78 @@
+/** Ranks without a sign of life, and those that ended, as lines of a hang. */
+
+import { durationText } from '../base/duration.js';
+import { goneFirst } from '../verdict/evidence/suspects.js';
+import type { Hang, Silent } from '../verdict/types.js';
+import {
+  clockTime,
+  filesOf,
+  labelled,
+  rankList,
+  rankWithHost,
+  type VerdictReport,
+} from './verdict_phrases.js';
+
+/** Processes that fell silent come before those who wait for them, unless most did. */
+export function goneLines(hang: Hang, verb: string, report: VerdictReport): string[] {
+  if (verb === 'BROKEN OFF') return [];
+  const gone = goneFirst(hang, report.ranks.length);
+  return heartbeatLines(gone, hang.until, report);
+}
+
+/** Their processes ended in order, and the others wait for them. */
+export function endedLines({ ended }: Hang, report: VerdictReport): string[] {
+  const [first] = ended;
+  if (!first) return [];
+  const who =
+    ended.length === 1
+      ? `rank ${rankWithHost(report, first.file)} at ${clockTime(report, first.at)}`
+      : rankList(filesOf(ended), report);
+  return [labelled('ended in order', `${who}, in the middle of it`)];
+}
+
+export function silentLines(hang: Hang, report: VerdictReport): string[] {
+  const { silent, until, neverEntered, waiting: entered, isRelated } = hang;
+  const said = new Set(filesOf(neverEntered));
+  const first = new Set(filesOf(goneFirst(hang, report.ranks.length)));
+  const rest = silent.filter(({ file }) => !first.has(file) && (!said.has(file) || neverEntered.length > 1));
+  const lines = [...heartbeatLines(rest, until, report), ...copyLines(silent, report)];
+  const ranks = new Set([...filesOf(neverEntered), ...filesOf(entered)]);
+  if (!isRelated && ranks.size > 0) lines.push(labelled('fell silent', 'not known who: clocks not related'));
+  return lines;
+}
+
+/** Silent files that may also be copies of live ranks. */
+export function copyLines(silent: readonly Silent[], report: VerdictReport): string[] {
+  const mayBeCopy = silent.filter((one) => one.mayBeCopy);
+  if (mayBeCopy.length === 0) return [];
+  const whose = mayBeCopy.length === silent.length ? '' : ` of ${rankList(filesOf(mayBeCopy), report)}`;
+  return [labelled('or copied', `the file${whose} earlier than others: a copy cannot tell`)];
+}
+
+/** Processes that must be gone, because the others ended in order later. */
+export function neverClosedLines(
+  gone: readonly Silent[],
+  report: VerdictReport,
+  label = 'never closed',
+): string[] {
+  const [first] = gone;
+  if (!first) return [];
+  const { file, lastSign } = first;
+  const who = gone.length === 1 ? `rank ${rankWithHost(report, file)}` : rankList(filesOf(gone), report);
+  const sign = lastSign === null ? 'no sign of life' : `last sign of life ${clockTime(report, lastSign)}`;
+  return [labelled(label, `${who}, ${sign}`)];
+}
+
+/** Ranks that fell silent before the others. */
+export function heartbeatLines(silent: readonly Silent[], until: number, report: VerdictReport): string[] {
+  const [first] = silent;
+  if (!first) return [];
+  const who =
+    silent.length === 1 ? `rank ${rankWithHost(report, first.file)}` : rankList(filesOf(silent), report);
+  const { lastSign } = first;
+  const since =
+    lastSign === null
+      ? 'ever'
+      : `since ${clockTime(report, lastSign)} (${durationText(Math.max(0, until - lastSign))} before the end)`;
+  return [labelled('no heartbeat', `${who} ${since}`)];
+}
