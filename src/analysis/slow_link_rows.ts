@@ -55,7 +55,9 @@ function timeOfOtherSends(links: readonly LinkTimes[]): (link: Link, bytes: numb
     `${file} ${peerFile} ${commId} ${channel} ${bytes}`;
   const known = new Map(
     links.flatMap((link) =>
-      link.sizes.map(({ bytes, medianNs, ownNs }) => [keyOf(link, bytes), medianNs - ownNs] as const),
+      link.sizes.map(
+        ({ bytes, medianNs, ownNs }) => [keyOf(link, bytes), Math.max(0, medianNs - ownNs)] as const,
+      ),
     ),
   );
   return (link, bytes) => known.get(keyOf(link, bytes)) ?? 0;

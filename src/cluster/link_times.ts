@@ -22,7 +22,10 @@ export interface SizeTimes {
   /** ns: half of the sends, and nine of ten, took longer. */
   readonly medianNs: number;
   readonly quickNs: number;
-  /** ns: their median without the time in which the rank's other sends were served (scan/shared_wire.ts). */
+  /**
+   * ns: their mean without the time in which the rank's other sends were served (scan/shared_wire.ts). Not the median: sends may end
+   * together, and then all but the first have no time of their own.
+   */
   readonly ownNs: number;
 }
 
@@ -40,12 +43,12 @@ export function linkTimes({ members }: Run): LinkTimes[] {
       if (!known || known.commId === 0n || peerFile === undefined) return [];
       const { commId, rank } = known;
       const isWithinHost = members[peerFile]!.scan.header.hostName === header.hostName;
-      const times = [...sizes].map(([bytes, { whole, own }]) => ({
+      const times = [...sizes].map(([bytes, { times: counts, own }]) => ({
         bytes,
-        sends: countOf(whole),
-        medianNs: quantileOf(whole, 0.5) * ns,
-        quickNs: quantileOf(whole, 0.1) * ns,
-        ownNs: quantileOf(own, 0.5) * ns,
+        sends: countOf(counts),
+        medianNs: quantileOf(counts, 0.5) * ns,
+        quickNs: quantileOf(counts, 0.1) * ns,
+        ownNs: (own / countOf(counts)) * ns,
       }));
       return [{ commId, file, rank, peer, peerFile, channel, isWithinHost, sizes: times }];
     });

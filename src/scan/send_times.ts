@@ -20,11 +20,12 @@ export interface SendTimes {
   readonly sizes: ReadonlyMap<number, SizeOnWire>;
 }
 
-/** Times in ticks (base/time_bins.ts). */
+/** Ticks. */
 export interface SizeOnWire {
-  readonly whole: Uint32Array;
-  /** Without the time in which the rank's other sends were served (shared_wire.ts). */
-  readonly own: Uint32Array;
+  /** base/time_bins.ts */
+  readonly times: Uint32Array;
+  /** Their sum without the time in which the rank's other sends were served (shared_wire.ts). */
+  readonly own: number;
 }
 
 /** Per connection; sends of further sizes are left out. */
@@ -33,7 +34,7 @@ const MOST_SIZES = 16;
 interface End extends SendTimes {
   readonly wire: SharedWire;
   readonly connection: Connection;
-  readonly sizes: Map<number, SizeOnWire>;
+  readonly sizes: Map<number, { readonly times: Uint32Array; own: number }>;
 }
 
 export class SendTimeCollector {
@@ -62,10 +63,10 @@ export class SendTimeCollector {
     let size = end.sizes.get(bytes);
     if (!size) {
       if (end.sizes.size >= MOST_SIZES) return;
-      end.sizes.set(bytes, (size = { whole: noTimes(), own: noTimes() }));
+      end.sizes.set(bytes, (size = { times: noTimes(), own: 0 }));
     }
-    countTime(size.whole, at - steps.phaseSince[row]!);
-    countTime(size.own, own);
+    countTime(size.times, at - steps.phaseSince[row]!);
+    size.own += own;
   }
 
   finish(): SendTimes[] {

@@ -52,7 +52,7 @@ export const OBJECTS: Readonly<Record<string, Fields>> = {
   PeerTraffic: {"comm":"number","peer":"number","isSend":"boolean","bytes":"number"},
   StepRows: {"commId":"bigint","channel":"number","source":"number","destination":"number","isSend":"boolean","rows":"number","sampledOut":"number","offset":"number","halved":["tuple","number","number"]},
   SendTimes: {"comm":"number","channel":"number","peer":"number","sizes":["map","number",{"of":"SizeOnWire"}]},
-  SizeOnWire: {"whole":"Uint32Array","own":"Uint32Array"},
+  SizeOnWire: {"times":"Uint32Array","own":"number"},
   TransferTotals: {"ends":["array",{"of":"EndTotals"}],"calls":["array",{"of":"CallTotals"}],"ended":{"of":"TimeCounts"},"waits":["array",{"of":"TimeCounts"}]},
   EndTotals: {"comm":"number","channel":"number","peer":"number","isSend":"boolean","transfers":"number","bytes":"number","waits":["array","number"],"open":["either","null",{"of":"Part10"}],"sizes":["array",{"of":"SizeTotals"}]},
   Part10: {"since":"number","wait":"number","transfers":"number"},
@@ -113,7 +113,7 @@ export const OBJECTS: Readonly<Record<string, Fields>> = {
   FlowEnds: {"operation":"Float64Array","sends":"Uint8Array","from":"Uint32Array","end":"Uint32Array"},
 };
 
-export const SHAPES_ID = 3143753393;
+export const SHAPES_ID = 2988750562;
 
 export const STORED = {
   ScanHead: {"of":"ScanHead"},
