@@ -54,6 +54,13 @@ export const CALL_FAULTS: Readonly<Record<string, DrawCase>> = {
       truth: blame(place.rank, [...STALLED, 'mismatch']),
     }),
   ),
+  'crossed communicators, each call waited for': stalling(
+    { ops: ['allreduce:8K,sync,allreduce@pair:64K,sync'], groups: 'pair=RANKS', least: 3 },
+    (place) => ({
+      args: other(place, 'allreduce@pair:64K,sync,allreduce:8K,sync'),
+      truth: blame(place.rank, [...STALLED, 'mismatch']),
+    }),
+  ),
   'startup: never calls the first collective': stalling(
     { ops: ['allreduce:64K', 'allgather:64K,allreduce:8K'], leastAbi: 5 },
     (place) => ({

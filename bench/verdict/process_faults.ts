@@ -36,6 +36,10 @@ const ofNode = (moment: Moment): DrawCase =>
 
 export const PROCESS_FAULTS: Readonly<Record<string, DrawCase>> = {
   'killed before a collective': ofProcess('kill', 'before'),
+  'killed before a collective, NVLink only': stalling({ least: 2 }, ({ rank, at, shape }) => ({
+    args: `--node-size ${shape.ranks} --fault kill:${rank}@${at}:before`,
+    truth: blame(rank),
+  })),
   'killed in a collective': ofProcess('kill', 'in'),
   'killed after a collective': ofProcess('kill', 'after'),
   'stopped before a collective': ofProcess('stop', 'before'),
