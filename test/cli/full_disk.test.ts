@@ -21,10 +21,14 @@ afterAll(() => {
 });
 
 /** On a disk of its own, which is gone with the process. Returns also what is left on it. */
-function mergeOnto(options: string, jobs: number): { code: number; err: string; left: string[] } {
+function commandOnto(
+  options: string,
+  name: string,
+  command: readonly string[],
+): { code: number; err: string; left: string[] } {
   const script = `mount -t tmpfs -o ${options} none "$1" || exit 99
-    "$2" "$3" merge "$4" -o "$1/run.pftrace" --jobs ${jobs}; code=$?; ls -A "$1"; exit $code`;
-  const args = ['-rm', 'sh', '-c', script, 'sh', folder, process.execPath, PROGRAM, sample];
+    disk=$1; shift; "$@" -o "$disk/${name}"; code=$?; ls -A "$disk"; exit $code`;
+  const args = ['-rm', 'sh', '-c', script, 'sh', folder, process.execPath, PROGRAM, ...command];
   const run = spawnSync('unshare', args, { encoding: 'utf8' });
   return {
     code: run.status ?? -1,
@@ -32,6 +36,9 @@ function mergeOnto(options: string, jobs: number): { code: number; err: string; 
     left: run.stdout.split('\n').filter((line) => line !== ''),
   };
 }
+
+const mergeOnto = (options: string, jobs: number): ReturnType<typeof commandOnto> =>
+  commandOnto(options, 'run.pftrace', ['merge', sample, '--jobs', String(jobs)]);
 
 describe.skipIf(!canMount)('a trace does not fit', () => {
   it.each(['4k', '16k', '64k', '128k', '192k'])('onto a disk of %s', (size) => {
@@ -51,6 +58,36 @@ describe.skipIf(!canMount)('a trace does not fit', () => {
   it('onto one that is read-only', () => {
     const { code, err, left } = mergeOnto('ro', 1);
     expect(err).toContain('no file can be made here: the file system is read-only; choose another place');
+    expect({ code, left }).toEqual({ code: 4, left: [] });
+  });
+});
+
+describe.skipIf(!canMount)('the output of a step does not fit', () => {
+  let made: string;
+  const step = (name: string, ...args: string[]): number =>
+    spawnSync(process.execPath, [PROGRAM, ...args, '-qo', path.join(made, name)]).status ?? -1;
+  beforeAll(() => {
+    made = mkdtempSync(path.join(tmpdir(), 'nccl-trace-full-'));
+    expect(step('a.scan', 'scan', sample)).toBe(0);
+    expect(step('a.study', 'study', path.join(made, 'a.scan'))).toBe(0);
+    expect(step('a.part', 'convert', '--study', path.join(made, 'a.study'), sample)).toBe(0);
+  });
+  afterAll(() => {
+    rmSync(made, { recursive: true });
+  });
+
+  it.each([
+    ['scan', 'b.scan', []],
+    ['study', 'b.study', ['a.scan']],
+    ['convert', 'b.part', ['a.study']],
+    ['join', 'b.pftrace', ['a.study', 'a.part']],
+    ['report', 'b.html', ['a.study']],
+  ] as const)('%s', (command, name, inputs) => {
+    const files = inputs.map((input) => path.join(made, input));
+    const args =
+      command === 'convert' ? ['--study', ...files, sample] : [...files, ...(files.length ? [] : [sample])];
+    const { code, err, left } = commandOnto('size=4k', name, [command, ...args]);
+    expect(err).toMatch(/the disk is full; no(thing| report) was written/);
     expect({ code, left }).toEqual({ code: 4, left: [] });
   });
 });
