@@ -1,4 +1,4 @@
-// Fuzzing. `npm run fuzz -- --seconds 60 [--seed S] [--merges] [--once]` forges numbers of the samples (test/fuzz/fuzz.ts);
+// Fuzzing. `npm run fuzz -- --seconds 60 [--seed S] [--merges | --repeats] [--once]` forges numbers of the samples (test/fuzz/fuzz.ts);
 // `npm run fuzz -- --native --seconds 60` builds the addon's loops with clang, AddressSanitizer and UBSan, and runs libFuzzer
 // on them (native/fuzz), with a corpus made from the samples under build/fuzz.
 

@@ -3,6 +3,7 @@
  * compared together, because among a thousand comparisons some differ by chance. Reads no file.
  */
 
+import { addTo } from '../base/grouped.js';
 import type { Measure, Pair, Subject } from './compared_collectives.js';
 import { comparedPairs } from './compared_pairs.js';
 import { changeOf, noiseBetween } from './noise.js';
@@ -83,7 +84,7 @@ function resolutionOf(pairs: readonly Pair[]): Changes['resolution'] {
   const noise = new Map<Measure, number[]>();
   for (const { measure, before, after } of pairs) {
     const found = noiseBetween(before, after, pairs.length);
-    noise.set(measure, [...(noise.get(measure) ?? []), found]);
+    addTo(noise, measure, found);
   }
   return Object.fromEntries([...noise].map(([measure, all]) => [measure, Math.expm1(medianOf(all))]));
 }

@@ -3,6 +3,7 @@
  * NCCL connects at first use and blocks there if a peer never arrives. No Coll or P2p exists then.
  */
 
+import { addTo } from '../base/grouped.js';
 import type { Ticks } from '../base/time.js';
 import { NOTHING_LOST, type LostAfter } from './lost_ends.js';
 import type { HandleKey } from './record_fields.js';
@@ -56,7 +57,7 @@ export class InsideCalls {
     for (const span of new Set([...ended, ...open])) {
       if (!span.comm || span.graphCaptured || lostAfter(span.ring, span.start) > 0) continue;
       const key = `${span.ring} ${span.comm.number}`;
-      byComm.set(key, [...(byComm.get(key) ?? []), span]);
+      addTo(byComm, key, span);
     }
     return [...byComm.values()].map((spans) => {
       const first = spans.reduce((a, b) => (b.start < a.start ? b : a));

@@ -4,6 +4,7 @@
  * flight.
  */
 
+import { addTo } from '../base/grouped.js';
 import { OpenSet } from '../base/open_set.js';
 import type { Ticks } from '../base/time.js';
 import { KernelProgress, type BlocksSeen } from './kernel_progress.js';
@@ -142,7 +143,7 @@ export class PendingCollector implements Partial<WorkListener> {
       }
       this.moved(op, op.lastMove);
       if (!op.work || op.isEndless) continue;
-      byWork.set(op.work, [...(byWork.get(op.work) ?? []), pendingOp(op, steps)]);
+      addTo(byWork, op.work, pendingOp(op, steps));
       mayHaveEnded(op.work, op.ring, op.lastMove);
     }
     const blocks = this.progress.finish();

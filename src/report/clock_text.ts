@@ -1,5 +1,6 @@
 /** Quality of the clocks as text: for the closing report of `merge`, and the table of `nccl-trace clocks`. */
 
+import { addTo } from '../base/grouped.js';
 import { maxOf } from '../base/extremes.js';
 import type { ClockReport, TrafficReport } from './clock_report.js';
 import { foldRanks, padColumns, printable } from './text.js';
@@ -75,7 +76,7 @@ function flagLines(clocks: readonly ClockReport[]): string[] {
   const hosts = new Map<string, string[]>();
   for (const { flags, host } of clocks) {
     for (const flag of flags) {
-      if (flag !== 'realtime-only') hosts.set(flag, [...(hosts.get(flag) ?? []), host]);
+      if (flag !== 'realtime-only') addTo(hosts, flag, host);
     }
   }
   return [...hosts].map(([flag, names]) => `clocks: ${flag} on ${fewHosts(names)}`);

@@ -1,5 +1,6 @@
 /** What differs between two runs as text, one line per collective, link or rank. */
 
+import { addTo } from '../base/grouped.js';
 import type { Changes, Difference, Measure, Subject } from '../analysis/changes.js';
 import type { LinkLine } from '../analysis/latency_and_rate.js';
 import { binarySize } from '../analysis/size_class.js';
@@ -35,7 +36,7 @@ function sideText({ headline, run }: DiffSide): string {
 
 function bySubject(all: readonly Difference[]): Difference[][] {
   const subjects = new Map<Subject, Difference[]>();
-  for (const one of all) subjects.set(one.of, [...(subjects.get(one.of) ?? []), one]);
+  for (const one of all) addTo(subjects, one.of, one);
   return [...subjects.values()];
 }
 

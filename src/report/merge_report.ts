@@ -3,6 +3,7 @@
  * work, how to open the result. At most 80 columns except for the link. Equal ranks share a line.
  */
 
+import { addTo } from '../base/grouped.js';
 import { maxOf } from '../base/extremes.js';
 import type { OpenWork, RankReport } from './rank_report.js';
 import type { MergeReport } from './report.js';
@@ -90,7 +91,7 @@ function workLines(
     for (const { comm, func, seq, peer } of pick(rank)) {
       const which = seq !== null ? ` seq ${seq}` : peer !== null ? ` with ${peer}` : '';
       const key = `${printable(func)}${which} on ${printable(comm)}`;
-      byWork.set(key, [...(byWork.get(key) ?? []), ...allRanks(rank)]);
+      for (const one of allRanks(rank)) addTo(byWork, key, one);
     }
   }
   return fewLines(
@@ -222,8 +223,7 @@ function unknown(ranks: readonly RankReport[]): string[] {
 function problems(ranks: readonly RankReport[]): string[] {
   const byText = new Map<string, (number | null)[]>();
   for (const rank of ranks)
-    for (const problem of rank.problems)
-      byText.set(problem, [...(byText.get(problem) ?? []), ...allRanks(rank)]);
+    for (const problem of rank.problems) for (const one of allRanks(rank)) addTo(byText, problem, one);
   return [...byText].map(([text, members]) => `rank ${foldRanks(members)}: ${printable(text)}`);
 }
 

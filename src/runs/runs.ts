@@ -5,6 +5,7 @@
  * or they were not alive at the same time. Pure: reads no file.
  */
 
+import { addTo } from '../base/grouped.js';
 import { append } from '../base/extremes.js';
 import type { ClockSample, Communicator, RankFileHeader } from '../rankfile/types.js';
 
@@ -74,7 +75,7 @@ const commKeys = ({ communicators }: RunFile): string[] =>
 function byIdWhereRanksRepeat<T extends RunFile>(group: T[]): T[][] {
   if (!claimsTwice(group)) return [group];
   const byId = new Map<string, T[]>();
-  for (const file of group) byId.set(file.header.runId, [...(byId.get(file.header.runId) ?? []), file]);
+  for (const file of group) addTo(byId, file.header.runId, file);
   return [...byId.values()];
 }
 

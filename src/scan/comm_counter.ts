@@ -7,7 +7,7 @@ import type { Ticks } from '../base/time.js';
 import { seenUntil } from '../model/stand_ins.js';
 import type { Kernel, Op } from '../model/types.js';
 import { NCCL_STEPS } from '../trace/tracks/connections.js';
-import { freeLane, LaneNumbers } from '../trace/tracks/lanes.js';
+import { LaneNumbers } from '../trace/tracks/lanes.js';
 import { KINDS, type CommSize, type DrawnKind, type Threads } from './drawn_size.js';
 import { QuietConnections } from './quiet_connections.js';
 import { TimeCounter, type TimeCounts } from './time_counts.js';
@@ -34,7 +34,7 @@ export class CommCounter {
   /** The file's table names the communicator, so it has a track of its own. */
   isInFile = false;
   /** By channel, and whether they are phases: the end of the last kernel in each lane. */
-  private readonly kernels = new Map<number, number[]>();
+  private readonly kernels = new Map<number, LaneNumbers>();
   private readonly connections = new Map<number, Connection>();
   private readonly quiet = new QuietConnections();
   /** Kept at hand, because steps are the most frequent events. */
@@ -58,7 +58,7 @@ export class CommCounter {
   kernelStart(kernel: Kernel, at: Ticks): void {
     this.add('kernel', at);
     const channel = channelOf(kernel);
-    if (!this.kernels.has(channel)) this.kernels.set(channel, []);
+    if (!this.kernels.has(channel)) this.kernels.set(channel, new LaneNumbers());
   }
 
   /**
@@ -67,9 +67,9 @@ export class CommCounter {
    */
   kernelStop(kernel: Kernel): void {
     const { timerStart, timerStop } = kernel;
-    const ends = this.kernels.get(channelOf(kernel));
-    if (!ends || timerStart === null || timerStop === null) return;
-    ends[freeLane(ends, timerStart)] = timerStop;
+    const lanes = this.kernels.get(channelOf(kernel));
+    if (!lanes || timerStart === null || timerStop === null) return;
+    lanes.release(lanes.acquire(timerStart), timerStop);
   }
 
   opStart(op: Op, at: Ticks): void {
@@ -109,7 +109,7 @@ export class CommCounter {
       ...slots,
       ...slotsOfStandIns(standIns),
     ]);
-    const kernels = [...this.kernels.values()].reduce((sum, { length }) => sum + Math.max(1, length), 0);
+    const kernels = [...this.kernels.values()].reduce((sum, { count }) => sum + Math.max(1, count), 0);
     const lanes = connections.reduce((sum, { length }) => sum + length, 0);
     const slots = connections.flat().reduce((sum, slots) => sum + slots, 0);
     return {
@@ -149,13 +149,10 @@ const slotsOf = ({ stepsDone, openSteps }: Op): number => Math.min(stepsDone + o
 /** By lane. */
 function slotsOfStandIns(standIns: readonly Op[]): number[] {
   const lanes = new LaneNumbers();
-  const open: { readonly lane: number; readonly end: number }[] = [];
   const slots: number[] = [];
   for (const op of [...standIns].sort((a, b) => a.start - b.start)) {
-    for (let i = open.length - 1; i >= 0; i--)
-      if (open[i]!.end <= op.start) lanes.release(open.splice(i, 1)[0]!.lane);
-    const lane = lanes.acquire();
-    open.push({ lane, end: seenUntil(op) ?? Infinity });
+    const lane = lanes.acquire(op.start);
+    lanes.release(lane, seenUntil(op) ?? Infinity);
     slots[lane] = Math.max(slots[lane] ?? 0, slotsOf(op));
   }
   return slots;

@@ -1,5 +1,6 @@
 /** Ranks that called fewer collectives than others: they never made the next call. */
 
+import { addTo } from '../base/grouped.js';
 import { hex64 } from '../base/hex.js';
 import { SHORTEST_HANG } from './absence.js';
 import { knownAfter, type Case } from './case.js';
@@ -22,7 +23,7 @@ export function behindOthers(evidence: Case): Behind[] {
       const knownUntil = Math.min(ranks[file]!.reach.knownUntil, calls.until);
       const call = most.calls.at(end - most.from);
       if (knownAfter([file, knownUntil], [most.file, call], commId, evidence) < SHORTEST_HANG) continue;
-      byEnd.set(end, [...(byEnd.get(end) ?? []), caller]);
+      addTo(byEnd, end, caller);
     }
     const fewestFirst = [...byEnd].sort(([a], [b]) => a - b);
     return fewestFirst.map(([end, fewer]) => ({

@@ -4,6 +4,7 @@
  * lasted much longer than anything before.
  */
 
+import { addTo } from '../base/grouped.js';
 import { hungAfter, isHang, isWorthReporting, mayGoOn } from './is_hang.js';
 import { endOfRun, type Case, type Facts } from './case.js';
 import { endedInMidst, findBreaks, type Break } from './broken_off.js';
@@ -194,7 +195,7 @@ function filesAtWork({ comms, ranks }: Case): number[] {
 function sampled(ranks: readonly RankWitness[]): Verdict['sampled'] {
   const byNumber = new Map<number | null, number[]>();
   ranks.forEach(({ lacks: { sampleEvery: every } }, file) => {
-    if (every !== 1) byNumber.set(every, [...(byNumber.get(every) ?? []), file]);
+    if (every !== 1) addTo(byNumber, every, file);
   });
   return [...byNumber].map(([every, files]) => ({ every, files }));
 }
@@ -202,7 +203,7 @@ function sampled(ranks: readonly RankWitness[]): Verdict['sampled'] {
 function notRecorded(ranks: readonly RankWitness[]): Verdict['notRecorded'] {
   const byEvent = new Map<string, number[]>();
   ranks.forEach((rank, file) => {
-    for (const event of rank.lacks.notRecorded) byEvent.set(event, [...(byEvent.get(event) ?? []), file]);
+    for (const event of rank.lacks.notRecorded) addTo(byEvent, event, file);
   });
   return [...byEvent].map(([event, files]) => ({ event, files }));
 }

@@ -4,6 +4,7 @@
  * call that NCCL numbered gives the numbers.
  */
 
+import { addTo } from '../base/grouped.js';
 import type { CallShape } from '../model/call_table.js';
 import { ranksInComm } from './absence.js';
 import { cached } from './case.js';
@@ -140,7 +141,7 @@ export const isBorderAt = ({ calls, from, end }: Placed, at: number): boolean =>
 /** The first of each file, with its ranks in the communicator if they are not all. */
 export function byFile(callers: readonly Placed[]): [Placed, SomeRanks][] {
   const files = new Map<number, Placed[]>();
-  for (const caller of callers) files.set(caller.file, [...(files.get(caller.file) ?? []), caller]);
+  for (const caller of callers) addTo(files, caller.file, caller);
   return [...files.values()].map((all) => {
     const [first] = all as [Placed];
     const inComm = all.map(({ rank }) => rank).sort((a, b) => a - b);

@@ -1,5 +1,6 @@
 /** Sends and receives that did not go on. */
 
+import { addTo } from '../base/grouped.js';
 import { maxOf } from '../base/extremes.js';
 import type { TraceNs } from '../base/time.js';
 import { commOf, knownUntilOf, lastMoveIn } from './case.js';
@@ -13,20 +14,24 @@ import { TRANSFER_MAY_TAKE, type Stall } from './stall.js';
  */
 export function looseStalls(ranks: readonly RankWitness[], covered: ReadonlyMap<bigint, Stall>): Stall[] {
   const groups = new Map<string, FileWork[]>();
+  const firsts = new Map([...covered].map(([commId, { works }]) => [commId, firstStarts(works)]));
   ranks.forEach((rank, file) => {
     for (const work of rank.pending.works) {
       const commId = commOf(rank, work)?.commId ?? 0n;
-      const collective = covered.get(commId);
-      if (collective && (work.seq !== null || queuesBehind({ file, work }, collective))) continue;
+      const first = firsts.get(commId);
+      if (first && (work.seq !== null || work.start >= (first.get(file) ?? Infinity))) continue;
       const key = commId === 0n ? `${file} ${work.comm}` : `${commId}`;
-      groups.set(key, [...(groups.get(key) ?? []), { file, work }]);
+      addTo(groups, key, { file, work });
     }
   });
   return [...groups.values()].map((works) => looseStall(works, ranks));
 }
 
-function queuesBehind({ file, work }: FileWork, { works }: Stall): boolean {
-  return works.some((other) => other.file === file && other.work.start <= work.start);
+/** By file: when its first unfinished work of a stuck collective began. Later work queues behind it. */
+function firstStarts(works: readonly FileWork[]): ReadonlyMap<number, number> {
+  const firsts = new Map<number, number>();
+  for (const { file, work } of works) firsts.set(file, Math.min(work.start, firsts.get(file) ?? Infinity));
+  return firsts;
 }
 
 function looseStall(works: readonly FileWork[], ranks: readonly RankWitness[]): Stall {

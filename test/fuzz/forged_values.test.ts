@@ -40,3 +40,16 @@ it('forged numbers crash no merge, and both decoders read the same from them', a
   expect(result.merges).toBeGreaterThan(5);
   expect(result.refused).toBeLessThan(result.reads / 2);
 });
+
+it('a record that is repeated thousands of times, with times and numbers that change, ends no merge and takes no minutes', async () => {
+  const found = await fuzz({
+    samples,
+    seed: 1,
+    seconds: Infinity,
+    runs: LONG ? 1000 : 8,
+    mergeEvery: 1,
+    copies: LONG ? 16_384 : 4096,
+  });
+  expect(found.findings).toEqual([]);
+  expect(found.merges).toBe(LONG ? 1000 : 8);
+});

@@ -6,6 +6,9 @@
  *   slots   the decoders' loops alone (slots_fuzz.ts)        a third of the time
  *   read    both decoders, all samples                      most of the rest
  *   merge   the whole program in this process, all samples   one in `MERGE_EVERY`
+ *
+ * `--repeats`: only merges, of files in which one record is repeated thousands of times (test/support/grown_file.ts). The most expensive
+ * merges are printed at the end.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -20,16 +23,24 @@ import { nativeDecoder } from '../../src/rankfile/native_decoder.js';
 import { parseRankFile } from '../../src/rankfile/rank_file.js';
 import type { RankFile } from '../../src/rankfile/types.js';
 import { type Forgery, forger, type Random, randomOf } from '../support/forged_values.js';
+import { grower } from '../support/grown_file.js';
 import { fuzzSlots, windowsOf } from './slots_fuzz.js';
 import { mergeWith, recordedAt, type Sample, samplesIn } from './run_with.js';
 
 const MERGE_EVERY = 25;
 /** CPU of one merge of a sample; most take 50 ms. */
 const MOST_MS = 2000;
+/** With `--repeats`: copies of one record. */
+const COPIES = 16_384;
+const WORST = 5;
 
 export interface Finding {
   readonly seed: number;
   readonly what: string;
+}
+
+export interface Cost extends Finding {
+  readonly cpuMs: number;
 }
 
 export interface Fuzzed {
@@ -37,6 +48,8 @@ export interface Fuzzed {
   readonly merges: number;
   readonly refused: number;
   readonly findings: readonly Finding[];
+  /** The merges that took the most CPU. */
+  readonly worst: readonly Cost[];
   readonly nextSeed: number;
 }
 
@@ -47,6 +60,8 @@ export interface FuzzOptions {
   readonly seconds: number;
   readonly runs: number;
   readonly mergeEvery: number;
+  /** Only files with so many copies of a record. */
+  readonly copies?: number | undefined;
   readonly onFinding?: (finding: Finding) => void;
 }
 
@@ -63,13 +78,14 @@ function readBy(decoder: Decoder, bytes: Uint8Array): RankFile | string {
 export async function fuzz(options: FuzzOptions): Promise<Fuzzed> {
   const { samples } = options;
   const addon = nativeDecoder(typescriptDecoder);
-  const forgers = new Map<string, (random: Random) => Forgery>();
+  const forgers = new Map<string, ((random: Random) => Forgery) | null>();
   const folder = mkdtempSync(path.join(os.tmpdir(), 'nccl-trace-fuzz-'));
   const findings: Finding[] = [];
   const found = (seed: number, what: string): void => {
     findings.push({ seed, what });
     options.onFinding?.({ seed, what });
   };
+  let worst: Cost[] = [];
   let [reads, merges, refused, seed] = [0, 0, 0, options.seed];
   const until = performance.now() + options.seconds * 1000;
   try {
@@ -78,8 +94,10 @@ export async function fuzz(options: FuzzOptions): Promise<Fuzzed> {
       const sample = samples[random(samples.length)]!;
       const which = random(sample.files.length);
       const file = sample.files[which]!;
-      if (!forgers.has(file)) forgers.set(file, forger(recordedAt(sample, which)));
-      const { bytes, changes } = forgers.get(file)!(random);
+      if (!forgers.has(file)) forgers.set(file, forgerOf(recordedAt(sample, which), options.copies));
+      const forge = forgers.get(file);
+      if (!forge) continue;
+      const { bytes, changes } = forge(random);
       const what = `${sample.name}/${which}: ${changes.join(', ')}`;
       try {
         const read = readBy(typescriptDecoder, bytes);
@@ -90,6 +108,8 @@ export async function fuzz(options: FuzzOptions): Promise<Fuzzed> {
         if (seed % options.mergeEvery !== 0) continue;
         merges++;
         const { cpuMs } = await mergeWith(sample, which, bytes, folder);
+        worst.push({ seed, what, cpuMs });
+        worst = worst.sort((a, b) => b.cpuMs - a.cpuMs).slice(0, WORST);
         if (cpuMs > MOST_MS) found(seed, `${what}\n  ${Math.round(cpuMs)} ms of CPU`);
       } catch (error) {
         found(
@@ -104,7 +124,13 @@ export async function fuzz(options: FuzzOptions): Promise<Fuzzed> {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-  return { reads, merges, refused, findings, nextSeed: seed };
+  return { reads, merges, refused, findings, worst, nextSeed: seed };
+}
+
+function forgerOf(recorded: Uint8Array, copies: number | undefined): ((random: Random) => Forgery) | null {
+  if (copies === undefined) return forger(recorded);
+  const grow = grower(recorded);
+  return grow && ((random) => grow(random, copies));
 }
 
 /** For scripts/fuzz.mjs. */
@@ -115,6 +141,7 @@ export async function main(root: string, args: string[]): Promise<void> {
       seconds: { type: 'string', default: '60' },
       seed: { type: 'string', default: '1' },
       merges: { type: 'boolean', default: false },
+      repeats: { type: 'boolean', default: false },
       once: { type: 'boolean', default: false },
     },
   });
@@ -123,7 +150,7 @@ export async function main(root: string, args: string[]): Promise<void> {
   const addon = nativeDecoder(typescriptDecoder);
   const windows = samples.flatMap((sample) => windowsOf(recordedAt(sample, 0)));
   const slots =
-    addon && !values.once
+    addon && !values.once && !values.repeats
       ? fuzzSlots(windows, [typescriptDecoder, addon], randomOf(Number(values.seed)), {
           runs: Infinity,
           seconds: seconds / 3,
@@ -140,12 +167,15 @@ export async function main(root: string, args: string[]): Promise<void> {
     seed: Number(values.seed),
     seconds: (seconds * 2) / 3,
     runs: values.once ? 1 : Infinity,
-    mergeEvery: values.once || values.merges ? 1 : MERGE_EVERY,
+    mergeEvery: values.once || values.merges || values.repeats ? 1 : MERGE_EVERY,
+    copies: values.repeats ? COPIES : undefined,
     onFinding: ({ seed, what }) => {
       console.log(`seed ${seed}  ${what}`);
     },
   });
-  const { reads, merges, refused, findings, nextSeed } = result;
+  const { reads, merges, refused, findings, worst, nextSeed } = result;
+  for (const { seed, what, cpuMs } of worst)
+    console.log(`${Math.round(cpuMs)} ms of CPU: seed ${seed}  ${what}`);
   console.log(
     `${reads} files read by both decoders (${refused} refused), ${merges} runs merged, ${findings.length} findings; ` +
       `go on with --seed ${nextSeed}`,

@@ -9,13 +9,13 @@ import { memorySource } from '../../src/rankfile/byte_source.js';
 import type { Decoder } from '../../src/rankfile/decoder.js';
 import { readDirectory } from '../../src/rankfile/directory.js';
 import { SLOT_BYTES } from '../../src/rankfile/format/constants.js';
-import { metaHigh, metaLow, slotCheck } from '../../src/rankfile/format/slot.js';
 import { readHeader } from '../../src/rankfile/header.js';
 import { Problems } from '../../src/rankfile/problems.js';
 import { NOTHING_CARRIED } from '../../src/rankfile/records.js';
 import { checkRing, clipped } from '../../src/rankfile/slots.js';
 import { frameOf, type TickFrame } from '../../src/rankfile/tick_frame.js';
 import type { Random } from '../support/forged_values.js';
+import { sealSlot } from '../support/sealed_slot.js';
 
 const SLOTS = 64;
 
@@ -88,24 +88,8 @@ export function forgeSlots({ words, first }: SlotWindow, random: Random, into: U
       default:
         into[at + random(6)] = random(2 ** 32);
     }
-    seal(into, at, first + slot);
+    sealSlot(into, at, first + slot);
   }
-}
-
-function seal(words: Uint32Array, at: number, position: number): void {
-  const kindAndParts = words[at + 6]! & 0xffff;
-  const low = metaLow(kindAndParts & 0xff, (kindAndParts >> 8) & 15, kindAndParts >> 12, position & 0xffff);
-  const high = metaHigh(position);
-  const [a, b, c, d, e, f] = words.subarray(at, at + 6) as unknown as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
-  words[at + 6] = low;
-  words[at + 7] = ((slotCheck(a, b, c, d, e, f, low, high) << 8) | (high & 0xff)) >>> 0;
 }
 
 export interface SlotsFuzzed {

@@ -113,7 +113,7 @@ export class BlockWriter implements TrackSink {
   instant(ref: TrackRef, at: TraceNs, name: string, extra?: SliceExtra): void {
     this.steps.flush();
     const track = this.track(ref);
-    this.nesting.instant(track, at);
+    if (!this.nesting.instant(track, at)) return;
     this.tally.slices++;
     this.tally.instants++;
     this.tally.event(track);

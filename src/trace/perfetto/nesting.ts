@@ -54,11 +54,13 @@ export class Nesting {
     this.openSlices--;
   }
 
-  instant(track: Track, at: TraceNs): void {
+  /** Returns whether the importer would keep it: records of one time may be any number, if a file says so. */
+  instant(track: Track, at: TraceNs): boolean {
     if (at !== track.lastAt) track.pile = 0;
     this.advance(track, at, 'slices');
-    if (track.open.length + track.pile >= MAX_DEPTH) throw broken(track, at, `more than ${MAX_DEPTH} deep`);
+    if (track.open.length + track.pile >= MAX_DEPTH) return false;
     track.pile++;
+    return true;
   }
 
   counter(track: Track, at: TraceNs, value: number): void {

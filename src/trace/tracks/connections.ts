@@ -9,7 +9,7 @@ import type { Op } from '../../model/types.js';
 import { COMM_ORDER, type CommGroups } from './comm_groups.js';
 import type { TrackContext } from './context.js';
 import { transfersOf } from '../../model/identity.js';
-import { Lanes, laneName } from './lanes.js';
+import { LaneNumbers, Lanes, laneName } from './lanes.js';
 import { peerName, rankName, titleOf, type RankNames } from './rank_names.js';
 import type { TrackRef } from './sink.js';
 
@@ -18,6 +18,8 @@ export const NCCL_STEPS = 8;
 
 /** A step slot. */
 export interface Slot {
+  readonly slots: Slots;
+  readonly number: number;
   readonly track: TrackRef;
   isBusy: boolean;
   /** Begin of the newest phase, or of the step; when the step ended. */
@@ -109,6 +111,8 @@ export class Connection {
 /** Slot tracks of one lane: NCCL's eight, and more if steps never ended. */
 export class Slots {
   private readonly slots: (Slot | undefined)[] = [];
+  /** A file may leave any number of steps in flight. */
+  private readonly extras = new LaneNumbers();
 
   constructor(
     private readonly context: TrackContext,
@@ -116,16 +120,21 @@ export class Slots {
   ) {}
 
   acquire(step: number, at: TraceNs): Slot {
-    let number = step & (NCCL_STEPS - 1);
-    for (;;) {
-      const slot = (this.slots[number] ??= this.describe(number));
-      if (!slot.isBusy && slot.phaseAt <= at) {
-        slot.isBusy = true;
-        slot.phaseAt = at;
-        return slot;
-      }
-      number = number < NCCL_STEPS ? NCCL_STEPS : number + 1;
+    const own = step & (NCCL_STEPS - 1);
+    let slot = (this.slots[own] ??= this.describe(own));
+    if (slot.isBusy || slot.phaseAt > at) {
+      const extra = NCCL_STEPS + this.extras.acquire(at);
+      slot = this.slots[extra] ??= this.describe(extra);
     }
+    slot.isBusy = true;
+    slot.phaseAt = at;
+    return slot;
+  }
+
+  /** Its step is over, at its `phaseAt`. */
+  release(slot: Slot): void {
+    slot.isBusy = false;
+    if (slot.number >= NCCL_STEPS) this.extras.release(slot.number - NCCL_STEPS, slot.phaseAt);
   }
 
   private describe(number: number): Slot {
@@ -138,7 +147,7 @@ export class Slots {
       rank: number,
       description: SLOT_DESCRIPTION,
     });
-    return { track, isBusy: false, phaseAt: 0 as TraceNs, inPeerWait: false };
+    return { slots: this, number, track, isBusy: false, phaseAt: 0 as TraceNs, inPeerWait: false };
   }
 }
 

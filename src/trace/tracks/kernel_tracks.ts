@@ -15,7 +15,7 @@ import { COMM_ORDER, type CommGroups } from './comm_groups.js';
 import type { TrackContext } from './context.js';
 import { Correlations } from '../../model/identity.js';
 import { recordsKernels } from '../../model/recording.js';
-import { freeLane, Lanes, laneName } from './lanes.js';
+import { Lanes, laneName } from './lanes.js';
 import { parentText } from './parent_text.js';
 import { rankName, titleOf } from './rank_names.js';
 import type { Args, ArgValue, TrackRef } from './sink.js';
@@ -35,8 +35,6 @@ type Stamped = Interval & { readonly end: TraceNs };
 
 interface Channel {
   readonly lanes: Lanes<TrackRef>;
-  /** End of the last slice per lane; Infinity while one is open. */
-  readonly lastEnd: number[];
   /** Its stamps are those of other work (model/stamp_owners.ts), here by the solved clock. */
   isLagging: boolean;
 }
@@ -133,8 +131,8 @@ export class KernelTracks {
     const { sink } = this.context;
     const channel = this.channelOf(kernel);
     if (interval.suspect !== null) this.suspects++;
-    const lane = freeLane(channel.lastEnd, interval.start);
-    channel.lastEnd[lane] = interval.end ?? Infinity;
+    const lane = channel.lanes.acquire(interval.start);
+    if (interval.end !== null) channel.lanes.release(lane, interval.end);
     const track = channel.lanes.track(lane);
     const slice = sink.begin(track, interval.start, kernelName(kernel), {
       args: kernelArgs(kernel, interval, reportedWith),
@@ -209,7 +207,6 @@ export class KernelTracks {
       const owner = rankName(this.context.names, kernel.comm);
       const name = `kernel ch${String(kernel.channel).padStart(2, '0')}${isPhase ? ' phases' : ''}`;
       channel = {
-        lastEnd: [],
         isLagging: false,
         lanes: new Lanes((lane) =>
           this.context.sink.describe({

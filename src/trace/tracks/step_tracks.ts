@@ -141,7 +141,7 @@ export class StepTracks {
     const repeats = steps.startRepeats[row]!;
     this.slices.end(slot.track, at, polls, repeats > 0 ? [['startRepeats', repeats], ...more] : more);
     slot.phaseAt = at;
-    slot.isBusy = false;
+    slot.slots.release(slot);
   }
 
   /** For a send whose record of the send's begin is lost: it waited until its last poll, not until its end. */

@@ -1,5 +1,6 @@
 /** Collects the evidence of all scanned files, on the trace's axis, for the judge. */
 
+import { addTo } from '../../base/grouped.js';
 import { maxOf } from '../../base/extremes.js';
 import { clockBound, onOneAxis } from '../../clocks/comparable.js';
 import { isLostText } from '../../base/lost_text.js';
@@ -222,7 +223,7 @@ function executedElsewhere(
       if (!origin) continue;
       const ops = byFile[origin.file]!;
       const key = run.members[origin.file]!.scan.works.keys[origin.row]!;
-      ops.set(key, [...(ops.get(key) ?? []), { ...witnessedOp(op, times[executor]!), executor }]);
+      addTo(ops, key, { ...witnessedOp(op, times[executor]!), executor });
     }
   });
   return byFile;
