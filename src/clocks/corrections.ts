@@ -76,3 +76,14 @@ export function correctionAt(knots: Knots, values: Float64Array, time: number): 
   const share = shareAt(knots, piece, time);
   return values[piece]! + share * (values[piece + 1]! - values[piece]!);
 }
+
+/** The estimate of a pair's true delay: never below 0 if the clocks are right. */
+export function slack(
+  knots: Knots,
+  from: Float64Array,
+  to: Float64Array,
+  time: number,
+  delay: number,
+): number {
+  return delay - correctionAt(knots, from, time) + correctionAt(knots, to, time + delay);
+}

@@ -5,7 +5,7 @@
  */
 
 import { judge, weigh, type References } from './similar_links.js';
-import { correctionAt, type Knots } from './corrections.js';
+import { type Knots } from './corrections.js';
 import { settle } from './floors.js';
 import { SparseLeastSquares } from './least_squares.js';
 import type { DelayOf, Link, Linked } from './links.js';
@@ -124,14 +124,3 @@ export const delaysOf =
   ({ delays }: Pick<Estimate, 'delays'>): DelayOf =>
   ({ edge }) =>
     delays.get(edge.like)!;
-
-/** The estimate of a pair's true delay: never below 0 if the clocks are right. */
-export function slack(
-  knots: Knots,
-  from: Float64Array,
-  to: Float64Array,
-  time: number,
-  delay: number,
-): number {
-  return delay - correctionAt(knots, from, time) + correctionAt(knots, to, time + delay);
-}

@@ -1,5 +1,5 @@
 /**
- * The second half of the estimate, over all minima of sub-windows at once instead of line by line. Each link has one least delay for the
+ * The second half of the estimate, over all least delays of short times at once instead of line by line. Each link has one least delay for the
  * whole run, and each clock one rate per piece, whichever link shows it. So a link that hardly ever had a message without delay in one
  * piece still has its least delay from another piece, and a slope rests on all minima, not on two of one link.
  *
@@ -7,10 +7,9 @@
  * reweighted least squares).
  */
 
-import { median } from '../base/median.js';
 import { judge, weigh } from './similar_links.js';
 import { SparseLeastSquares } from './least_squares.js';
-import { FLOOR_SIGMA_NS, minimaOf, type Link } from './links.js';
+import { FLOOR_SIGMA_NS, heardFor, leastDelays, type Link } from './links.js';
 import {
   addRatePriors,
   addLikenessPriors,
@@ -26,17 +25,24 @@ import { addBendRows } from './rate_changes.js';
 const MOST_BELOW = 0.15;
 const LEAST_BELOW = 0.02;
 const ODD_ONES = 1.25;
+/** So many of the minima lie near their least delays. */
+const NEAR_FLOOR = 0.2;
 /** Below this a residual is read-out noise: keeps the weights finite. */
 const SMALLEST_RESIDUAL_NS = 300;
 const PASSES = 16;
 /** Corrections that a pass moves by less will stay where they are. */
 const STILL_NS = 10;
-/** In the first rounds clocks may bend freely, and minima weigh as if they scattered by this part of their apparent scatter. */
-const FREE_PASSES = 5;
-const FREE = 0.25;
-const FEW_MINIMA = 8;
-/** With more minima than this, straight lines are enough: with hundreds of hosts many links show each clock. */
+/** One minimum for so long: even the fastest change of a rate moves a clock by a few tens of ns in this time. */
+const SLOT_NS = 2.5e9;
+/** A link that is heard for a short time only has so many. */
+const LEAST_SLOTS = 8;
+/** If there are more minima, each is for longer... */
 const MOST_MINIMA = 40_000;
+/**
+ * ...by this factor at most, unless knots are far apart. Beyond that straight lines are enough: with hundreds of hosts many links show each
+ * clock.
+ */
+const MOST_LONGER = 3;
 
 export interface Solved {
   /** Corrections as `place` has them. */
@@ -50,8 +56,18 @@ export function settle(
   solved: Solved,
   { links, names, floors, references, place, alike, wander }: Setting,
 ): boolean {
-  const minima = links.reduce((sum, link) => sum + minimaOf(link), 0);
-  if (minima > MOST_MINIMA) return false;
+  const corrections = references.map((_, domain) =>
+    Float64Array.from({ length: place.knots.count }, (_, knot) => {
+      const at = place.of(domain, knot);
+      return at < 0 ? 0 : solved.corrections[at]!;
+    }),
+  );
+  const slots = links.map(({ edge }) => LEAST_SLOTS + heardFor(edge) / SLOT_NS);
+  const longer = Math.max(1, slots.reduce((sum, own) => sum + own, 0) / MOST_MINIMA);
+  if (longer > Math.max(MOST_LONGER, place.knots.step / 2 / SLOT_NS)) return false;
+  links.forEach((link, i) => {
+    link.minima = leastDelays(link.edge, place.knots, corrections, slots[i]! / longer);
+  });
   const likes = place.count + floors;
   const x = new Float64Array(likes + names.length);
   x.set(solved.corrections);
@@ -63,7 +79,8 @@ export function settle(
   const system = new SparseLeastSquares(x.length, {
     count: place.solved.length,
     size: place.knots.count,
-    shared: names.length,
+    // Each least delay is in rows of all knots.
+    shared: names.length + (place.solved.length < place.knots.count ? floors : 0),
   });
   const rows = links.map((link) => addMinima(system, link, place, place.count + link.floor, link.spread));
   const own = links.map((link) =>
@@ -76,9 +93,6 @@ export function settle(
   const priors = addLikenessPriors(system, likes, likenessPriors(names, delays));
   for (let pass = 0; pass < PASSES; pass++) {
     const scales = scalesOf(links, names.length, rows, (row) => system.unexplained(row, x));
-    // In rounds, because the scatter of minima is only known if clocks may bend, and the bends only if the scatter is known.
-    const isFree = pass < FREE_PASSES;
-    if (isFree) scales.forEach((scale, i) => (scales[i] = Math.max(FLOOR_SIGMA_NS, FREE * scale)));
     links.forEach((link, i) => {
       link.residual = x[place.count + link.floor]! - delayOf(link);
       weighMinima(system, rows[i]!, scales[i]!, x);
@@ -93,7 +107,6 @@ export function settle(
     });
     const before = x.slice(0, place.count);
     system.solve(x);
-    if (isFree) continue;
     if (before.every((value, i) => Math.abs(x[i]! - value) < STILL_NS)) break;
     wander.measure(x);
     bends((row, sigma) => {
@@ -108,26 +121,23 @@ export function settle(
 /** One row per minimum. `minimum`: index of the unknown for the link's least delay. */
 export function addMinima<Row>(
   system: Rows<Row>,
-  { edge, lines }: Link,
+  { edge, minima }: Link,
   place: Places,
   minimum: number,
   sigma: number,
 ): Row[] {
   const rows: Row[] = [];
-  for (const line of lines) {
-    for (let i = 0; line && i < line.minima.length; i += 2) {
-      const delay = line.minima[i + 1]!;
-      const { indices, coefficients } = terms(edge, line.minima[i]!, delay, place, minimum);
-      rows.push(system.add(indices, coefficients, delay, sigma));
-    }
+  for (let i = 0; i < minima.length; i += 2) {
+    const delay = minima[i + 1]!;
+    const { indices, coefficients } = terms(edge, minima[i]!, delay, place, minimum);
+    rows.push(system.add(indices, coefficients, delay, sigma));
   }
   return rows;
 }
 
 /**
- * How far the minima of a link scatter, ns: the median of its own, or the mean of its likeness if that is more. The few minima of a link
- * with little traffic may lie on a line by chance, and would then outweigh the minima of a hundred times as many messages. Distances are
- * from the solution, not from straight lines: where clocks bend, bends would be taken for scatter.
+ * How exactly one minimum shows its link's least delay, ns. A quantile is known the better the more minima lie near it, so this is the distance of
+ * those between two quantiles of their likeness, divided by their number.
  */
 function scalesOf(
   links: readonly Link[],
@@ -135,19 +145,17 @@ function scalesOf(
   rows: readonly (readonly number[])[],
   unexplained: (row: number) => number,
 ): Float64Array {
-  const sums = new Float64Array(likes);
-  const counts = new Float64Array(likes);
-  const own = rows.map((all, i) => {
-    const middle = median(all.map((row) => Math.abs(unexplained(row)))) ?? 0;
-    sums[links[i]!.like]! += middle * all.length;
-    counts[links[i]!.like]! += all.length;
-    return middle;
+  const left = Array.from({ length: likes }, (): number[] => []);
+  links.forEach(({ like }, i) => {
+    for (const row of rows[i]!) left[like]!.push(unexplained(row));
   });
-  return Float64Array.from(links, ({ like, spread }, i) => {
-    const usual = counts[like] === 0 ? 0 : sums[like]! / counts[like]!;
-    // So few minima may lie on the solution by chance.
-    return Math.max(FLOOR_SIGMA_NS, own[i]!, usual, rows[i]!.length < FEW_MINIMA ? spread : 0);
+  const scales = left.map((all) => {
+    const sorted = Float64Array.from(all).sort();
+    const at = (part: number): number => sorted[Math.floor(part * sorted.length)] ?? 0;
+    const apart = (at(NEAR_FLOOR) - at(LEAST_BELOW)) / (NEAR_FLOOR - LEAST_BELOW);
+    return Math.max(FLOOR_SIGMA_NS, LEAST_BELOW * (1 - LEAST_BELOW) * apart);
   });
+  return Float64Array.from(links, ({ like }) => scales[like]!);
 }
 
 function weighMinima(

@@ -1,14 +1,12 @@
 /**
- * Weighted linear least squares: sparse rows solved by conjugate gradients on the normal equations, thousands of unknowns
- * in milliseconds.
+ * Weighted linear least squares of sparse rows. The normal matrix is factored as a whole if unknowns can be numbered so that this is cheap, otherwise
+ * clock by clock, and conjugate gradients do the rest.
  */
 
 import { OrderedCholesky, orderOf, type Order } from './ordered_cholesky.js';
 
-/** Most multiplications for factoring a matrix as a whole … */
-const MOST_COST = 3e8;
-/** … and the clocks from which on this limit counts: with fewer clocks no path is long. */
-const MANY_BLOCKS = 128;
+/** Most multiplications for factoring a matrix as a whole. */
+const MOST_COST = 1e8;
 
 /** Rows of at most `WIDTH` terms. */
 const WIDTH = 5;
@@ -76,7 +74,9 @@ export class SparseLeastSquares {
     const image = new Float64Array(this.unknowns);
     let size = dot(gradient, towards);
     let small = 0;
-    for (let round = 0; round < 4 * this.unknowns + 100 && size > 0; round++) {
+    // The whole matrix gives the solution at once but for rounding, which further rounds do not make less.
+    const rounds = blocks instanceof OrderedCholesky ? LAST_ROUNDS : 4 * this.unknowns + 100;
+    for (let round = 0; round < rounds && size > 0; round++) {
       this.timesNormal(direction, image);
       const step = size / dot(direction, image);
       for (let i = 0; i < x.length; i++) {
@@ -98,7 +98,6 @@ export class SparseLeastSquares {
   /** An approximation of the whole solution, or the solution itself. */
   private near(): OrderedCholesky | BandedBlocks {
     const { unknowns, blocks, rows, index, value } = this;
-    if (blocks.count < MANY_BLOCKS) return new BandedBlocks(unknowns, blocks);
     this.order ??= orderOf(unknowns, blocks.shared ?? 0, { rows, width: WIDTH, index, value });
     return this.order.cost <= MOST_COST
       ? new OrderedCholesky(unknowns, this.order)

@@ -1,7 +1,7 @@
 /** What the estimate knows of each edge and likeness, and its weight. */
 
 import { median } from '../base/median.js';
-import { joined, knotTime, type Knots } from './corrections.js';
+import { joined, knotTime, slack, type Knots } from './corrections.js';
 import { compareLikes, isWire, wireOf, type EdgeEvidence } from './evidence.js';
 import { supportLine, type SupportLine } from './support_line.js';
 
@@ -28,11 +28,46 @@ export interface Link {
   excess: number;
   /** How much longer its minimum delay is than its like, ns. */
   residual: number;
+  /** The least delays of slots of time: time, delay, time, delay, ... */
+  minima: readonly number[];
 }
 
-/** How many minima its lines have, in all stretches. */
-export const minimaOf = ({ lines }: Link): number =>
-  lines.reduce((sum, line) => sum + (line === null ? 0 : line.minima.length / 2), 0);
+/**
+ * The least delays of about `slots` equal parts of an edge's time, by the `corrections` of the clocks: time, delay, time, delay, ... A part lasts
+ * for a window or longer.
+ */
+export function leastDelays(
+  { from, to, windows }: EdgeEvidence,
+  knots: Knots,
+  corrections: readonly Float64Array[],
+  slots: number,
+): number[] {
+  const first = windows[0]!.index;
+  const perSlot = Math.max(1, (windows.at(-1)!.index + 1 - first) / slots);
+  const minima: number[] = [];
+  let current = NaN;
+  let least = Infinity;
+  for (const { index, hull } of windows) {
+    const slot = Math.floor((index - first) / perSlot);
+    if (slot !== current) {
+      current = slot;
+      least = Infinity;
+      minima.push(0, 0);
+    }
+    for (let i = 0; i < hull.length; i += 2) {
+      const left = slack(knots, corrections[from]!, corrections[to]!, hull[i]!, hull[i + 1]!);
+      if (left >= least) continue;
+      least = left;
+      minima[minima.length - 2] = hull[i]!;
+      minima[minima.length - 1] = hull[i + 1]!;
+    }
+  }
+  return minima;
+}
+
+/** From its first message to its last one, about, ns. */
+export const heardFor = ({ windows, windowNs }: EdgeEvidence): number =>
+  (windows.at(-1)!.index + 1 - windows[0]!.index) * windowNs;
 
 /** The minimum delay of a link's likeness, ns. */
 export type DelayOf = (link: Link) => number;
@@ -96,6 +131,7 @@ export function linksOf(edges: readonly EdgeEvidence[], knots: Knots): Linked {
       sigma: FIRST_SIGMA_NS + spread,
       excess: 1,
       residual: 0,
+      minima: lines.flatMap((line) => line?.minima ?? []),
     };
   });
   return { links, names, floors: floors.count };

@@ -88,8 +88,20 @@ export function orderOf(unknowns: number, shared: number, terms: Terms): Order {
     const least = own.reduce((min, one) => Math.min(min, place[one]!), unknowns);
     for (const one of own) first[place[one]!] = Math.min(first[place[one]!]!, least);
   }
-  return { place, first, cost: first.reduce((sum, from, at) => sum + (at - from) ** 2 / 2, 0) };
+  return { place, first, cost: costOf(first) };
 }
+
+/** Multiplications of `factor`, by place: the first place with which it is in a row. */
+export function costOf(first: Int32Array): number {
+  if (first.reduce((sum, from, at) => sum + at - from, 0) > MOST_ENTRIES) return Infinity;
+  let cost = 0;
+  for (let at = 0; at < first.length; at++)
+    for (let left = first[at]!; left <= at; left++) cost += left - Math.max(first[at]!, first[left]!);
+  return cost;
+}
+
+/** 32 MiB. */
+const MOST_ENTRIES = 1 << 22;
 
 export class OrderedCholesky {
   private readonly start: Float64Array;

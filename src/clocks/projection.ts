@@ -3,9 +3,8 @@
  * hulls of all pairs describe. A hull of a whole piece is enough, for inside a piece all corrections are straight lines.
  */
 
-import { pieceAt, shareAt, type Knots } from './corrections.js';
+import { pieceAt, shareAt, slack, type Knots } from './corrections.js';
 import type { EdgeHull } from './edge_hulls.js';
-import { slack } from './estimate.js';
 import { isImpossibleAt } from './impossible_pairs.js';
 import { alignedAt } from './corrected_times.js';
 

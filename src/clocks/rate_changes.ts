@@ -111,13 +111,11 @@ export class Wander {
 /** By clock and piece: 1 where any of its links has a minimum. */
 function heardPieces(clocks: number, knots: Knots, links: readonly Link[]): Uint8Array[] {
   const heard = Array.from({ length: clocks }, () => new Uint8Array(knots.count - 1));
-  for (const { edge, lines } of links) {
-    for (const line of lines) {
-      for (let i = 0; line && i < line.minima.length; i += 2) {
-        const piece = pieceAt(knots, line.minima[i]!);
-        heard[edge.from]![piece] = 1;
-        heard[edge.to]![piece] = 1;
-      }
+  for (const { edge, minima } of links) {
+    for (let i = 0; i < minima.length; i += 2) {
+      const piece = pieceAt(knots, minima[i]!);
+      heard[edge.from]![piece] = 1;
+      heard[edge.to]![piece] = 1;
     }
   }
   return heard;

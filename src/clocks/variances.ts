@@ -1,13 +1,14 @@
 /**
- * Variances of the estimate. They follow from how much minimum delays of similar links differ and from how much minima of sub-windows
+ * Variances of the estimate. They follow from how much minimum delays of similar links differ and from how much least delays
  * scatter. A difference between links lasts for the whole run and moves a clock as a whole. Scatter lets the line of a clock turn, so its
  * effect is largest at the ends of a piece. Between two knots no clock is farther off than at the worse of them.
  */
 
 import { median } from '../base/median.js';
+import { slack } from './corrections.js';
 import type { References } from './similar_links.js';
 import { EnvelopeMatrix } from './envelope_matrix.js';
-import { delaysOf, slack, type Estimate } from './estimate.js';
+import { delaysOf, type Estimate } from './estimate.js';
 import type { EdgeEvidence } from './evidence.js';
 import { addMinima } from './floors.js';
 import { FLOOR_SIGMA_NS, statedSigmas, type Alike, type Link } from './links.js';
@@ -120,11 +121,9 @@ function distancesOf(link: Link, guess: Estimate): number[] {
   const { knots, corrections } = guess;
   const { from, to } = link.edge;
   const distances: number[] = [];
-  for (const line of link.lines) {
-    for (let at = 0; line && at < line.minima.length; at += 2) {
-      const left = slack(knots, corrections[from]!, corrections[to]!, line.minima[at]!, line.minima[at + 1]!);
-      distances.push(Math.abs(left - least));
-    }
+  for (let at = 0; at < link.minima.length; at += 2) {
+    const left = slack(knots, corrections[from]!, corrections[to]!, link.minima[at]!, link.minima[at + 1]!);
+    distances.push(Math.abs(left - least));
   }
   return distances;
 }
