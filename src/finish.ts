@@ -1,6 +1,6 @@
 /**
- * The last step of a merge. It plans which part of a run is drawn. With the blocks of all files it makes the trace and its report. It does
- * not know where the blocks were made: in this process (merge.ts), or on many hosts (shards/).
+ * The last step of a merge. It plans which part of a run is drawn, and makes the trace and its report from the blocks of all files. It does
+ * not know where the blocks were made: in this process (merge.ts) or on many hosts (shards/).
  */
 
 import { basename } from 'node:path';
@@ -30,20 +30,20 @@ import { lookAtAttributes } from './trace/watched_rows.js';
 
 /** How a trace is drawn, and what is reported about it. */
 export interface FinishOptions {
-  /** The part of the run to draw; absent: all of it, as far as the budget goes. */
+  /** The part of the run to draw. If absent: as much of the run as the budget allows. */
   readonly select?: SelectionRequest | undefined;
-  /** The most that is drawn if no detail was asked for. Default: what a browser opens in about 15 s. */
+  /** Limit of the trace's size if no detail was asked for. Default: what a browser opens in about 15 s. */
   readonly budget?: Budget | undefined;
-  /** A requested detail is refused beyond this. Default: what a browser can open at all. */
+  /** Limit of the trace's size for a requested detail. Beyond it the request is refused. Default: what a browser can open at all. */
   readonly utmost?: Size | undefined;
   readonly onProgress?: OnProgress | undefined;
   /** The verdict as text inside the trace, for people who have only the trace. */
   readonly texts?: ((found: Diagnosis) => VerdictText) | undefined;
-  /** PyTorch's dumps of it; null: none were given. */
+  /** PyTorch's dumps of the run; null: none were given. */
   readonly dumps?: FoundDumps | null | undefined;
   /** For the report: what the hosts' NICs can do. */
   readonly peaks?: Peaks | undefined;
-  /** A report of the run is wanted, too. Data that only a report needs is then collected. */
+  /** If present, the merge also makes a report, and collects the data that only a report needs. */
   readonly onReport?: ((report: RunReport) => void) | undefined;
 }
 
@@ -60,7 +60,10 @@ export function planTrace(studied: Study, options: DrawingOptions): PlannedTrace
   return { studied, drawing, layout: layoutOf(studied, drawing) };
 }
 
-/** `blocks`: by file; null: not drawn. `content`: their bytes in order, compressed as the trace is. Throws OutputError, Interrupted. */
+/**
+ * `blocks`: by file; null: the file is not drawn. `content`: the blocks' bytes in order, compressed like the trace. Throws OutputError,
+ * Interrupted.
+ */
 export async function finishTrace(
   { studied, drawing, layout }: PlannedTrace,
   blocks: readonly (ConvertResult | null)[],
@@ -75,7 +78,7 @@ export async function finishTrace(
   const selection = reportSelection(studied, drawing, blocks);
   const diagnosis = diagnosisOf(studied, suggestDrawing(studied, options), options.dumps);
   const texts = (options.texts ?? plainTexts)(diagnosis);
-  // Commands in a report are typed later and elsewhere, so they write to the default place.
+  // People run the commands in a report later, and in another folder. So these commands write to the default place.
   const suggestion = options.onReport ? suggestDrawing(studied, { ...options, output: undefined }) : null;
   if (options.onReport) {
     const numbers = runNumbers(studied, options.peaks);
@@ -113,7 +116,7 @@ const plainTexts = ({ verdict }: Diagnosis): VerdictText => ({
   aboutCall: [],
 });
 
-/** The result of the merge, besides what is known of the run anyway. */
+/** The result of the merge, without the facts that the study has already. */
 interface Merged {
   readonly output: string;
   readonly startup: string;

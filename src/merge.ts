@@ -63,7 +63,7 @@ export interface MergeOptions
   readonly jobs?: number | undefined;
   /** ns: how much of a stream file is read around a selected time (study/read_windows.ts). */
   readonly aroundNs?: number | undefined;
-  /** Says why the merge waits: the verdict may need a second look at files of ranks that seem alive. */
+  /** Called with the reason when the merge waits: the verdict may need a second look at files of ranks that seem alive. */
   readonly onWait?: ((text: string) => void) | undefined;
 }
 
@@ -131,7 +131,7 @@ export async function findClocks(
   }
 }
 
-/** The runs that the files are of, the newest first. Reads headers and tables only. Throws RankFileError. */
+/** The runs to which the files belong, the newest first. Reads headers and tables only. Throws RankFileError. */
 export function listRuns(
   inputs: readonly string[],
   { redact }: Pick<RunOptions, 'redact'> = {},
@@ -146,7 +146,7 @@ export function listRuns(
   return { runs: shown.map(listRun), problems: shownAs([...found.problems, ...unusable], aliases) };
 }
 
-/** By file, as the jobs; null: not drawn. */
+/** In the order of the jobs; null: the file is not drawn. */
 async function convertAll(
   workers: Workers,
   jobs: readonly (ConvertJob | null)[],

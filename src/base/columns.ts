@@ -2,7 +2,7 @@
 
 type Column = Float64Array | Int32Array | Uint32Array | Uint16Array | Uint8Array;
 
-/** The same columns with another number of rows. New rows are 0, times and other Float64s NaN. */
+/** The same columns with another number of rows. New rows are 0. In Float64 columns, such as times, they are NaN. */
 export function withRows<C extends Readonly<Record<string, Column>>>(columns: C, rows: number): C {
   return Object.fromEntries(
     Object.entries(columns).map(([name, column]) => [name, resized(column, rows)]),
@@ -17,7 +17,7 @@ function resized(column: Column, rows: number): Column {
   return longer;
 }
 
-/** Numbers for strings, in the order in which they were first used, because a row of numbers holds no strings. */
+/** Gives each string a number, in the order of first use, because a row of numbers holds no strings. */
 export class Names {
   private readonly numbers = new Map<string, number>();
   private readonly names: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * Small deterministic hashes in 32-bit arithmetic: the same on every rank, worker and machine. Not safe against attackers.
- * A `Hash64` grows word by word; both ends of a transfer feed the same words and get the same id without a join.
+ * Small deterministic hashes in 32-bit arithmetic: the same on every rank, worker and machine. Not safe against attackers. A `Hash64` is
+ * made word by word. Both ends of a transfer add the same words, so they get the same id without a join.
  */
 
 /** Two independent 32-bit lanes. */

@@ -1,8 +1,8 @@
 /** Counts intervals that overlap. */
 
 /**
- * The largest number of intervals that overlap. So many lanes are needed if each interval takes the lowest free one. An end does not belong
- * to its interval; Infinity: it has not ended. Sorts the columns.
+ * The largest number of intervals that overlap at one time. This is the number of lanes if each interval takes the lowest free lane. An end
+ * does not belong to its interval. Infinity: the interval has not ended. Sorts the columns.
  */
 export function mostAtOnce(starts: Float64Array, ends: Float64Array): number {
   starts.sort();

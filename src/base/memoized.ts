@@ -1,6 +1,6 @@
 /**
- * A function that keeps its results. A text that is made anew for every event costs its hash each time and makes garbage. It is meant for few
- * keys: when it holds too many, it forgets all of them.
+ * A function that keeps its results. Without it, every event would make its texts again, which takes time and makes garbage. It is meant
+ * for few keys: when it holds too many, it forgets all of them.
  */
 
 const MOST = 4096;

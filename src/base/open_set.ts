@@ -1,6 +1,6 @@
 /**
- * The set of things that are open, where things come and go by the hundred thousand and a Set makes garbage for each. Here each thing knows
- * its place in a list. If one leaves, the last one takes its place.
+ * The set of things that are open. Things come and go by the hundred thousand, and a Set makes garbage for each. Here each thing knows its
+ * place in a list. If one leaves, the last one takes its place.
  */
 
 /** A thing that is in at most one such set. `place` belongs to the set. -1: in none. */

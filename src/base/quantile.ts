@@ -1,6 +1,6 @@
 /** Quantiles of measured values. */
 
-/** The nearest of the sorted values: one that was measured, never one between two. NaN of none. */
+/** The nearest of the sorted values: always a measured value, never one between two. NaN for an empty list. */
 export function quantile(sorted: ArrayLike<number>, part: number): number {
   if (sorted.length === 0) return NaN;
   return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(part * sorted.length) - 1))]!;

@@ -1,6 +1,6 @@
-/** Words for system errors. */
+/** Texts for system errors. */
 
-/** Not known to Node: it calls them "Unknown system error -122". */
+/** Errors that Node does not know: it calls them "Unknown system error -122". */
 const UNNAMED: Readonly<Record<string, string>> = { '-116': 'ESTALE', '-122': 'EDQUOT' };
 
 export function codeOf(error: unknown): string {
@@ -9,7 +9,7 @@ export function codeOf(error: unknown): string {
   return UNNAMED[/^Unknown system error (-\d+)$/.exec(code)?.[1] ?? ''] ?? code;
 }
 
-/** Without the path that the system puts behind its message: it may be one of ours. */
+/** Leaves out the path at the end of the system's message, because it may be a path of ours. */
 export const reason = (error: unknown): string =>
   WORDS[codeOf(error)] ?? (error instanceof Error ? error.message.split(',')[0]! : String(error));
 

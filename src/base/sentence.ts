@@ -1,6 +1,6 @@
 /**
- * A sentence about files whose names may have to be hidden. The names are kept apart from our own text until the sentence is printed; only
- * then is it decided how each is shown. Plain data, so it can go to another thread.
+ * A sentence about files whose names may have to be hidden. The names are kept apart from our own text. How each name is shown is decided
+ * when the sentence is printed. Plain data, so it can go to another thread.
  */
 
 export interface Named {

@@ -27,7 +27,7 @@ export function countTime(counts: Uint32Array, took: number): void {
 
 export const countOf = (counts: Uint32Array): number => counts.reduce((sum, count) => sum + count, 0);
 
-/** Interpolated within its bin; NaN of none. */
+/** Interpolated within its bin. NaN if nothing was counted. */
 export function quantileOf(counts: Uint32Array, share: number): number {
   const wanted = share * countOf(counts);
   let before = 0;

@@ -1,8 +1,8 @@
-/** What the header of a zstd frame says (RFC 8878), without unpacking it. */
+/** Reads the header of a zstd frame (RFC 8878) without decompressing the frame. */
 
 const MAGIC = 0xfd2fb528;
 
-/** Length of the first of several frames (RFC 8878, 3.1.1). null: it is no frame, or is cut. */
+/** Length of the first of several frames (RFC 8878, 3.1.1). null: the bytes are no frame, or the frame is cut. */
 export function frameBytes(frames: Uint8Array): number | null {
   const view = new DataView(frames.buffer, frames.byteOffset, frames.length);
   const header = frameHeader(frames);
@@ -19,12 +19,12 @@ export function frameBytes(frames: Uint8Array): number | null {
   return at <= frames.length ? at : null;
 }
 
-/** The unpacked size that a frame's header states (RFC 8878, 3.1.1.1). null: it is no frame, or states none. */
+/** The decompressed size that a frame's header states (RFC 8878, 3.1.1.1). null: the bytes are no frame, or the header states no size. */
 export const claimedSize = (frame: Uint8Array): number | null => frameHeader(frame)?.size ?? null;
 
 interface FrameHeader {
   readonly bytes: number;
-  /** null: it does not say. */
+  /** null: the header does not state it. */
   readonly size: number | null;
   readonly hasChecksum: boolean;
 }

@@ -42,7 +42,10 @@ const EXAMPLES = `Examples, with the rank files of a running job:
 `;
 
 const POLL_MS = 100;
-/** Seconds. A recorder writes a heartbeat once a second. If the newest is older than this, the recorder is gone, and its file is evidence. */
+/**
+ * Seconds. A recorder writes a heartbeat once a second. If the newest heartbeat is older than this, the recorder has ended. Its file is
+ * then evidence and is not changed.
+ */
 const GONE_AFTER = 60;
 
 export function controlCommand(setExit: (code: ExitCode) => void): Command {
@@ -77,7 +80,7 @@ async function run(paths: readonly string[], options: Options): Promise<ExitCode
   if (events === undefined && sample === undefined) throw new UsageError('give --events, --sample or both');
   const found = findRankFiles(paths);
   if (!quiet) for (const problem of found.problems) complain(sentenceText(problem));
-  // Check all recorders first: if one cannot do it, none is asked.
+  // All recorders are checked first. If one of them cannot do it, none is asked.
   const files = found.files.flatMap((path) => {
     const header = headerOf(path, quiet);
     return header === null ? [] : [{ path, header, wish: wishFor(path, header, events, sample) }];
@@ -112,7 +115,7 @@ function checkRequest(path: string): void {
   }
 }
 
-/** A failure after the check is about this file alone: the other recorders are still asked. */
+/** A failure after the check concerns this file alone, so the other recorders are still asked. */
 function request(path: string, wish: ControlWish): ControlRequest | Failed {
   try {
     return requestControl(path, wish);

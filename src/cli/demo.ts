@@ -1,6 +1,6 @@
 /**
- * `nccl-trace demo`: records a run without a GPU, and merges it. The ranks are processes, the bytes, the sockets and the plugin are
- * real. The loopback (native/loopback) plays NCCL.
+ * `nccl-trace demo`: records a run without a GPU, and merges it. The ranks are processes. Their bytes, their sockets and the plugin are
+ * real. The loopback (native/loopback) takes the place of NCCL.
  */
 
 import { spawn } from 'node:child_process';
@@ -42,7 +42,9 @@ interface Options {
   readonly quiet?: true;
 }
 
-/** One iteration, as of a training loop: small collectives in groups of four, a large one on all, neighbours. */
+/**
+ * One iteration, as in training: small collectives in groups of four ranks, a large collective of all ranks, transfers between neighbours.
+ */
 const TENSOR_PARALLEL_OPS = 'allreduce@tp:256K*3,';
 const OPS = 'allreduce:4M,allreduce:192K,group{send+recv:256K}';
 
@@ -134,7 +136,7 @@ function loopbackArguments({ ranks, scenario }: Options): string[] {
   ];
 }
 
-/** All events, in rings that hold the whole demo. Settings of the user's shell would change what it shows, so they are removed. */
+/** Records all events, in rings that hold the whole demo. Settings of the user's shell are removed, because they would change the demo. */
 function environment(plugin: string, folder: string): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !/^NCCL_|^(RANK|WORLD_SIZE|LOCAL_RANK)$/.test(name),

@@ -1,6 +1,6 @@
 /**
- * The exit codes, which are a contract with scripts. A bug ends with a stack and 70 (EX_SOFTWARE of sysexits.h), so that a crash
- * is not taken for "written, with problems".
+ * The exit codes. Scripts rely on them. A bug prints a stack and exits with 70 (EX_SOFTWARE of sysexits.h), so no script takes a crash for
+ * "written, with problems".
  */
 
 import { Interrupted, NoUsableInput, OutputError, RankFileError, UsageError } from '../base/errors.js';
@@ -13,7 +13,7 @@ export const ExitCode = {
   noUsableInput: 3,
   outputFailed: 4,
   bug: 70,
-  /** As a shell reports a program ended by SIGHUP, SIGINT or SIGTERM. */
+  /** The codes with which a shell reports a program that SIGHUP, SIGINT or SIGTERM ended. */
   hungUp: 129,
   interrupted: 130,
   terminated: 143,

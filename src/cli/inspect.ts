@@ -1,7 +1,7 @@
 /**
- * `nccl-trace inspect`: the verdict on a run, and what rank files hold, without a merge. Several files give the verdict on the run and no
- * more, because it must not scroll away. One file, or --files, gives the facts of each file. --records gives every record in merged order.
- * A file that cannot be used is reported on stderr, and the next one is read.
+ * `nccl-trace inspect`: prints the verdict on a run, or the content of rank files, without a merge. For several files it prints only the
+ * verdict, so that the verdict does not scroll away. For one file, or with --files, it prints the facts of each file. With --records it
+ * prints every record in merged order. A file that cannot be used is reported on stderr, and the next one is read.
  */
 
 import { Command } from 'commander';
@@ -131,7 +131,7 @@ async function inspectDumps(options: Options): Promise<ExitCode> {
   return options.strict === true && dumps.problems.length > 0 ? ExitCode.problems : ExitCode.ok;
 }
 
-/** The options that change a verdict were given to `study`. */
+/** `study` has already used the options that change a verdict, so this command does not take them with a .study. */
 async function inspectStudy(path: string, options: Options): Promise<ExitCode> {
   if (options.files !== undefined || options.records !== undefined)
     throw new UsageError(`${path}: is a .study, which has no files and records; name rank files`);
@@ -204,7 +204,7 @@ function summaryOrComplaint(path: string, aliases: Aliases | null): FileSummary 
   }
 }
 
-/** False when the reader has gone (`| head`). */
+/** False when the reader has closed the pipe (`| head`). */
 async function show(
   path: string,
   summary: FileSummary,

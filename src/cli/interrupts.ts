@@ -4,7 +4,10 @@ import { Interrupted } from '../base/errors.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** During `work` the first signal aborts it and the second ends the program. Before and after, the first ends it. */
+/**
+ * During `work` the first signal aborts the work, and the second ends the program. Before and after `work` the first signal ends the
+ * program.
+ */
 export async function interruptible<T>(work: (interrupt: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   const abort = (signal: NodeJS.Signals): void => {
@@ -22,7 +25,10 @@ export async function interruptible<T>(work: (interrupt: AbortSignal) => Promise
   }
 }
 
-/** Without a handler the kernel ends the program at a file size limit. With one the write fails with EFBIG, which is reported. */
+/**
+ * Without a handler the kernel ends the program when a file reaches the size limit. With a handler the write fails with EFBIG, and the
+ * program reports it.
+ */
 export function surviveFileSizeLimit(): void {
   process.on('SIGXFSZ' as NodeJS.Signals, () => undefined);
 }

@@ -79,7 +79,7 @@ function withoutHelpCommand(args: readonly string[]): readonly string[] {
 const noSuchCommand = (name: string): UsageError =>
   new UsageError(`there is no command ${name}${hint(name, Object.keys(COMMANDS))}; see nccl-trace --help`);
 
-/** Has the command that is asked for. Has all of them if there is none: then the answer is the help or a hint. */
+/** Loads the command that the arguments name. Without a known command it loads all, for the help or a hint. */
 async function program(args: readonly string[], setExit: SetExit): Promise<Command> {
   const root = new Command('nccl-trace')
     .description('Record what NCCL does on every rank, and merge all ranks into one Perfetto trace.')
@@ -120,7 +120,7 @@ function askedFor(name = ''): (typeof COMMANDS)[string][] {
   return load === undefined ? Object.values(COMMANDS) : [load];
 }
 
-/** `redact`: also hides names of files here. The last part of an output's name stays. */
+/** `redact`: also hides the names of files in messages. The last part of an output's name stays. */
 function report(error: unknown, redact: boolean): ExitCode {
   const code = exitCodeOf(error);
   if (code === ExitCode.outputFailed && error instanceof Error && isBrokenPipe(error.cause)) return code;

@@ -1,6 +1,6 @@
 /**
- * Numbers as options take them: digits and at most one point. What only JavaScript reads as a number (0x10, 1e3, nothing at all)
- * is a typing error. Commander prints what these throw after the name of the option.
+ * Numbers in options: digits and at most one point. Other forms that JavaScript reads as numbers (0x10, 1e3, an empty text) are typing
+ * errors. Commander prints the message of these errors after the name of the option.
  */
 
 import { InvalidArgumentError } from 'commander';

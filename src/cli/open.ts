@@ -96,7 +96,7 @@ function user(): string {
   }
 }
 
-/** The sentence that says how it ended. */
+/** The sentence for the user about how serving the trace ended. */
 async function firstOf({ timeout, keep }: Options, server: TraceServer): Promise<string> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<string>((resolve) => {

@@ -10,7 +10,7 @@ import { STDOUT } from '../output/place.js';
 import { reason } from '../base/reason.js';
 import { isBrokenPipe } from './streams.js';
 
-/** Waits for a slow reader. False when the reader has gone (`| head`), which is no error. */
+/** Waits for a slow reader. False when the reader has closed the pipe (`| head`), which is no error. */
 export function print(text: string): Promise<boolean> {
   return new Promise((done, fail) => {
     process.stdout.write(text, (error) => {
@@ -39,7 +39,7 @@ const permission = (force: boolean | undefined, inputs: readonly string[]): Perm
   others: OUTPUT_KINDS,
 });
 
-/** JSON, whole or not at all where it goes to a file. */
+/** Writes JSON. A file is written as a whole or not at all. */
 export async function writeSummary(
   path: string,
   value: unknown,

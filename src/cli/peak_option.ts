@@ -1,4 +1,4 @@
-/** `--peak`, for the commands that report: what the hosts' network can do, which no file says. */
+/** `--peak`, for the commands that report: the peak bandwidth of the hosts' network, because no rank file contains it. */
 
 import { InvalidArgumentError, type Command } from 'commander';
 import type { Peaks } from '../analysis/allowed_rate.js';

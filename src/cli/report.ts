@@ -1,4 +1,4 @@
-/** `nccl-trace report`: the whole report of a run: as a page that carries its trace, as text for tickets, as JSON. */
+/** `nccl-trace report`: the whole report of a run, as a page that contains its trace, as text for tickets, or as JSON. */
 
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -93,7 +93,7 @@ const watched = <T>(options: Options, work: (about: About) => Promise<T>): Promi
 
 type About = NonNullable<Parameters<typeof examine>[1]>;
 
-/** The trace is drawn into a work folder, and lives on in the page alone. */
+/** The trace is written into a work folder. Only the copy inside the page is kept. */
 async function page(inputs: readonly string[], output: string, options: Options): Promise<ExitCode> {
   const { files } = findRankFiles(inputs);
   checkPage(output, options.force, files);
@@ -111,7 +111,7 @@ async function page(inputs: readonly string[], output: string, options: Options)
   return ExitCode.ok;
 }
 
-/** Without a trace: the rank files lie elsewhere. */
+/** A page without a trace, because the rank files are on other hosts. */
 async function pageOfStudy(study: string, output: string, options: Options): Promise<ExitCode> {
   checkPage(output, options.force, [study]);
   const { report } = examineStudy(study, { ...options, peaks: options.peak });

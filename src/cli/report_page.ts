@@ -50,7 +50,10 @@ const permission = (force: boolean | undefined, inputs: readonly string[]): Perm
   others: OUTPUT_KINDS,
 });
 
-/** Called early, so that a command does not fail after long work. Throws OutputError, and UsageError for the name of another kind of file. */
+/**
+ * Called early, so that a command does not fail after long work. Throws OutputError. Throws UsageError if the name belongs to another kind
+ * of file.
+ */
 export const checkPage = (path: string, force: boolean | undefined, inputs: readonly string[]): void => {
   checkOutput(pageAt(path), permission(force, inputs));
   if (!['', '.html', '.htm'].includes(extname(path).toLowerCase()))

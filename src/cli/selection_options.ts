@@ -7,7 +7,7 @@ import { parseAround, parseDuration, parseRanks, parseTime, type AskedTime } fro
 
 const DETAILS = ['coll', 'op', 'step'];
 
-/** As Commander hands them over. */
+/** As Commander returns them. */
 export interface SelectionOptions {
   readonly ranks?: SelectionRequest['ranks'];
   readonly comm?: SelectionRequest['comms'];

@@ -86,7 +86,7 @@ function plan(input: string, output: string): Copy[] {
   }));
 }
 
-/** Writes all of it or nothing, and replaces nothing. */
+/** Writes all copies or none, and replaces no file. */
 async function copy(
   from: string,
   to: string,

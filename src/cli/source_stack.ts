@@ -1,6 +1,6 @@
 /**
- * The stack of a bug, in lines of src/. The program is a bundle. Node reads its source maps only with --enable-source-maps, and
- * then at every start; this reads them only when there is a bug.
+ * The stack of a bug, in lines of src/. The program is a bundle. Node reads the bundle's source maps only with --enable-source-maps, and
+ * then at every start. This code reads them only when there is a bug.
  */
 
 import { existsSync, readFileSync } from 'node:fs';

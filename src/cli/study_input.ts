@@ -1,4 +1,4 @@
-/** A .study in place of rank files, for the commands that only read. Its run, clocks and names were decided by `nccl-trace study`. */
+/** A .study in place of rank files, for the commands that only read. `nccl-trace study` has already chosen its run, clocks and names. */
 
 import { UsageError } from '../base/errors.js';
 import { examine, type Examined } from '../report/examine.js';
@@ -13,7 +13,10 @@ const DECIDED = {
   clockWander: '--clock-wander',
 } as const satisfies Partial<Record<keyof StudyFlags, string>>;
 
-/** null: the paths are rank files. Throws UsageError for a .study beside other files, or with options that it cannot follow any more. */
+/**
+ * null: the paths are rank files. Throws UsageError for a .study beside other files, or for options that only `nccl-trace study` can
+ * follow.
+ */
 export function studyIn(paths: readonly string[], flags: StudyFlags): string | null {
   const study = studyAmong(paths);
   if (study === null) return null;

@@ -5,7 +5,7 @@ import { addClockOptions } from './clock_options.js';
 import { addRunOptions } from './run_option.js';
 import { addVerdictOptions } from './verdict_options.js';
 
-/** As commander gives them. */
+/** As Commander returns them. */
 export interface StudyFlags {
   readonly run?: string;
   readonly redact?: true;

@@ -1,4 +1,7 @@
-/** `nccl-trace collectives`, `links`, `ranks`, `waits`: one table of a run, cut for a terminal, or whole for spreadsheets and notebooks. */
+/**
+ * `nccl-trace collectives`, `links`, `ranks`, `waits`: print one table of a run. A terminal gets the first rows, spreadsheets and notebooks
+ * get all.
+ */
 
 import { Command } from 'commander';
 import { UsageError } from '../base/errors.js';

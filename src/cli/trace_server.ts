@@ -152,7 +152,7 @@ function refusal(request: IncomingMessage, trace: ServedTrace, origin: string): 
   const [, token = '', ...rest] = (request.url ?? '').split('/');
   if (!equal(token, trace.token) || rest.join('/') !== encodeURIComponent(trace.name)) return 404;
   if (!['GET', 'HEAD', 'OPTIONS'].includes(request.method ?? '')) return 405;
-  // No Origin: not a page of another site (curl, wget); it knows the path.
+  // A request without Origin comes from no web page (curl, wget), and it knows the path.
   return request.headers.origin === undefined || request.headers.origin === origin ? null : 403;
 }
 

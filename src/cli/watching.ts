@@ -5,9 +5,9 @@ import { say } from './streams.js';
 
 type Terminal = Pick<NodeJS.WriteStream, 'isTTY'>;
 
-/** At most this often, ms: a distant terminal has to keep up. */
+/** ms between two updates at least, so that a distant terminal can keep up. */
 const EVERY = 100;
-/** In a log or a pipe: at most this often, and not before the run has taken FIRST_LINE, ms. */
+/** ms between two lines in a log or a pipe at least. The first line comes after FIRST_LINE ms. */
 const LINE_EVERY = 10_000;
 const FIRST_LINE = 2_000;
 /** No estimate of the time left before this, ms. */
@@ -20,7 +20,7 @@ const WORDS: Readonly<Partial<Record<Stage, string>>> = {
   write: 'writing the trace',
 };
 
-/** On a terminal one line that is rewritten, and removed at the end. Elsewhere a line every ten seconds. */
+/** On a terminal, rewrites one line and removes it at the end. Elsewhere, prints a line every ten seconds. */
 export async function whileWatched<T>(
   quiet: boolean,
   work: (onProgress: OnProgress) => Promise<T>,
@@ -52,7 +52,7 @@ function dueOnTerminal(): IsDue {
   };
 }
 
-/** A stage without files is always printed, once the run has taken FIRST_LINE. */
+/** A stage without files is always printed after FIRST_LINE ms. */
 export function dueInLog(startedMs: number): IsDue {
   let saidAt = -Infinity;
   return ({ files }, now) => {

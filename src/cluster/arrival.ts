@@ -1,6 +1,6 @@
 /**
- * When a rank arrived at a collective: when its GPU did. A call only enqueues, and the kernel waits in its stream behind others. The
- * records bound the time from both sides. `at` is the best guess, and a rank is called late only if the bounds allow it.
+ * When a rank arrived at a collective: when its GPU arrived. A call only enqueues a kernel, and the kernel waits in its stream behind
+ * others. The records bound the time from both sides. `at` is the best estimate. A rank is called late only if the bounds allow it.
  */
 
 import type { TraceNs } from '../base/time.js';
@@ -10,8 +10,8 @@ import type { ArrivalBasis, ClusterMember } from './types.js';
 const WAITED_FOR_DATA = 2e5;
 
 /**
- * ns: on the host's clock a stamp is late by the shortest time in which the proxy thread notices a kernel. No record shows that time, so
- * the hard bound alone would allow any. The thread polls all the time, so it is at most this long.
+ * ns: on the host's clock a stamp is late by the shortest time that the proxy thread takes to notice a kernel. No record shows that time,
+ * so the hard bound alone would allow any time. The thread polls all the time, so it takes at most this long.
  */
 const NOTICE_TAKES = 1e6;
 
@@ -44,7 +44,7 @@ export class Arrival {
     this.latest = latest;
   }
 
-  /** A stamp is late by the time of a notice and early by the timer's step, within the bounds of the GPU's clock. */
+  /** A stamp may be late by the time to notice a kernel, and early by the timer's step. The bounds of the GPU's clock are added. */
   private byKernel(row: number): void {
     const { called } = this;
     const { works, ends, time, gpuTime, gpuError } = this.member;
@@ -63,13 +63,13 @@ export class Arrival {
     this.set('kernel', at, earliest, latest);
   }
 
-  /** By the host's clock, and as exact as its proxy thread is quick. */
+  /** By the host's clock. The time is as exact as the proxy thread is quick. */
   private byStep(row: number, queued: TraceNs): void {
     const { ends, time } = this.member;
     if (Number.isNaN(ends.step[row])) return;
     const at = Math.max(this.called, time(ends.step[row]!)) as TraceNs;
     const waited = Number.isNaN(ends.data[row]) ? Infinity : at - time(ends.data[row]!);
-    // The GPU waited for these data, so the rank may have arrived long before them.
+    // The GPU waited for these data, so the rank may have arrived long before the data.
     const isAfterData = waited >= 0 && waited < WAITED_FOR_DATA;
     const earliest = isAfterData ? earlier(queued, at) : at;
     if (this.basis !== 'kernel') {

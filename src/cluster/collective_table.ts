@@ -1,7 +1,6 @@
 /**
- * The collectives of one communicator in columns, because a long run has millions. A rank's part changes a row. What few collectives have (ranks
- * that did not end, never came, or came with other arguments) lies in maps by row. Consumers see a row as a `Collective`
- * (collective_view.ts).
+ * The collectives of one communicator in columns, because a long run has millions. A rank's part changes a row. Maps by row hold the rare
+ * facts: ranks that did not end, never came, or came with other arguments. Consumers see a row as a `Collective` (collective_view.ts).
  */
 
 import { Names, withRows } from '../base/columns.js';
@@ -88,7 +87,7 @@ export class CollectiveTable {
   /** By function and ordinal, then by sequence number. */
   private readonly byName = new Map<number, Map<number, number>>();
 
-  /** Adds a rank's part: the row of its works that `walk` has come to. Returns the collective's row. */
+  /** Adds a rank's part: the work at which `walk` is now. Returns the collective's row. */
   add(entry: Entry, work: number, walk: RankWalk): number {
     const row = this.rowOf(entry, work, walk.arrival);
     this.arrives(row, entry, walk);

@@ -1,4 +1,7 @@
-/** A row of the table of collectives as a `Collective`: two words for each, and what is asked for is read from the columns. */
+/**
+ * A row of the table of collectives as a `Collective`. It stores only the table and the row, and reads each field from the columns when
+ * asked.
+ */
 
 import type { TraceNs } from '../base/time.js';
 import { BASES, type CollectiveTable } from './collective_table.js';

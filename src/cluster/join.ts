@@ -22,12 +22,12 @@ export interface Part {
   /** In the communicator. */
   readonly rank: number;
   readonly arrival: TraceNs;
-  /** null: it was open, or its end is not reported. */
+  /** null: the collective was open, or NCCL did not report its end. */
   readonly end: TraceNs | null;
   readonly isOpen: boolean;
 }
 
-/** `heard`: called for every part, file by file. A collective keeps only its first and last ones. */
+/** `heard`: called for every part, file by file. A collective keeps only its first and last parts. */
 export function joinCollectives(
   members: readonly ClusterMember[],
   heard: ((part: Part) => void) | null = null,
@@ -70,8 +70,8 @@ function addRows(
   const places = new Map<number, Place>();
   for (let row = 0; row < comm.length; row++) {
     walk.comeTo(row);
-    // A send or receive has no seq. An ordinal that does not count from the beginning, or a function whose name is lost, cannot be
-    // found on other ranks.
+    // Sends and receives have no seq, so they are skipped. A work cannot be found on other ranks if its ordinal does not count from the
+    // beginning, or if its function's name is lost.
     if (seq[row]! < 0 || ordinalAbsolute[row] !== 1 || lostNames.has(func[row]!)) continue;
     const number = comm[row]!;
     let place = places.get(number);
@@ -159,8 +159,8 @@ class CommDraft {
   }
 
   /**
-   * A rank that still works on an older collective has not arrived yet: this is how a hang shows. If the rank's records begin later, it is
-   * not known.
+   * A rank that still works on an older collective has not arrived yet. This is how a hang shows. If the rank's records begin later,
+   * nothing is known.
    */
   private findMissing(): void {
     const { rows, columns, absent, notKnown } = this.table;

@@ -1,4 +1,4 @@
-/** For each row of a table the two latest times, of different ranks. They show how long all others waited for one rank alone. */
+/** For each row of a table: the two latest times, from different ranks. They show how long all others waited for one rank alone. */
 
 import { withRows } from '../base/columns.js';
 import type { TraceNs } from '../base/time.js';

@@ -19,17 +19,17 @@ export interface LinkTimes {
 export interface SizeTimes {
   readonly bytes: number;
   readonly sends: number;
-  /** ns: half of the sends, and nine of ten, took longer. */
+  /** ns: half of the sends took longer than the median, and nine of ten took longer than the quick time. */
   readonly medianNs: number;
   readonly quickNs: number;
   /**
-   * ns: their mean without the time in which the rank's other sends were served (scan/shared_wire.ts). Not the median: sends may end
-   * together, and then all but the first have no time of their own.
+   * ns: the mean without the time in which the rank's other sends used the wire (scan/shared_wire.ts). Not the median, because sends may
+   * end together, and then only the first has time of its own.
    */
   readonly ownNs: number;
 }
 
-/** Only connections with files of both ends: of others it is not known whether they leave the host. */
+/** Only connections with files of both ends. For other connections it is not known whether they leave the host. */
 export function linkTimes({ members }: Run): LinkTimes[] {
   const files = new Map<string, number>();
   members.forEach(({ scan }, file) => {

@@ -1,7 +1,7 @@
 /**
- * PXN, between the two passes: the operations a process executed for others, and who executed its own. Both ends are found by the tag of
- * the handles that NCCL passed, among the files of the same boot; pids are not used. The result is small tables, so that the second
- * pass again needs only one file.
+ * PXN, between the two passes: which operations a process executed for others, and who executed its own. Both ends are found among the
+ * files of the same boot, by the tag of the handles that NCCL passed. Pids are not used. The result is small tables, so the second pass
+ * again needs only one file.
  */
 
 import { processTitle } from '../runs/process_title.js';
@@ -19,14 +19,14 @@ import type { RunMember } from '../runs/run.js';
 export interface OriginTable {
   readonly contexts: ReadonlyMap<bigint, Originator>;
   readonly works: ReadonlyMap<bigint, WorkIdentity>;
-  /** The work each such handle names, if its file is here. */
+  /** The work that each such handle names, if its file is among the inputs. */
   readonly rows: ReadonlyMap<bigint, { readonly file: number; readonly row: number }>;
-  /** By row: this file's works whose sends others executed. */
+  /** By row: this file's works with sends that other processes executed. */
   readonly elsewhere: ReadonlyMap<number, Elsewhere>;
   readonly executed: ExecutedOps;
 }
 
-/** Operations executed for other processes, and those whose originator is in no file here. */
+/** Operations that this process executed for others, and how many of them have no originator among the files. */
 export interface ExecutedOps {
   readonly ops: number;
   readonly unexplained: number;
@@ -82,7 +82,7 @@ export function resolveOrigins(
 interface Tagged {
   readonly index: number;
   readonly member: RunMember;
-  /** Row of the works by the handle of their start, made when first asked for. */
+  /** Rows of the works by the handle of their start. Made at first use. */
   keys: Map<HandleKey, number> | undefined;
 }
 

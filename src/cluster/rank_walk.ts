@@ -16,7 +16,10 @@ const SOON = 1e6;
 
 export class RankWalk {
   readonly arrival: Arrival;
-  /** Its GPU had no pending work between these, and likewise its host when it called. `from` -Infinity: no work before this one. */
+  /**
+   * `idle…`: between these times its GPU had no pending work. `hostIdle…`: the same for its host, up to the call. -Infinity: no work before
+   * this one.
+   */
   idleFrom = -Infinity;
   idleTo = 0;
   hostIdleFrom = -Infinity;
@@ -24,7 +27,7 @@ export class RankWalk {
   /** From when on it waited: its GPU had arrived, or an earlier call of the same communicator held it up. */
   waited = 0 as TraceNs;
   private free = -Infinity;
-  /** By communicator: when all its work was over, and its last call, in ticks. */
+  /** By communicator, in ticks: when all its work was over, and when its last call was. */
   private readonly freeIn = new Map<number, number>();
   private readonly calledIn = new Map<number, number>();
 

@@ -1,6 +1,7 @@
 /**
- * Links that are slow compared with their like: connections of the same communicator, within a host or between hosts, size by size. The
- * verdict and the report use this one rule, of the sends' times; the report also of the times until arrival. Medians are compared, because a few long sends or one slow link do not move them.
+ * Finds links that are slow compared with similar links: those of the same communicator, within a host or between hosts, size by size. The
+ * verdict and the report use this one rule for the times of sends. The report also uses it for the times until arrival. Medians are
+ * compared, because a few long sends or one slow link do not move them.
  */
 
 import { maxOf } from '../base/extremes.js';
@@ -15,14 +16,16 @@ export interface SlowLink {
   /** ns: the link's median time and the usual one, for the size that cost most. */
   readonly medianNs: number;
   readonly usualNs: number;
-  /** ns: how much longer than usual its sends took in all, divided by how many are on the wire at once: the least that the rank lost. */
+  /**
+   * ns: how much longer than usual its sends took in all, divided by how many are on the wire at once. The rank lost at least this time.
+   */
   readonly costNs: number;
 }
 
-/** Fewer sends of a size show nothing, and fewer other pairs of ranks do not show what is usual. */
+/** The fewest sends of one size that show anything, and the fewest other pairs of ranks that show the usual time. */
 const FEWEST_SENDS = 16;
 const FEWEST_LIKE = 2;
-/** At least twice the usual time, and beyond this many times the usual deviation. */
+/** A slow link takes at least twice the usual time, and deviates by more than this many times the usual deviation. */
 const LEAST_RATIO = 2;
 const DEVIATIONS = 6;
 /** Few links do not show how much links deviate. With 2 others the time must be 10 times the usual one, with 10 others 2 times. */
@@ -78,7 +81,7 @@ function usualBySize(kind: readonly LinkTimes[]): Map<number, Usual> {
   );
 }
 
-/** What is tested, medians over sizes. `ownRatio`: whether the link is slow, or its sender has much to send at once. */
+/** Compares the medians, over all sizes. `ownRatio` distinguishes a slow link from a sender that sends much at once. */
 function comparison(
   times: LinkTimes,
   usual: ReadonlyMap<number, Usual>,
@@ -104,6 +107,6 @@ function comparison(
   };
 }
 
-/** The median; of an even number of values the lower one: with two slow links of four the usual time is that of the others. */
+/** The median, or the lower of the two middle values. So with two slow links of four, the usual time is the time of the other two. */
 const lowerMedian = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[(values.length - 1) >> 1] ?? NaN;

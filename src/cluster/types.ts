@@ -22,11 +22,11 @@ export interface ClusterMember {
   readonly gpuTime: (comm: number) => ((at: number) => TraceNs) | null;
   /** Between these ticks the process made a call on the communicator that NCCL did not report further. */
   readonly calledWithoutWork: (comm: number, from: number, to: number) => boolean;
-  /** How late and how early such a time may be, ns. */
+  /** ns: how late and how early a time from `gpuTime` may be. */
   readonly gpuError: (comm: number) => { readonly late: number; readonly early: number };
 }
 
-/** As one file reports it. */
+/** A communicator as one file reports it. */
 export interface ClusterCommunicator {
   readonly number: number;
   readonly commId: bigint;
@@ -47,7 +47,7 @@ export interface ClusterComm {
   readonly collectives: readonly Collective[];
 }
 
-/** `from` -Infinity: it had not begun anything before. */
+/** The time in which a rank had nothing pending. `from` -Infinity: it had not begun anything before. */
 export interface Idle {
   readonly from: number;
   readonly to: TraceNs;
@@ -60,17 +60,17 @@ export interface Idle {
 export interface Late {
   readonly file: number;
   readonly rank: number;
-  /** What `to` rests on. */
+  /** The evidence for `to`. */
   readonly basis: ArrivalBasis;
   readonly called: TraceNs;
   /**
-   * All others had certainly arrived. For the last caller, an earlier call of the same communicator may have held them up instead. Later
-   * than `to`: not known.
+   * At this time all others had certainly arrived. For the last caller, an earlier call of the same communicator may have held them up
+   * instead. If this is later than `to`, it is not known.
    */
   readonly others: TraceNs;
   /** Its process had nothing pending. Only then is it late itself, and not because of earlier work. */
   readonly idle: Idle;
-  /** It had certainly not arrived before. */
+  /** The rank had certainly not arrived before this time. */
   readonly to: TraceNs;
 }
 
@@ -108,7 +108,7 @@ export interface Collective {
   readonly notKnown: readonly number[];
   /** Files that entered it with another count, datatype or root than the first of the files did. */
   readonly different: readonly number[];
-  /** On some rank all receives (or kernels) that bring the other ranks' data had ended. */
+  /** On at least one rank, all receives (or kernels) that bring the other ranks' data had ended. */
   readonly isFed: boolean;
   /** Latest end that was seen; null: none. With `open` files it is not the end of all. */
   readonly end: TraceNs | null;

@@ -10,7 +10,7 @@ export class ApiCalls {
   /** By row: the time of the call, or NaN once its work is known. */
   private readonly called: number[] = [];
   private readonly funcs: string[] = [];
-  /** Calls of groups that are not launched yet, so it cannot be decided yet. */
+  /** Calls in groups that NCCL has not launched yet. Their work may still come. */
   private readonly pending = new Map<HostSpan, number[]>();
 
   started(span: HostSpan): void {

@@ -1,6 +1,6 @@
 /**
- * The collectives that a process called (CollApi), per communicator, in order, whether or not NCCL reported a Coll for them. Ranks must
- * make the same calls in the same order. The order within a group does not matter.
+ * The collectives that a process called (CollApi), per communicator and in order. The table has a call even if NCCL reported no Coll for
+ * it. Ranks must make the same calls in the same order. The order within a group does not matter.
  */
 
 import { withRows } from '../base/columns.js';
@@ -33,9 +33,9 @@ export interface CommCalls {
   readonly begins: Uint8Array;
   /** A call was recorded into a graph. The graph's replays are not in the table. */
   readonly hasCaptured: boolean;
-  /** First call from which on all groups and names are known. */
+  /** From this call on, all groups and names are known. */
   readonly knownFrom: number;
-  /** Ticks: the last collective up to `until` that NCCL reported and that has no call in this table; -1: none. */
+  /** Ticks: the last collective up to `until` that NCCL reported without a call in this table. -1: none. */
   readonly lastOther: number;
   /** The last call's group had not ended, so more calls may belong to it. */
   readonly isLastOpen: boolean;

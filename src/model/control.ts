@@ -71,8 +71,8 @@ const WORKS = EventType.Coll | EventType.P2p;
 const FIRST_ABI_OF_CALLS = 5;
 
 /**
- * Spans in which fewer calls were recorded than at the start, so silence proves nothing. Ascending; the last one has no end if it still
- * lasts.
+ * Spans in which fewer calls were recorded than at the start. A call that is missing there proves nothing. Ascending; the last span has no
+ * end if it still lasts.
  */
 export function spansWithoutCalls(
   source: Source,

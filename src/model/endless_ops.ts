@@ -1,8 +1,9 @@
 /**
  * Operations whose end NCCL never reports. Its CollNet transport, and SHM or P2P that copy by memcpy, start a ProxyOp (with isSend 0 in
  * both directions) and report neither state nor stop. Such an operation looks like a receive that hangs before its first progress call. The
- * connection decides. If *no* operation of the connection ever moved, its operations are endless; else they are queued. Collectives and
- * sends/receives between two ranks use separate connections (NCCL's connIndex 0 and 1): a receive moves beside an endless CollNet.
+ * connection decides. If *no* operation of the connection ever moved, its operations are endless. Otherwise they are queued. Collectives
+ * and sends/receives between two ranks use separate connections (NCCL's connIndex 0 and 1), so a receive can move beside an endless
+ * CollNet.
  */
 
 import type { Op, Work } from './types.js';

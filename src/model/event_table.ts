@@ -1,8 +1,9 @@
 /**
  * The events that later records may refer to, by handle: open ones, and parents whose children may come after their stop. A handle is a
- * position, so an event's place is its position modulo the table's size, per ring. A newer event displaces those that are older by that size. A displaced event
- * that is open, or belongs to a captured graph (whose calls are parents at every replay), moves to a map. A sweep of
- * the map, now and then, removes what was over at the sweep before. So the map stays as small as what is open, and late records are still recognised.
+ * position, so an event's place is its position modulo the table's size, per ring. A newer event displaces the event that is older by that
+ * size. A displaced event moves to a map if it is open, or if it belongs to a captured graph, because the graph's calls are parents at
+ * every replay. A sweep of the map, now and then, removes the events that were over at the sweep before. So the map stays small, and late
+ * records are still recognised.
  */
 
 import type { RingFacts } from '../rankfile/types.js';
@@ -20,7 +21,8 @@ export interface StepName {
 
 /**
  * Calls and work are kept long, because their children may come thousands of calls later. Operations and kernels are kept until shortly
- * after they stop, so that late records are recognised. Powers of two, in positions. The garbage collector copies whatever is kept.
+ * after they stop, so that late records are recognised. Not longer, because the garbage collector copies everything that is kept. Powers of
+ * two, in positions.
  */
 const CALL_PLACES = 1 << 16;
 const PROXY_PLACES = 1 << 11;

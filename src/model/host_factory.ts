@@ -148,7 +148,7 @@ function netFacts({ records, i, parent }: Source): NetFacts {
   const isSocket = isReported && id === NET_ID.Socket;
   const step = parent?.type === 'step' ? parent : null;
   const isSend = isSocket ? extra32(records, i, 2, 2, 1) === 0 : sendsBy(step);
-  // For a receive, NCCL does not fill these two of the InfiniBand plugin.
+  // For a receive, NCCL does not fill these two fields of the InfiniBand plugin.
   const isFresh = isSocket || (isIb && isSend !== false);
   return {
     kind: 'NetPlugin',

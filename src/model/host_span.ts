@@ -77,7 +77,7 @@ export type HostFacts =
   /** `type`: NCCL's event-type number. */
   | { readonly kind: 'unknown'; readonly type: number };
 
-/** A call on one host thread. NetPlugin and unknown event types are not calls but observations, several at a time. */
+/** A call on one host thread. NetPlugin and unknown event types are not calls but observations. A thread may have several at a time. */
 export interface HostSpan {
   readonly type: 'host';
   readonly kind: HostKind;

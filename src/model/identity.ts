@@ -44,8 +44,8 @@ export function connectionHash({ commId, channel, source, destination }: Connect
 export const operationId = (connection: Hash64, ordinal: number): Hash64 => addWord(connection, ordinal);
 
 /**
- * The steps of an operation share all but the lowest twelve bits. So there is no hash per step, and similar ids compress well. 52 bits name
- * the operation: among 10 million operations two collide once in a hundred traces.
+ * The steps of an operation share all but the lowest twelve bits. So no step needs a hash of its own, and similar ids compress well. 52
+ * bits name the operation. With 10 million operations per trace, two of them collide in one of a hundred traces.
  */
 export function transferId(operation: Hash64, step: number): FlowId {
   const id = { hi: 0, lo: 0 };

@@ -1,6 +1,6 @@
 /**
- * Where threads are inside NCCL when their records end: a call, or the end of a group, that has not returned and has no further events.
- * NCCL connects at first use and blocks there if a peer never arrives. No Coll or P2p exists then.
+ * Where threads are inside NCCL when their records end: in a call, or in the end of a group, that has not returned and has no further
+ * events. NCCL connects at first use and blocks there if a peer never arrives. No Coll or P2p exists then.
  */
 
 import { addTo } from '../base/grouped.js';
@@ -28,7 +28,7 @@ export interface InsideCall {
 export class InsideCalls {
   /** Groups that have not ended, with their calls. */
   private readonly groups = new Map<HostSpan, HostSpan[]>();
-  /** Calls that have not returned, also of threads whose group is not known. */
+  /** Calls that have not returned. Includes calls of threads whose group is not known. */
   private readonly calls = new Set<HostSpan>();
 
   started(span: HostSpan): void {

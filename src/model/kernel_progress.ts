@@ -1,7 +1,7 @@
 /**
- * How many of the announced blocks of a collective or send/receive the GPU began and ended, from KernelCh. Within a node there is no other
- * source. A work is complete if every channel has stamps of its own. This is only claimed for a communicator whose finished works were all
- * reported in full, and for works after which none began, because NCCL runs a communicator's work in order.
+ * How many announced blocks of a collective or send/receive the GPU began and ended, by KernelCh events. Within a node there is no other
+ * source. A work is complete if every channel has stamps of its own. This is claimed only if NCCL reported all finished works of the
+ * communicator in full. It is claimed only for works after which none began, because NCCL runs a communicator's work in order.
  */
 
 import type { Kernel, Op, Work } from './types.js';

@@ -1,6 +1,6 @@
 /**
- * Pending work whose end may be among lost records. A gap in its ring after its last sign of life may hold the end, unless a later record
- * shows it still going on.
+ * Finds pending work whose end may be among lost records. A gap in the work's ring after its last sign of life may hold the end, unless a
+ * later record shows the work still going on.
  */
 
 import type { Ticks } from '../base/time.js';
@@ -8,7 +8,7 @@ import type { Gap, LossCause } from '../rankfile/types.js';
 
 export type LostGap = Gap & { readonly cause: LossCause };
 
-/** Gaps whose records are nowhere. The records of other gaps exist and were not read. */
+/** Gaps whose records are lost. The records of other gaps exist but were not read. */
 export const lostGaps = (gaps: readonly Gap[]): readonly LostGap[] =>
   gaps.filter((gap): gap is LostGap => gap.cause !== 'unread');
 

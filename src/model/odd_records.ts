@@ -45,7 +45,7 @@ export interface OddCounts {
   repeatedStates: number;
   /** Second stops of queue pairs: one when it is done, one with its request. They are expected. */
   netStopsAgain: number;
-  /** Completions of kernels without a reported start; NCCL names the kernel before. */
+  /** Completions of kernels without a reported start. NCCL reports them under the kernel before. */
   kernelsWithoutStart: number;
   /** Impossible parents: events of earlier work. */
   staleParents: number;
@@ -55,7 +55,7 @@ export interface OddCounts {
   afterFinalize: number;
   /** Steps that ended with their operation, without an own stop. */
   stepsWithoutStop: number;
-  /** What this version does not know, with its number: "ProxyStep state 99", "event type 0x40000". */
+  /** Unknown states and event types, with their numbers: "ProxyStep state 99", "event type 0x40000". */
   readonly unknown: Map<string, number>;
 }
 
@@ -126,7 +126,7 @@ export class OddRecords {
     this.tell('unknown record kind', 'record', kind, at);
   }
 
-  /** Only counts it: it is drawn elsewhere. */
+  /** Only counts the unknown state or type. Other code draws it. */
   unknown(what: string): void {
     const { unknown } = this.counts;
     unknown.set(what, (unknown.get(what) ?? 0) + 1);

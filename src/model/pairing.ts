@@ -47,8 +47,8 @@ export interface PairedFile extends Pick<FileFacts, 'header' | 'communicators' |
 }
 
 /**
- * It passes itself to the objects that call it back, and no functions: V8 throws compiled code away together with a function that was made
- * for one file, and compiles it again for the next file.
+ * It passes itself, not functions, to the objects that call it back. Otherwise V8 discards compiled code together with the functions of one
+ * file, and compiles the same code again for the next file.
  */
 export class Pairing implements Surroundings, Known {
   /** Open events, and those whose children may still come. */
@@ -62,14 +62,14 @@ export class Pairing implements Surroundings, Known {
   readonly tag17: number;
   readonly tickBase: bigint;
   private readonly recentCtrl = new Map<number, HandleKey[]>();
-  /** Position of each ring's first record. References to earlier positions are to overwritten records. */
+  /** Position of each ring's first record. A reference to an earlier position means an overwritten record. */
   private readonly windowStart = new Map<number, number>();
   private readonly stateFields: StateFields = { state: 0, value: null };
   private standIns = 0;
 
   /**
-   * `originators`: the answers of other files about foreign operations. `neverEnds`: whether NCCL never reports an operation's end, if
-   * already known.
+   * `originators`: what other files know about foreign operations. `neverEnds`: whether NCCL never reports an operation's end, if already
+   * known.
    */
   constructor(
     file: PairedFile,
@@ -95,7 +95,7 @@ export class Pairing implements Surroundings, Known {
     return this.stepPairing.table;
   }
 
-  /** Records of steps that count as of the time of the record before them. */
+  /** Number of step records that get the time of the record before them. */
   get reorderedSteps(): number {
     return this.stepPairing.reordered;
   }

@@ -1,6 +1,7 @@
 /**
- * Whether the event that NCCL names as parent is possible. A handle is never reused, but NCCL may pass an old one: from a slot it did not
- * clear, or of a call made while its bit was off. Such a parent would stretch finished work, so it is not used, and it is counted.
+ * Checks whether the event that NCCL names as parent is possible. The recorder never reuses a handle, but NCCL may pass an old one: from a
+ * slot it did not clear, or of a call made while its event type was off. Such a parent would stretch finished work, so it is not used, and
+ * it is counted.
  */
 
 import type { Communicator } from '../rankfile/types.js';
@@ -30,8 +31,8 @@ export const kernelClaim = (channel: number): number => -1 - channel;
 const MOST_CHANNELS = 256;
 
 /**
- * Some of NCCL's transports say isSend 0 in both directions: there a second operation in the same direction is the other direction's. The
- * transport is known later (endless_ops.ts). False: there was a second one before.
+ * Some of NCCL's transports say isSend 0 in both directions. There a second operation in the same direction belongs to the other direction.
+ * The transport is known later (endless_ops.ts). Returns false if there was a second operation before.
  */
 export function claimOtherDirection(work: Work, op: number): boolean {
   return claim(work, -1 - MOST_CHANNELS - op) === 'first';
@@ -46,7 +47,7 @@ export function claim(work: Work, what: number): Claim {
   return 'first';
 }
 
-/** False: the child had ended already. */
+/** Returns false if the child had ended already. */
 export function claimEnded(work: Work, what: number): boolean {
   const isFirst = work.claims.get(what) !== true;
   work.claims.set(what, true);
@@ -69,7 +70,7 @@ export function parentWork(
   return { work: parent, link: kind === 'again' ? 'again' : 'known' };
 }
 
-/** Before v5 the parent of a Coll or P2p is its Group. It says when work was posted, not when it was called. */
+/** Before v5 the parent of a Coll or P2p is its Group. The Group shows when work was posted, not when it was called. */
 export function callOf(
   kind: 'Coll' | 'P2p',
   func: string,

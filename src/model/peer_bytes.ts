@@ -1,4 +1,4 @@
-/** How much a rank exchanged with each peer, to choose the counters to draw. */
+/** Counts the bytes that a rank exchanged with each peer, to choose which counters are drawn. */
 
 import type { Communicator } from '../rankfile/types.js';
 import type { Op } from './types.js';

@@ -1,7 +1,7 @@
 /**
- * What a rank was doing when its records end: its pending work, the progress of each operation and its wait; and when each communicator last
- * moved. Polls are not movement. Collected while the records stream by. Little is left at the end, because NCCL has few operations in
- * flight.
+ * What a rank was doing when its records end: its pending work, and for each operation its progress and its wait. Also when each
+ * communicator last moved; polls are not movement. It is collected while the records are read. The result is small, because NCCL has few
+ * operations in flight.
  */
 
 import { addTo } from '../base/grouped.js';
@@ -70,7 +70,7 @@ export interface PendingAtEnd {
 /** In place of a communicator's number: its entry is lost, or the table was full. */
 export const UNKNOWN_COMM = -1;
 
-/** When so many operations are in flight, the endless ones are looked for and dropped. */
+/** If this many operations are in flight, the endless ones are found and dropped. */
 const MANY_OPS = 4096;
 
 export class PendingCollector implements Partial<WorkListener> {

@@ -1,8 +1,8 @@
 /**
- * PXN: a send may run in the proxy thread of another process of the host. Such an operation carries the context and the parent of the
- * process it works for, its originator. Both are handles of *that* process's recorder, so their tag says which file can explain them. The
- * pid that NCCL adds is useless: every container has a pid 1. A file alone only knows `Foreign`. Between the two passes its meaning is
- * looked up in the originator's file.
+ * PXN: a send may run in the proxy thread of another process of the host. The other process works for the originator. The operation carries
+ * the originator's context and parent. Both are handles of the originator's recorder, so their tag names the file that explains them. The
+ * pid that NCCL adds is useless, because every container has a pid 1. One file alone only has `Foreign`. Between the two passes its meaning
+ * is looked up in the originator's file.
  */
 
 import type { Communicator } from '../rankfile/types.js';
@@ -22,9 +22,9 @@ export interface Originator {
   readonly comm: Communicator;
 }
 
-/** Answers of the originators' files. */
+/** What the originators' files know. */
 export interface Originators {
-  /** null: its file is not here, or does not know this context. */
+  /** null: the originator's file is missing, or does not know this context. */
   ofContext(context: bigint): Originator | null;
   /** null: the same, or the work's record was overwritten. */
   ofWork(parent: bigint): WorkIdentity | null;

@@ -25,14 +25,14 @@ export class QuietTimes {
   private calls = 0;
   private works = 0;
 
-  /** `unrecorded`: spans in which silence proves nothing (control.ts). */
+  /** `unrecorded`: spans in which fewer calls were recorded, so a pause there proves nothing (control.ts). */
   constructor(private readonly unrecorded: readonly Span[] = []) {}
 
   /** A start or an end of any work, operation or kernel. In order. */
   moved(at: Ticks): void {
     const paused = at - this.newest;
     if (this.calls >= START_UP || this.works >= START_UP) {
-      // Nearly all are short.
+      // Nearly all pauses are short.
       if (paused <= this.shortest && this.unrecorded.length === 0) this.watchedFor += paused;
       else this.pause(this.newest, at);
     }
@@ -59,7 +59,7 @@ export class QuietTimes {
     return Number.isNaN(this.newest) ? null : (this.newest as Ticks);
   }
 
-  /** Ticks: length of the time with known pauses, without the start. */
+  /** Ticks: length of the time in which pauses are known, without the job's start. */
   watched(gaps: readonly Gap[]): number {
     const lost = spansOf(gaps);
     return this.quiet.reduce(

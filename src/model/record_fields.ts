@@ -45,8 +45,8 @@ export function extra32(records: RecordColumns, i: number, slot: number, word: n
 }
 
 /**
- * 64 bits as a number, exact below 2^53, as counts, sizes and sequence numbers are. A larger value is garbage (NCCL leaves fields
- * uninitialised) and reads as the largest exact number, so that no code meets an inexact one.
+ * 64 bits as a number, exact below 2^53. Counts, sizes and sequence numbers are below. A larger value is garbage, because NCCL leaves
+ * fields uninitialised. It reads as the largest exact number, so that no code gets an inexact one.
  */
 export function extra64(records: RecordColumns, i: number, slot: number, word: number): number {
   const value = extra32(records, i, slot, word, 1) * TWO_32 + extra32(records, i, slot, word, 0);
@@ -84,7 +84,7 @@ export function readState(records: RecordColumns, i: number, out: StateFields): 
   out.value = value === NO_VALUE ? null : value;
 }
 
-/** What a Fold record counts: repeats of a state or of the start, and when the newest was. */
+/** Content of a Fold record: how often a state or the start was repeated, and when the newest repeat was. */
 export interface Repeats {
   readonly state: number | 'start';
   readonly count: number;

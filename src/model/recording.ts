@@ -1,6 +1,6 @@
 /**
- * What a trace shows of a recording besides its events: threads, lost records, the last sign. The reader's types under the model's name, so
- * that the layers above need not know the reader.
+ * What a trace shows of a recording besides its events: threads, lost records, the last sign. These are the reader's types, exported by the
+ * model, so that the layers above need not know the reader.
  */
 
 import { EventType } from '../rankfile/format/nccl.js';

@@ -1,8 +1,8 @@
 /**
- * Finds the work to which a KernelCh's stamps belong. NCCL's host counts the works of a channel to find a kernel's stamps. If it lags
- * behind the device (self-sends, Broadcast groups, replays), it reads the previous work's stamps from then on. It shows by a start stamp
- * from before the work's call, by more than the clock's bound: then all later stamps of the channel are wrong, too. Needs no solved clock,
- * so both passes agree.
+ * Finds the work to which a KernelCh's stamps belong. NCCL's host counts the works of a channel to find a kernel's stamps. If its count
+ * lags behind the device (self-sends, Broadcast groups, replays), it reads the previous work's stamps from then on. The sign is a start
+ * stamp from before the work's call, by more than the clock's bound. Then all later stamps of the channel are wrong, too. This needs no
+ * solved clock, so both passes agree.
  */
 
 import type { Ticks } from '../base/time.js';
@@ -28,7 +28,7 @@ class CommStamps {
   private nextAt = 0;
   private nextWork: Work | null = null;
 
-  /** The larger of the two; Infinity while there are fewer. */
+  /** The larger of the two offsets. Infinity while there are fewer than two. */
   bound(now: number): number {
     if (this.known < 2) return Infinity;
     return Math.max(aged(this.leastOffset, this.leastAt, now), aged(this.nextOffset, this.nextAt, now));
@@ -62,7 +62,7 @@ class CommStamps {
     this.nextWork = work;
   }
 
-  /** The older one has aged more, so they may swap. */
+  /** The older offset has drifted more, so the two may swap. */
   private sort(now: number): void {
     const { nextOffset, nextAt, nextWork, known } = this;
     if (known < 2 || aged(nextOffset, nextAt, now) >= aged(this.leastOffset, this.leastAt, now)) return;
@@ -87,7 +87,7 @@ export class StampOwners {
     const at = noticed * this.nsPerTick;
     if (phase === null && work !== null) {
       const latest = timerStart + stamps.bound(at) + SLACK;
-      // A stamp from before the recording is torn: it proves nothing.
+      // A stamp from before the recording is torn, so it proves nothing.
       if (latest > 0 && latest < work.earliest * this.nsPerTick) stamps.lagging.add(channel);
     }
     kernel.isOfOther = stamps.lagging.size > 0 && stamps.lagging.has(channel);

@@ -1,7 +1,7 @@
 /**
- * When stand-ins ended: operations whose start record was overwritten. Usually the stop was overwritten too, and only steps are left. Then
- * the operation ended with its last step; the exact time is not known. If a step is in flight, it has not ended. The scan finds this out,
- * so that the second pass knows the end in advance.
+ * Finds when stand-ins ended. A stand-in is an operation whose start record was overwritten. Usually the stop was overwritten, too, and
+ * only steps are left. Then the operation ended with its last step, and the exact time is not known. If a step is in flight, the operation
+ * has not ended. The scan finds this out, so that the second pass knows the end in advance.
  */
 
 import type { Ticks } from '../base/time.js';
@@ -19,7 +19,7 @@ export class StandIns {
     if (op.lost) this.ops.push(op);
   }
 
-  /** By `Op.standIn`: number of steps done, if its stop is not in the file; 0: the stop is there, or a step is in flight. */
+  /** By `Op.standIn`: number of steps done, if the stop is not in the file. 0: the stop is in the file, or a step is in flight. */
   lastSteps(): Uint32Array {
     return Uint32Array.from(this.ops, ({ stop, openSteps, stepsDone }) =>
       stop === null && openSteps.length === 0 ? stepsDone : 0,

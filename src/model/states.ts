@@ -1,5 +1,5 @@
 /**
- * What NCCL's states do to an op, a proxy thread or a call (steps: step_pairing.ts). A state that does not belong to the event changes
+ * How NCCL's states change an op, a proxy thread or a call (for steps: step_pairing.ts). A state that does not belong to the event changes
  * nothing and is counted.
  */
 
@@ -36,7 +36,7 @@ export function applyOpState(op: Op, { state, value }: StateFields, at: Ticks, s
 }
 
 /**
- * In a send step the GPU may have filled the data while the receiver has no room. Up to NCCL 2.26 no state of the step says so, but this
+ * In a send step the GPU may have filled the data while the receiver has no room. Up to NCCL 2.26 no state of the step reports this. This
  * state of its operation does.
  */
 function sendTried(op: Op, at: Ticks): void {
@@ -52,7 +52,7 @@ function opProgress(op: Op, bytesSoFar: number, at: Ticks, listener: Partial<Wor
   listener.opBytes?.(op, more, at);
 }
 
-/** An unknown state is shown by its number, because the thread was in it. */
+/** An unknown state is shown with its number, because the thread was in that state. */
 export function applyCtrlState(ctrl: Ctrl, { state, value }: StateFields, at: Ticks, sinks: Sinks): void {
   const name = CTRL_STATE.get(state);
   if (name === undefined) sinks.odd.unknownState('ProxyCtrl', state, at);
@@ -60,8 +60,8 @@ export function applyCtrlState(ctrl: Ctrl, { state, value }: StateFields, at: Ti
 }
 
 /**
- * By kind of host span, first and last: states that add nothing to its spans. 23 follows the start at once and 24 begins the GroupEnd. 25
- * to 30 begin and end events with their own start and stop.
+ * By kind of host span: the first and last of the states that add nothing to its spans. 23 follows the start at once, and 24 begins the
+ * GroupEnd. 25 to 30 begin and end events that have a start and a stop of their own.
  */
 const HOST_STATES: Readonly<Partial<Record<HostSpan['kind'], readonly [number, number]>>> = {
   GroupApi: [State.GroupStartApiStop, State.GroupEndApiStart],

@@ -22,7 +22,7 @@ export class StepEvents {
   readonly row = new Uint32Array(ROWS);
   /** Ticks. When it happened. */
   readonly at = new Float64Array(ROWS);
-  /** Ticks. Of a phase: its begin, at or before `at`. */
+  /** Ticks. For a phase: its begin, at or before `at`. */
   readonly from = new Float64Array(ROWS);
 
   get isFull(): boolean {
@@ -40,8 +40,8 @@ export class StepEvents {
 
 export interface StepListener {
   /**
-   * The table's rows are as after all these events, and are not reused before this returns. Nothing else is reported between the events of
-   * one batch.
+   * The table's rows have their state after all these events. They are not reused before this returns. Nothing else is reported between the
+   * events of one batch.
    */
   steps(table: StepTable, events: StepEvents): void;
 }

@@ -14,7 +14,7 @@ import { LEFT, StepEvents, STARTED, STOPPED, type StepListener } from './step_ev
 import { NO_STEP, NONE, StepTable } from './step_table.js';
 import { StepPhase, type Op } from './types.js';
 
-/** By state; 0: not a step's state. The most frequent look-up of all. */
+/** By state; 0: not a step's state. This is the most frequent look-up. */
 const PHASE_OF_STATE = new Uint8Array(256);
 PHASE_OF_STATE[State.SendGpuWait] = StepPhase.SendGpuWait;
 PHASE_OF_STATE[State.SendPeerWait] = StepPhase.PeerWait;
@@ -23,7 +23,7 @@ PHASE_OF_STATE[State.RecvWait] = StepPhase.RecvWait;
 PHASE_OF_STATE[State.RecvFlushWait] = StepPhase.FlushWait;
 PHASE_OF_STATE[State.RecvGpuWait] = StepPhase.RecvGpuWait;
 
-/** What pairing knows of everything else. */
+/** What step pairing needs from the pairing of all other events. */
 export interface Surroundings {
   /** The operation that a start names, or its stand-in. */
   opOf(ring: number, records: RecordColumns, i: number): Op;
@@ -37,11 +37,11 @@ const TWO_31 = 2 ** 31;
 
 export class StepPairing {
   readonly table = new StepTable();
-  /** Records with an earlier tick than the record before them in the ring. They count as of that record's time. */
+  /** Records with an earlier tick than the record before them in the ring. They get that record's time. */
   reordered = 0;
   private readonly newest = new Float64Array(MAX_RINGS);
   private readonly events = new StepEvents();
-  /** The tick of the record that is read: V8 makes an object of each number that a call passes on. */
+  /** The tick of the current record. It lies in an array, because V8 makes an object of each number that a call passes on. */
   private readonly time = new Float64Array(1);
   private readonly stateFields: StateFields = { state: 0, value: null };
 
@@ -56,7 +56,7 @@ export class StepPairing {
     return this.time[0] as Ticks;
   }
 
-  /** The loop that four of five records go through. What is not frequent is not in it, so that V8 compiles it as one piece. */
+  /** The loop for four of five records. Rare cases have functions of their own, so that V8 compiles the loop as one piece. */
   read(ring: number, records: RecordColumns, from: number, end: number): void {
     const { table, time } = this;
     const { kind, tick, word1Low, word1High, word2Low, extraStart } = records;
@@ -94,7 +94,7 @@ export class StepPairing {
     this.flush();
   }
 
-  /** Tells the listener what happened, before anything else is told. */
+  /** Reports the events so far to the listener, before anything else is reported. */
   flush(): void {
     if (this.events.length === 0) return;
     this.listener.steps?.(this.table, this.events);
@@ -181,7 +181,7 @@ export class StepPairing {
   /** Polls or starts that the recorder counted instead of recording. */
   addRepeats(row: number, { state, count, lastTick }: Repeats): void {
     const { table } = this;
-    // What waits for the listener was before these repeats.
+    // The events that wait for the listener came before these repeats.
     if (table.phase[row]! > StepPhase.PeerWait) this.flush();
     if (state === 'start') {
       table.startRepeats[row]! += count;
@@ -208,7 +208,7 @@ export class StepPairing {
     if (!op.isSend) op.gpuBegan ??= at;
     table.end(row);
     this.add(how, row, at);
-    // How many steps a stand-in has done decides when it ends.
+    // A stand-in ends when it has done a known number of steps.
     if (op.lost) this.flush();
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The network transfers (ProxySteps) in flight, as rows of typed arrays. Four of five records are of steps, so a step is never an object.
- * Its record finds the row by the words of the handle, without a map, and the row is reused afterwards. NONE is the tick of what has not
- * happened.
+ * The network transfers (ProxySteps) in flight, as rows of typed arrays. Four of five records are of steps, so a step is never an object. A
+ * record finds its step's row by the words of the handle, without a map. The row is reused when the step is over. NONE is the tick of a
+ * state that has not happened.
  */
 
 import type { Op, StepPhase } from './types.js';
@@ -9,11 +9,11 @@ import type { Op, StepPhase } from './types.js';
 /** In place of a tick, or of a size that NCCL has not reported. */
 export const NONE = -1;
 
-/** Results of `find`: a step that is not known here; a step that its operation ended. */
+/** Results of `find`: an unknown step, and a step that ended with its operation. */
 export const NO_STEP = -1;
 export const ENDED_STEP = -2;
 
-/** Places for handles. NCCL has some hundred steps in flight. A step that stays open for so many later handles moves to a map. */
+/** Places for handles. NCCL has some hundred steps in flight. A step moves to a map if it is still open after this many later handles. */
 const PLACES = 1 << 14;
 /** Words of a place; the first is the handle's low word. */
 const [HIGH, ROW, USE] = [1, 2, 3];
@@ -43,10 +43,10 @@ export class StepTable {
   startRepeats = new Float64Array(FIRST_ROWS);
   lastStartRepeat = new Float64Array(FIRST_ROWS);
 
-  /** How often a row was used: a place that names an earlier use is out of date. */
+  /** How often a row was used. A place that names an earlier use is out of date. */
   private use = new Uint32Array(FIRST_ROWS);
   private readonly free: number[] = [];
-  /** Rows of steps that are over, and are not yet free. */
+  /** Rows of steps that are over. The rows are not free yet. */
   private readonly over: number[] = [];
   private rows = 0;
 
@@ -107,7 +107,7 @@ export class StepTable {
     else this.displaced.delete(wordsInOne(low, high));
   }
 
-  /** Takes the row from its operation. It keeps its facts until `reuse`. */
+  /** Takes the row from its operation. The row keeps its facts until `reuse`. */
   end(row: number): void {
     removeRow(this.op[row]!.openSteps, row);
     this.use[row]!++;
@@ -179,7 +179,7 @@ const placeOf = (low: number, high: number): number => (((low >>> 1) ^ (high * 0
 /** The tag is the same in all handles of a file, so the rest is exact. */
 const wordsInOne = (low: number, high: number): number => (high & 0x7fff) * 2 ** 32 + low;
 
-/** No `splice`, which makes an array: the row is nearly always the oldest. */
+/** No `splice`, because it makes an array. The row is nearly always the oldest. */
 function removeRow(rows: number[], row: number): void {
   let at = rows.indexOf(row);
   for (; at < rows.length - 1; at++) rows[at] = rows[at + 1]!;

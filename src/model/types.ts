@@ -55,8 +55,8 @@ export interface Work extends WorkIdentity {
   readonly userTag: bigint;
   readonly start: Ticks;
   /**
-   * Nothing of it ran earlier than this: its call, or this replay. If NCCL reports no calls (before v5), it is a little before the start,
-   * because an uncaptured kernel is launched before its Coll is reported.
+   * No part of the work ran earlier than this: its call, or this replay. If NCCL reports no calls (before v5), this is a little before the
+   * start, because NCCL launches an uncaptured kernel before it reports the Coll.
    */
   readonly earliest: Ticks;
   /** Stop callback: enqueued, not done. */
@@ -70,9 +70,9 @@ export interface Work extends WorkIdentity {
 }
 
 /**
- * State of the parent that NCCL named: 'none' (NULL), 'known', 'lost' (its record is no longer in the file), 'stale' (an impossible parent:
- * of earlier work, or of another kind), 'foreign' (of another process), 'again' (known, but this child is already in flight: one start too
- * many).
+ * State of the parent that NCCL named. 'none': NULL. 'lost': its record is no longer in the file. 'stale': an impossible parent, of earlier
+ * work or of another kind. 'foreign': of another process. 'again': known, but this child is already in flight, so this is one start too
+ * many.
  */
 export type ParentLink = 'none' | 'known' | 'lost' | 'stale' | 'foreign' | 'again';
 
@@ -88,7 +88,7 @@ export interface Op {
   /** The same work, or the originator's. */
   readonly of: WorkIdentity | null;
   parent: ParentLink;
-  /** The parent is 'again', but this may be normal: where NCCL never reports ends, it says isSend 0 in both directions. */
+  /** The parent is 'again', but this may be normal. Where NCCL never reports ends, it says isSend 0 in both directions. */
   readonly mayBeOtherDirection: boolean;
   /** For a foreign operation the originator's communicator; null if not known. */
   readonly comm: Communicator | null;
@@ -99,7 +99,7 @@ export interface Op {
   readonly chunkSize: number;
   readonly ordinal: number;
   readonly ordinalAbsolute: boolean;
-  /** Executed for another process (PXN), else null; and the originator, if its file is here. */
+  /** The context and originator of an operation that was executed for another process (PXN), else null. */
   readonly foreign: Foreign | null;
   readonly originator: Originator | null;
   readonly start: Ticks;
@@ -110,12 +110,12 @@ export interface Op {
   isAlive: boolean;
   /** NCCL will not report its end (CollNet, copies by memcpy). */
   isEndless: boolean;
-  /** Number of stopped steps, and when one last moved. */
+  /** Number of stopped steps, and when a step last moved. */
   stepsDone: number;
   lastMove: Ticks;
   /** First sign of the GPU: it provided the data of a send step, or consumed the data of a receive. */
   gpuBegan: Ticks | null;
-  /** Up to NCCL 2.26: its GPU has filled a step, and the receiver has no room, since then. */
+  /** Up to NCCL 2.26: since then its GPU has filled a step, and the receiver has no room. */
   roomWanted: Ticks | null;
   /** Arrival of a receive's first data. Until then its GPU waits for the peer. */
   firstData: Ticks | null;
@@ -163,7 +163,7 @@ export interface Kernel {
   readonly channel: number;
   /** When the proxy thread noticed. */
   readonly start: Ticks;
-  /** null: none given. Interface v3 has no timestamps; later ones should. */
+  /** null: NCCL gave none. Interface v3 has no timestamps. Later versions should have them. */
   readonly timerStart: GpuNs | null;
   timerStop: GpuNs | null;
   /** Its stamps are those of other work (stamp_owners.ts), so they are not used. */

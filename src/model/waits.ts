@@ -1,4 +1,4 @@
-/** What a transfer waits for in each phase: one enum for the verdict and the tracks, with the names people read. */
+/** What a transfer waits for in each phase. The verdict and the tracks share this enum and its names. */
 
 import { StepPhase } from './types.js';
 

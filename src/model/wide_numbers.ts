@@ -1,4 +1,4 @@
-/** Whole numbers below 2^53 in long-lived rows: four bytes each, because neighbours share their upper half. */
+/** Whole numbers below 2^53 in long-lived rows. Each takes four bytes, because neighbours share their upper half. */
 
 const TWO_32 = 2 ** 32;
 
@@ -9,7 +9,7 @@ export interface WideNumbers {
   readonly high: Uint32Array;
 }
 
-/** Packs the first `end` numbers. */
+/** Stores the first `end` numbers in this form. */
 export function packNumbers(numbers: ArrayLike<number>, end: number): WideNumbers {
   const low = new Uint32Array(end);
   const from: number[] = [];

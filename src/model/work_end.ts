@@ -1,6 +1,6 @@
 /**
- * When a collective or send/receive was done. NCCL only reports when it was *enqueued*. Its last child's (ProxyOp, KernelCh) end is the
- * end. Without children nothing is guessed.
+ * When a collective or send/receive was done. NCCL only reports when it was *enqueued*. The work ends when its last child (ProxyOp,
+ * KernelCh) ends. Without children nothing is guessed.
  */
 
 import type { Ticks, TraceNs } from '../base/time.js';
@@ -15,13 +15,16 @@ export const WORK_OUTCOMES = [
   'open',
   /** The same, but its communicator had been finalized. */
   'aborted',
-  /** NCCL reported no child, or only stamps of other work: intra-node without KernelCh, or masked. Enqueued, completion not recorded. */
+  /**
+   * The work was enqueued, and its completion is not recorded. NCCL reported no child, or only stamps of other work: intra-node without
+   * KernelCh, or masked.
+   */
   'no-children',
   /** Only operations whose end NCCL never reports (CollNet, memcpy). */
   'endless',
   /** The records of its children were overwritten. */
   'outside-window',
-  /** A later collective of its communicator ended, so it ended; the record is lost. */
+  /** A later collective of its communicator ended, so this one has ended, too. The record of its end is lost. */
   'end-lost',
   /** Its end, or its children, are in a part of the file that was not read. */
   'not-read',
@@ -42,7 +45,7 @@ export interface WorkEnd {
   readonly gpu: GpuBegin;
   /** Aborted: when its communicator was finalized. */
   readonly finalized: Ticks | null;
-  /** Its sends that other processes execute (PXN); known once all files are scanned. */
+  /** Its sends that other processes execute (PXN). Known when all files are scanned. */
   readonly elsewhere: Elsewhere | null;
 }
 

@@ -1,10 +1,10 @@
-/** The ends of one file's works in columns, one row each: a long run has millions. NaN is the time of what is not known. */
+/** The ends of one file's works in columns, one row each, because a long run has millions. A time that is not known is NaN. */
 
 import type { Ticks } from '../base/time.js';
 import type { GpuNs } from './types.js';
 import { WORK_OUTCOMES, type Elsewhere, type GpuInterval, type WorkEnd } from './work_end.js';
 
-/** What WorkEnd has, by row. Ticks, and ns of the GPU's clock for stamps. */
+/** The times in WorkEnd, by row: ticks, or ns of the GPU's clock for stamps. */
 export const END_TIMES = [
   'lastOp',
   'lastRecv',
@@ -66,7 +66,10 @@ function endAt(table: WorkEndTable, row: number): WorkEnd {
   };
 }
 
-/** The outcome with the reports of other processes: work is done when its sends are done, also those that other processes executed. */
+/**
+ * The outcome, with the reports of other processes. Work is done when all its sends are done, including those that other processes
+ * executed.
+ */
 export function outcomeAt({ outcome, elsewhere }: WorkEndTable, row: number): WorkEnd['outcome'] {
   const own = WORK_OUTCOMES[outcome[row]!]!;
   const executed = elsewhere.size === 0 ? undefined : elsewhere.get(row);

@@ -1,4 +1,4 @@
-/** Collects the ends of one file's works while its records stream by. A work's row is all that is kept of it. */
+/** Collects the ends of one file's works while its records are read. For each work it keeps only a row. */
 
 import { withRows } from '../base/columns.js';
 import type { Ticks } from '../base/time.js';
@@ -8,7 +8,7 @@ import type { Kernel, Op, Work } from './types.js';
 import { WORK_OUTCOMES, type WorkOutcome } from './work_end.js';
 import { END_TIMES, type EndTimes, type WorkEndTable } from './work_end_table.js';
 
-/** The times of which all records of a kind were read. */
+/** The times for which all records of a kind were read. */
 export interface Kept {
   /** Ticks: before it, records may have been overwritten. */
   readonly from: Ticks;
@@ -27,7 +27,7 @@ export interface WorkStarts {
   readonly starts: Float64Array;
 }
 
-/** What a row knows of its work: bits. */
+/** Facts about the work in a row, as bits. */
 const IS_COLL = 1;
 const IS_ENQUEUED = 2;
 const HAS_CHILDREN = 4;
@@ -154,9 +154,9 @@ export class WorkEnds {
   }
 
   /**
-   * `kept`: the works of which all children were read. `doubtful`: rows whose end may be among lost records. NCCL runs a communicator's
-   * work in order, so work before a finished collective has ended, too. `unread`: rows whose end may be in a part that was not read.
-   * `unended`: see PendingAtEnd. `openOps`: operations that have not stopped.
+   * `kept`: the times for which all children of works were read. `doubtful`: rows whose end may be among lost records. NCCL runs a
+   * communicator's work in order, so work before a finished collective has ended, too. `unread`: rows whose end may be in a part that was
+   * not read. `unended`: see PendingAtEnd. `openOps`: operations that have not stopped.
    */
   finish(
     kept: Kept,
@@ -187,7 +187,7 @@ export class WorkEnds {
     const start = this.columns.start[row]!;
     if (this.is(row, HAS_OPEN_CHILDREN) || !this.is(row, IS_ENQUEUED) || unended === 'unfinished')
       return finalized !== null && start <= finalized ? 'aborted' : 'open';
-    // A kernel's end is the end of the work. Operations whose end is known may not be all operations.
+    // If a kernel ended, the work ended. Operations do not show it here, because the ends of some are not known.
     if (this.is(row, HAS_ENDLESS) && Number.isNaN(this.columns.noticed[row])) return 'endless';
     if (unended === 'unknown') return 'no-children';
     if (this.is(row, HAS_CHILDREN)) return 'complete';

@@ -57,7 +57,7 @@ export class WorkFactory {
     });
   }
 
-  /** One object literal for all works: objects made of parts are ten times slower to make and to read. */
+  /** One object literal makes all works, because objects made of parts are ten times slower to make and to read. */
   private work(source: Source, kind: 'Coll' | 'P2p', strings: number, flags: number, own: OwnFields): Work {
     const func = this.texts.text(strings & 0xffff);
     const call = callOf(kind, func, source.comm, source.parent);

@@ -33,7 +33,7 @@ export interface Permission {
   readonly others?: readonly OutputKind[];
 }
 
-/** Called early, so that a command does not fail after long work. Throws OutputError, and UsageError for two outputs in one place. */
+/** Called early, so that a command does not fail after long work. Throws OutputError. Throws UsageError if two outputs have one place. */
 export function checkOutputs(outputs: readonly Output[], permission: Permission): Place[] {
   const places = outputs.map((output) => checkOutput(output, permission));
   places.forEach((place, i) => {
@@ -111,7 +111,7 @@ function whatIsThere(path: string, kinds: readonly OutputKind[]): OutputKind | '
   }
 }
 
-/** True for saved rings, too, which begin alike. */
+/** Also true for saved rings, because they begin with the same bytes. */
 function isRankFile(path: string): boolean {
   const file = openSync(path, 'r');
   try {

@@ -1,7 +1,7 @@
 /**
- * A folder for unfinished output. It is removed when the work is done, fails or is interrupted. A killed process cannot remove its
- * folder, so the name says who made it. The next process that makes a folder there removes those whose maker is certainly gone:
- * same user, boot and pid namespace, and no such process. Folders from another host or container stay.
+ * A folder for unfinished output. It is removed when the work is done, fails or is interrupted. A killed process cannot remove its folder,
+ * so the name says who made it. The next process that makes a folder there removes folders of dead processes. A process is certainly dead
+ * if it had the same user, boot and pid namespace, and no longer exists. Folders from another host or container stay.
  */
 
 import { lstatSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
@@ -68,7 +68,7 @@ function maker(): string {
   return here === null || start === null ? 'unknown' : `${here.boot}-${here.pids}-${here.pid}-${start}`;
 }
 
-/** Removes folders of dead processes. Called after our own folder was made: if that fails, there is nothing to remove either. */
+/** Removes folders of dead processes. Called after our own folder was made: if making it fails, removing would fail, too. */
 function removeDead(beside: string, user: number): void {
   const here = surroundings();
   if (here === null) return;

@@ -16,7 +16,7 @@ import type { PageData } from './page_data.js';
 export const PAGE_START = '<!doctype html>\n<!-- a report by nccl-trace -->\n';
 
 export interface TraceInPage {
-  /** Packed (.pftrace.gz). */
+  /** Compressed (.pftrace.gz). */
   readonly bytes: Uint8Array;
   readonly fileName: string;
   readonly origin: string;

@@ -1,13 +1,13 @@
-/** The trace that a page carries, or why it carries none. It is read from where it was written, and packed if it is not. */
+/** The trace inside a page, or the reason why the page has none. The trace is read from its file, and compressed if it is not yet. */
 
 import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { TraceInPage } from './page.js';
 
-/** Bytes of the packed trace: a page that is mailed and opened on any machine. */
+/** Limit of the compressed trace in bytes, so that the page can be mailed and opened on any machine. */
 export const TRACE_BUDGET = 25e6;
-/** A larger trace is not even tried: packed, it would still be far beyond any budget. */
+/** A larger trace is not compressed for a page, because the result would still be far beyond any budget. */
 const MOST_PLAIN = 2e9;
 
 export interface TraceWanted {

@@ -1,6 +1,6 @@
 /**
- * Ranks of a process group that others wait for, and why: the rank did not call a collective in which others wait, it alone did not finish
- * one, or it lists no other half of a pending send or receive. It does not matter here whether such a rank waits itself.
+ * Finds the ranks of a process group for which others wait, and the reason. The rank did not call a collective in which others wait. Or it
+ * alone did not finish a collective. Or it did not call its half of a pending send or receive. Such a rank may wait itself.
  */
 
 import type { Dump, DumpedCall } from './dump.js';
@@ -46,7 +46,7 @@ export function blamedIn(group: JoinedGroup, dumps: readonly Dump[]): Culprit[] 
   return blamed;
 }
 
-/** Everybody called it, and another rank finished it. */
+/** All ranks called it, and another rank finished it. */
 function isStuckAlone(group: JoinedGroup, rank: number, seq: number): boolean {
   const others = group.ranks.filter((one) => one !== rank);
   const called = (one: number): boolean =>

@@ -1,6 +1,7 @@
 /**
- * One dump of PyTorch's Flight Recorder, checked: the process groups of one rank, and its calls. Pickle and JSON have the same fields, but
- * JSON has no Python stacks, writes 0 for a time that is not known, and numbers of `pg_status` as text. Other fields are not read.
+ * One dump of PyTorch's Flight Recorder, checked: the process groups of one rank, and its calls. Pickle and JSON have the same fields, with
+ * three differences. JSON has no Python stacks, 0 for a time that is not known, and text for the numbers of `pg_status`. Other fields are
+ * not read.
  */
 
 import { PickleError, readPickle, type PickleValue } from './pickle.js';
@@ -38,7 +39,7 @@ export interface DumpedCall {
   readonly outputs: readonly (readonly number[])[];
   readonly dtypes: readonly string[];
   readonly state: 'scheduled' | 'started' | 'completed';
-  /** ns since the Unix epoch, to 256 ns. */
+  /** ns since the Unix epoch, exact to 256 ns. */
   readonly createdNs: number;
   readonly frames: readonly Frame[];
 }

@@ -15,7 +15,7 @@ export interface FoundDumps {
   readonly problems: readonly string[];
 }
 
-/** Beyond that no dump of some thousand calls is large. */
+/** A dump of some thousand calls is far smaller than this. */
 const MOST_BYTES = 2 ** 30;
 
 /** Throws UsageError if there is no dump. */

@@ -5,8 +5,8 @@
  *   not called    others are in a collective of its group that it never called
  *   not finished  all called a collective, others finished it, and this rank did not: its GPU or its links stopped
  *
- * If no collective shows such a rank, one counts that did not call its half of a pending send or receive. That is weaker: a send may end
- * before its receive does.
+ * If no collective shows such a rank, a rank counts that did not call its half of a pending send or receive. That evidence is weaker,
+ * because a send may end before its receive does.
  *
  * A rank that did either and waits for another rank is a victim. If all such ranks wait for each other, all are named. Dumps do not say when
  * they were made, so a healthy job that is caught in a collective looks like a hung one.
@@ -36,7 +36,7 @@ export interface DumpVerdict {
 
 export interface PendingCollective extends NamedCollective, Places {
   readonly withoutDump: readonly number[];
-  /** The first call of it, ns since the Unix epoch. */
+  /** Time of the collective's first call, ns since the Unix epoch. */
   readonly sinceNs: number;
   /** The first call, with its Python stack. */
   readonly call: DumpedCall;
@@ -104,7 +104,7 @@ function mostCommon(seqs: readonly number[]): number {
   return seqs.reduce((best, seq) => ((count(seq) - count(best) || seq - best) > 0 ? seq : best));
 }
 
-/** By rank: whom it waits for, in any group or between two ranks. */
+/** By rank: the ranks for which it waits, in any group or between two ranks. */
 function waitsOf(groups: readonly JoinedGroup[], dumps: readonly Dump[]): Map<number, Set<number>> {
   const waits = new Map<number, Set<number>>();
   const add = (rank: number, others: readonly number[]): void => {

@@ -1,6 +1,6 @@
 /**
- * The dumps of all ranks, put together: of each process group its collectives by number, and on which ranks each is listed, pending,
- * or finished. It judges nothing.
+ * The dumps of all ranks, put together. For each process group: its collectives by number, and on which ranks each collective is listed,
+ * pending or finished. It judges nothing.
  */
 
 import type { Dump, DumpedCall, ProcessGroup } from './dump.js';
@@ -60,13 +60,16 @@ function joined(group: ProcessGroup, all: readonly Dump[]): JoinedGroup {
   return { ...group, dumps, withoutDump, collectives, firstPending, lastListed };
 }
 
-/** Whether the rank is known to have finished the collective: it is listed so, or gone from the list and counted in the group's status. */
+/**
+ * Whether the rank is known to have finished the collective. Either the dump lists it as finished, or it is no longer listed and the
+ * group's status counts it.
+ */
 export function hasFinished(group: JoinedGroup, rank: number, seq: number): boolean {
   const listed = group.collectives.get(seq)?.get(rank);
   if (listed) return !listed.isPending;
   const dump = group.dumps.find((one) => one.rank === rank);
   const calls = dump?.calls.filter((call) => call.group === group.name) ?? [];
-  // Calls between two ranks count in the same status, in numbers of their own.
+  // Calls between two ranks have numbers of their own but count in the same status.
   if (calls.length === 0 || calls.some(({ isP2p }) => isP2p)) return false;
   return (dump!.completed.get(calls[0]!.groupId) ?? -1) >= seq;
 }

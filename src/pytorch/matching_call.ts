@@ -15,10 +15,10 @@ import { stacksOf, type SharedStack } from './stacks.js';
 export interface MatchedCollective {
   readonly group: string;
   readonly description: string;
-  /** PyTorch's number of it in the group; null: the ranks' dumps disagree, or it is a send or receive. */
+  /** PyTorch's number of the call in the group. null: the ranks' dumps disagree, or the call is a send or receive. */
   readonly seq: number | null;
   readonly op: string;
-  /** In how many of the `of` waiting ranks with a dump the call has no end. */
+  /** Number of waiting ranks whose dump lists the call without an end. `of`: number of waiting ranks with a dump. */
   readonly agreed: number;
   readonly of: number;
   /** Groups that fit as well. */
@@ -102,7 +102,7 @@ function fitOf(
   return { group, callers, alike, apartNs: median(apart) ?? Infinity };
 }
 
-/** PyTorch makes what NCCL has no function for of sends and receives. */
+/** If NCCL has no function for an operation, PyTorch makes it from sends and receives. */
 const FUNCTIONS: ReadonlyMap<string, readonly string[]> = new Map([
   ['AllReduce', ['all_reduce', 'barrier']],
   ['AllGather', ['all_gather']],

@@ -1,7 +1,7 @@
 /**
- * Reads a Python pickle as plain data. A pickle is a program: this runs only the opcodes that build numbers, texts, lists, tuples and dicts
- * with text keys, which is all that PyTorch's dumps consist of. Opcodes that name or call something in Python are refused, so a
- * file cannot do anything. Every length is checked against the bytes that are there.
+ * Reads a Python pickle as plain data. A pickle is a program. This reader runs only the opcodes that build numbers, texts, lists, tuples
+ * and dicts with text keys. PyTorch's dumps need no others. Opcodes that name or call something in Python are refused, so a file cannot do
+ * anything. Every length is checked against the bytes that are there.
  */
 
 export type PickleValue =
@@ -227,5 +227,5 @@ class PickleReader {
 }
 
 const STOP = 0x2e;
-/** Python writes halves of characters as they are ("surrogatepass"): they become U+FFFD. */
+/** Python writes unpaired surrogates unchanged ("surrogatepass"). Here they become U+FFFD. */
 const UTF8 = new TextDecoder('utf-8', { ignoreBOM: true });

@@ -1,4 +1,4 @@
-/** Where the ranks of a process group are, relative to one of its collectives: in it, past it, or behind. It judges nothing. */
+/** Where the ranks of a process group are, relative to one of its collectives: inside it, after it, or before it. It judges nothing. */
 
 import type { DumpedCall } from './dump.js';
 import { functionOf } from './compared_calls.js';
@@ -16,10 +16,10 @@ export interface NamedCollective {
 
 /** Ranks with a dump. */
 export interface Places {
-  /** They called it and have not finished. */
+  /** These ranks called it and have not finished. */
   readonly waiting: readonly number[];
   readonly finished: readonly number[];
-  /** They have not reached it. */
+  /** These ranks have not reached it. */
   readonly behind: readonly number[];
 }
 

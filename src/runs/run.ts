@@ -1,6 +1,6 @@
 /**
- * Picks the run to merge among those found, with one file per rank. Never two runs in one trace. Each file that is left out
- * gets a sentence that says why. Pure: reads no file.
+ * Picks the run to merge, with one file per rank. A trace never has two runs. For each file that is left out, a sentence says why. Pure:
+ * reads no file.
  */
 
 import { maxOf } from '../base/extremes.js';
@@ -20,7 +20,7 @@ import type { RankScan } from '../scan/scan.js';
 
 export interface RunMember {
   readonly scan: RankScan;
-  /** The first of the process's ranks. null: neither the environment nor a communicator says it. Such files come last. */
+  /** The first of the process's ranks. null: neither the environment nor a communicator names it. Such files come last. */
   readonly rank: number | null;
   /** Several if the process has several GPUs. Empty: unknown. */
   readonly ranks: readonly number[];
@@ -121,7 +121,7 @@ export function setAside(others: readonly FoundRun[], chosen: FoundRun): string[
   ];
 }
 
-/** One sentence for many runs, because a directory usually holds many. */
+/** A directory usually holds many runs. More than this share one sentence. */
 const MOST_NAMED = 3;
 
 function leftOut(run: FoundRun, chosen: FoundRun): string {

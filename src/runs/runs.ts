@@ -1,8 +1,8 @@
 /**
  * Groups files into runs. The name is not enough: a restarted job keeps it, the nodes of one torchrun job may count restarts differently,
- * and two runs may have been given the same name. The strongest evidence comes first: files that share a communicator are of one run,
- * because its id is random at every start. Then groups with the same name are joined, unless a rank is there twice, the world sizes differ,
- * or they were not alive at the same time. Pure: reads no file.
+ * and two runs may have been given the same name. The strongest evidence comes first: files that share a communicator belong to one run,
+ * because its id is random at every start. Then groups with the same name are joined. They are not joined if a rank is there twice, if the
+ * world sizes differ, or if they did not run at the same time. Pure: reads no file.
  */
 
 import { addTo } from '../base/grouped.js';
@@ -71,7 +71,7 @@ const commKeys = ({ communicators }: RunFile): string[] =>
     .filter(({ commId, nRanks }) => commId !== 0n && nRanks !== 1)
     .map(({ commId }) => `comm ${commId}`);
 
-/** Ids that are set rather than random (tests, a seed) repeat in the next run, which has another name. */
+/** Ids that are not random (tests, a seed) repeat in the next run. The next run has another name. */
 function byIdWhereRanksRepeat<T extends RunFile>(group: T[]): T[][] {
   if (!claimsTwice(group)) return [group];
   const byId = new Map<string, T[]>();
@@ -166,7 +166,7 @@ function uniqueNames(runs: readonly Omit<FoundRun, 'name'>[]): string[] {
   });
 }
 
-/** "2025-10-09T08:53:20": also for numbers that are no date. */
+/** "2025-10-09T08:53:20". Also takes numbers that are no date. */
 export function utcSeconds(realtime: bigint): string {
   const date = new Date(Number(realtime / 1_000_000n));
   return Number.isNaN(date.getTime()) ? 'unknown' : date.toISOString().slice(0, 19);

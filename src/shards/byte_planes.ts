@@ -1,6 +1,7 @@
 /**
- * Stores numbers in a form that zstd packs well. Bits that are equal in the number before are set to 0 (XOR). Then come the first bytes of
- * all numbers, then the second bytes, and so on. Neighbours in a column are mostly times that rise slowly. Exact for all values, also NaN.
+ * Stores numbers in a form that zstd compresses well. A bit that is equal to the same bit of the number before becomes 0 (XOR). Then come
+ * the first bytes of all numbers, then the second bytes, and so on. Neighbours in a column are mostly times that rise slowly. Exact for all
+ * values, also NaN.
  */
 
 export function toPlanes(numbers: Float64Array): Uint8Array {
@@ -22,14 +23,14 @@ export function toPlanes(numbers: Float64Array): Uint8Array {
   return planes;
 }
 
-/** `planes`: of a whole number of doubles. */
+/** `planes` must hold a whole number of doubles. */
 export function fromPlanes(planes: Uint8Array): Float64Array<ArrayBuffer> {
   const numbers = new Float64Array(planes.length / 8);
   rowsFromPlanes(planes, 1, numbers);
   return numbers;
 }
 
-/** Makes rows of `width` numbers from columns that lie one after the other. `rows` is long enough. */
+/** Makes rows of `width` numbers from columns that lie one after the other. `rows` must be long enough. */
 export function rowsFromPlanes(planes: Uint8Array, width: number, rows: Float64Array): void {
   const words = new Uint32Array(rows.buffer);
   const length = planes.length / 8;

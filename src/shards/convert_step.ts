@@ -1,4 +1,4 @@
-/** `nccl-trace convert`: the second pass over some files of a studied run, where they are. `join` puts the parts together. */
+/** `nccl-trace convert`: the second pass over some files of a studied run, on the host that has them. `join` puts the parts together. */
 
 import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,11 +25,11 @@ export interface ConvertStepOptions extends ProduceOptions {
 export interface PartMade {
   readonly files: number;
   readonly slices: number;
-  /** Files that are not of the study. */
+  /** Files that do not belong to the study. */
   readonly problems: readonly Sentence[];
 }
 
-/** null: the part is there, valid, and of the same files. Throws NoUsableInput, RankFileError, UsageError, OutputError. */
+/** null: a valid part of the same files exists already. Throws NoUsableInput, RankFileError, UsageError, OutputError. */
 export async function makePart(options: ConvertStepOptions): Promise<PartMade | null> {
   const study = new SectionFile(options.study, 'study');
   try {
@@ -119,7 +119,7 @@ function processOf(path: string, problems: Sentence[]): string | null {
   }
 }
 
-/** The same pieces as in a trace that is written at once: each is compressed by itself. */
+/** The same pieces as in a trace of one `merge`. Each piece is compressed by itself. */
 function writePieces(writer: SectionWriter, path: string, pieces: readonly number[]): void {
   const fd = openSync(path, 'r');
   try {

@@ -21,7 +21,7 @@ export interface JoinStepOptions
   readonly study: string;
   readonly parts: readonly string[];
   readonly stdout?: Writable | undefined;
-  /** Goes on without the ranks of which there is no part. */
+  /** Goes on without the ranks that have no part. */
   readonly allowMissing?: boolean | undefined;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Whether the numbers of a scan fit each other. Their types have been checked (shape.ts), but a file from elsewhere may have any number: a
- * column that is too short, a row that is not there, a world of 2^31 ranks. What a rank file may say is in rankfile/format/ranges.ts.
+ * Checks whether the numbers of a scan fit each other. Their types have been checked (shape.ts), but a file from elsewhere may have any
+ * number: a column that is too short, a row that does not exist, a world of 2^31 ranks. The limits for rank files are in
+ * rankfile/format/ranges.ts.
  */
 
 import { WORK_OUTCOMES } from '../model/work_end.js';

@@ -1,6 +1,6 @@
 /**
- * How each step of a merge makes its file: whole or not at all, and not again if it is there, valid and of the same input, because
- * schedulers start tasks twice.
+ * How each step of a merge makes its file: as a whole or not at all. If a valid file of the same input exists, it is not made again,
+ * because schedulers start tasks twice.
  */
 
 import { closeSync, openSync, readSync } from 'node:fs';
@@ -38,8 +38,8 @@ export function isOfKind(path: string, kind: FileKind): boolean {
 }
 
 /**
- * `isSame`: a valid file that is there is of the same input. `make`: writes the sections; its folder is beside the output. Returns what it
- * returned, or null: nothing had to be done.
+ * `isSame`: whether an existing valid file has the same input. `make`: writes the sections; its folder is beside the output. Returns the
+ * result of `make`, or null if nothing had to be done.
  */
 export async function produce<T>(
   kind: FileKind,

@@ -1,4 +1,4 @@
-/** `nccl-trace scan`: the first pass over some files of a run, where they are. What it finds goes into a .scan, which `study` reads. */
+/** `nccl-trace scan`: the first pass over some files of a run, on the host that has them. It writes a .scan, which `study` reads. */
 
 import { statSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
@@ -20,7 +20,7 @@ export interface ScanStepOptions extends ProduceOptions, Pick<RunOptions, 'run'>
   readonly inputs: readonly string[];
   /** The time asked for. Of stream files only that time is read. */
   readonly select?: SelectionRequest | undefined;
-  /** ns, that are read around it (study/read_windows.ts). */
+  /** ns: how much is read before and after the selected time (study/read_windows.ts). */
   readonly aroundNs?: number | undefined;
   readonly jobs?: number | undefined;
   readonly onProgress?: OnProgress | undefined;
@@ -34,7 +34,7 @@ export interface ScanMade {
   readonly problems: readonly Sentence[];
 }
 
-/** null: the file is there, valid, and of the same input. Throws NoUsableInput, RankFileError, UsageError, OutputError. */
+/** null: a valid file of the same input exists already. Throws NoUsableInput, RankFileError, UsageError, OutputError. */
 export async function makeScan(options: ScanStepOptions): Promise<ScanMade | null> {
   checkRequest(options.select ?? {});
   const found = findRankFiles(options.inputs);
@@ -91,7 +91,7 @@ export async function makeScan(options: ScanStepOptions): Promise<ScanMade | nul
   );
 }
 
-/** Without what is undefined. */
+/** The fields that are given, without undefined ones. */
 const given = (select: SelectionRequest = {}): object =>
   Object.fromEntries(Object.entries(select).filter(([, value]) => value !== undefined));
 

@@ -1,7 +1,7 @@
 /**
- * The container of the files between the steps of a merge (schemas/scan-file.md): a kind, a version, and sections, each with its length
- * and check. A section is read when it is wanted. The last one says how many there are, so a file that was cut is noticed. What sections
- * mean is not known here.
+ * The container of the files between the steps of a merge (schemas/scan-file.md): a kind, a version, and sections, each with its length and
+ * check. A section is read when it is needed. The last section contains the number of sections, so a cut file is noticed. This file does
+ * not know what the sections mean.
  */
 
 import { createHash } from 'node:crypto';
@@ -21,13 +21,13 @@ export type FileKind = 'scan' | 'study' | 'part';
 
 export const VERSION = 2;
 const TAG = 4;
-/** Tag, check, bytes in the file, bytes unpacked. */
+/** Tag, check, bytes in the file, bytes after decompression. */
 const SECTION = 24;
-/** A frame unpacks to at most this. */
+/** Decompressed bytes of a frame, at most. */
 const FRAME = 4 << 20;
 /**
- * Limits how much memory a short file can ask for: zstd packs zeros far better than this. Our own sections pack by a factor of a hundred at
- * most.
+ * Limits how much memory a short file can ask for, because zstd compresses zeros far better than this. Our own sections compress by a
+ * factor of a hundred at most.
  */
 const MOST_RATIO = 1000;
 
@@ -176,7 +176,7 @@ export class SectionFile {
     closeSync(this.fd);
   }
 
-  /** What its own checks find wrong. */
+  /** Throws for damage that the file's own checks find. */
   damaged(what: string, cause?: unknown): never {
     throw new NoUsableInput(
       `${this.path}: is damaged: ${what}; make it again with "nccl-trace ${STEP[this.kind]}"`,

@@ -1,7 +1,7 @@
 /**
- * Converts between values of our types and what MessagePack holds, guided by descriptions of the types (generated/shapes.ts). Reading
- * checks every value, so a value from a file has its declared type or is refused. A list of objects is written as columns, which takes a
- * third of the bytes and of the time. plausible.ts checks whether the numbers make sense together.
+ * Converts between values of our types and values of MessagePack, by descriptions of the types (generated/shapes.ts). Reading checks every
+ * value, so a value from a file has its declared type or is refused. A list of objects is written as columns, which takes a third of the
+ * bytes and of the time. plausible.ts checks whether the numbers make sense together.
  */
 
 import { ExtData } from '@msgpack/msgpack';
@@ -33,7 +33,7 @@ const ARRAYS = {
   Uint8Array: { type: 5, make: Uint8Array },
   BigUint64Array: { type: 6, make: BigUint64Array },
 } as const;
-/** "Not given", which MessagePack lacks. */
+/** Stands for undefined, because MessagePack has no such value. */
 const UNDEFINED = new ExtData(16, new Uint8Array(0));
 
 /** A value is not of the type that is expected. The message says where. */
@@ -179,7 +179,7 @@ function plainFrom(shape: Shape & string, wire: Wire, where: string): unknown {
   if (!(bytes instanceof Uint8Array) || bytes.length % make.BYTES_PER_ELEMENT !== 0)
     return fail(where, shape);
   if (make === Float64Array) return fromPlanes(bytes);
-  // Aligned, and not a view of the whole file.
+  // The copy is aligned, and does not keep the whole file in memory.
   return new make(bytes.slice().buffer);
 }
 

@@ -28,15 +28,18 @@ export function writeSteps(writer: SectionWriter, path: string): void {
 }
 
 /**
- * Unpacks steps into side files. Each section is written while the next one is unpacked: for a thousand ranks these are 5 GB, and writing
- * takes as long as unpacking.
+ * Decompresses steps into side files. Each section is written while the next one is decompressed. For a thousand ranks these are 5 GB, and
+ * writing takes as long as decompressing.
  */
 export class StepUnpacker {
-  /** In turn: one is being written, one is filled. */
+  /** One buffer is written while the other is filled. */
   private buffers: readonly [Float64Array, Float64Array] = [new Float64Array(0), new Float64Array(0)];
   private written: Promise<void> = Promise.resolve();
 
-  /** Unpacks the steps of one rank file to `path`; returns where they lie in it. `first`: the number of the file's first section of steps. */
+  /**
+   * Decompresses the steps of one rank file to `path`. Returns their place in that file. `first`: the number of the rank file's first
+   * section of steps.
+   */
   async unpack(
     file: SectionFile,
     first: number,
@@ -74,7 +77,7 @@ export class StepUnpacker {
 
 const writeBehind = promisify(write);
 
-/** In one piece, because between two the busy main thread would have to help. */
+/** Writes all bytes at once. Several writes would each wait for the busy main thread. */
 async function append(path: string, bytes: Uint8Array): Promise<void> {
   const fd = openSync(path, 'a');
   try {

@@ -1,6 +1,6 @@
 /**
- * What the files between the steps of a merge hold: types alone. scripts/generate-shapes.mjs makes descriptions of them, by which a file
- * is checked before it is used. So a type that goes into a file is plain data, and described once.
+ * The types of the values in the files between the steps of a merge. scripts/generate-shapes.mjs makes descriptions of these types, and a
+ * file is checked against them before it is used. So a type in a file is plain data, and is described once.
  */
 
 import type { FoundClocks } from '../clocks/evidence/run_clocks.js';
@@ -17,9 +17,9 @@ export interface ScanHead {
   /** All files that were looked at, and the run that was asked for. */
   readonly files: readonly InputFile[];
   readonly run?: string | undefined;
-  /** The time that was asked for: of stream files only that was read. */
+  /** The selected time. Only this part of stream files was read. */
   readonly select?: SelectionRequest | undefined;
-  /** Problems of looking for files, and files that cannot be used. */
+  /** Problems found while looking for files, and files that cannot be used. */
   readonly problems: readonly Sentence[];
   readonly unusable: readonly Sentence[];
 }
@@ -44,7 +44,7 @@ export interface StoredScan {
 
 /** At the beginning of a .study. */
 export interface StudyHead {
-  /** The scans that it was made from, and the options, in one hash. */
+  /** A hash of the scans that it was made from, and of the options. */
   readonly id: string;
   readonly options: StoredOptions;
   readonly run: StoredRun;

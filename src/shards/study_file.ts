@@ -1,4 +1,4 @@
-/** A .study, read: the head for `convert`, and the whole study for `join`, `inspect` and `report`. */
+/** Reads a .study: the head for `convert`, the whole study for `join`, `inspect` and `report`. */
 
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -30,7 +30,7 @@ export function studyAmong(paths: readonly string[]): string | null {
   return study;
 }
 
-/** Also false if it cannot be read: reading it as a rank file then says why. */
+/** Also false if the file cannot be read. The attempt to read it as a rank file then reports the reason. */
 function isStudy(path: string): boolean {
   try {
     return statSync(path).isFile() && isOfKind(path, 'study');
@@ -39,7 +39,7 @@ function isStudy(path: string): boolean {
   }
 }
 
-/** With a command for the folders where the rank files were. Throws NoUsableInput. */
+/** The suggested commands name the folders where the rank files were. Throws NoUsableInput. */
 export function diagnoseStudy(path: string, options: FlightOptions = {}): Diagnosis {
   const dumps = dumpsFor(options);
   const { head, studied } = loadStudy(path);
@@ -65,7 +65,7 @@ export function examineStudy(
   );
 }
 
-/** As `findClocks` of rank files. Throws NoUsableInput. */
+/** Does for a .study what `findClocks` does for rank files. Throws NoUsableInput. */
 export function studyClocks(path: string): Awaited<ReturnType<typeof findClocks>> {
   const { head, studied } = loadStudy(path);
   const { clocks, run, unusable } = studied;

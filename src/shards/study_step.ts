@@ -1,6 +1,6 @@
 /**
- * `nccl-trace study`: the one step of a merge that sees all ranks. It reads scans, not rank files, and decides clocks, verdict and plan. The
- * .study has what `convert` needs for each file, and what `join`, `inspect` and `report` need of the run.
+ * `nccl-trace study`: the one step of a merge that sees all ranks. It reads scans, not rank files, and decides clocks, verdict and plan.
+ * The .study holds everything that `convert` needs for each file, and that `join`, `inspect` and `report` need about the run.
  */
 
 import { createHash } from 'node:crypto';
@@ -32,12 +32,12 @@ export interface StudyStepOptions extends ProduceOptions, RunOptions, ClockOptio
   /** Paths of scans. */
   readonly inputs: readonly string[];
   readonly select?: SelectionRequest | undefined;
-  /** Goes on without the ranks of which there is no scan. */
+  /** Goes on without the ranks that have no scan. */
   readonly allowMissing?: boolean | undefined;
   readonly onProgress?: OnProgress | undefined;
 }
 
-/** null: the study is there, valid, and of the same scans. Throws NoUsableInput, UsageError, OutputError. */
+/** null: a valid study of the same scans exists already. Throws NoUsableInput, UsageError, OutputError. */
 export async function makeStudy(options: StudyStepOptions): Promise<Study | null> {
   checkRequest(options.select ?? {});
   const { run, redact, clock, alike, wander, hungAfter, select } = options;
@@ -109,7 +109,7 @@ function checkNotMixed(
   });
 }
 
-/** A scan of a part of the time is of use for that part alone. */
+/** A scan of a selected time can be used for that time only. */
 function checkRead(scanned: ScannedRun, select: SelectionRequest | undefined): void {
   const unread = unreadMembers(scanned, select);
   if (unread.length === 0) return;

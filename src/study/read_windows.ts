@@ -1,6 +1,6 @@
 /**
- * Which part of each file is read when a time is selected. That is decided before any record is read, by the wall clocks of the hosts. They
- * may be wrong, so more is read on both sides, and when the clocks are solved it is checked that the selected time was read.
+ * Decides which part of each file is read when a time is selected. It decides before any record is read, by the wall clocks of the hosts.
+ * These clocks may be wrong, so more is read on both sides. When the clocks are solved, a check shows whether the selected time was read.
  */
 
 import { traceTimeOf } from '../clocks/domains.js';
@@ -11,7 +11,7 @@ import type { FoundRun, RunFile } from '../runs/runs.js';
 import { runDuration } from '../trace/duration.js';
 import { askedWindow, type SelectionRequest } from '../trace/selection.js';
 
-/** ns. What began earlier than this before the selected time is drawn as if its beginning were lost. */
+/** ns. Work that began earlier than this before the selected time is drawn as if its beginning were lost. */
 export const AROUND_NS = 10e9;
 
 /** By file; null: all of it. */
@@ -31,7 +31,7 @@ export function readWindows(
   });
 }
 
-/** The wall clock's own pace, if it was not set meanwhile. */
+/** The tick rate by the wall clock. It is right if nobody set the wall clock meanwhile. */
 function ticksPerNs({ header, heartbeat }: RunFile): number {
   const nominal = header.tickHz / 1e9;
   const measured = heartbeat ? heartbeat.tick / Number(heartbeat.realtime - header.startRealtime) : nominal;

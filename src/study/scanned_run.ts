@@ -50,7 +50,7 @@ export interface ScanOptions extends ClockOptions, RunOptions {
   /** Only the selected time of stream files is read, and some time around it (study/read_windows.ts). */
   readonly select?: SelectionRequest | undefined;
   readonly aroundNs?: number | undefined;
-  /** The files will be read again: those that may still be written are copied first. */
+  /** The files will be read again. Files that may still be written are copied first. */
   readonly readsTwice?: boolean | undefined;
   readonly onProgress?: OnProgress | undefined;
 }
@@ -170,7 +170,8 @@ export async function scanFiles(
       steps: { path: stepPath(file), every: options.every },
       forReport: options.forReport ?? false,
       window: options.windows[file] ?? null,
-      // A closed file stays as it is. Of another its header and tables are read once more, to see whether its process lives.
+      // A closed file does not change, so it needs no copy. For other files the header and tables are read once more, to see whether the
+      // process is alive.
       frozen: options.readsTwice && header.life !== 'closed' ? join(folder, `frozen-${file}.bin`) : null,
     })),
     countFiles('scan', files.length, options.onProgress),

@@ -1,7 +1,7 @@
 /**
  * Decides whether processes are alive. Heartbeats come once a second, so within a second or two of a crash all processes look alive. A
- * second look decides, so that the same files always have the same verdict. It is taken only if the verdict depends on it. On a node that
- * is very busy a heartbeat may be many seconds late. If the process is of this node, the kernel knows whether it still runs.
+ * second look decides, so that the same files always have the same verdict. It is taken only if the verdict depends on it. On a very busy
+ * node a heartbeat may be many seconds late. If the process runs on this node, the kernel says whether it still exists.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,18 +12,20 @@ import { wasFresh } from '../verdict/evidence/run_verdict.js';
 /** ms: a live process writes a heartbeat within this time. */
 const LONGEST = 2000;
 const STEP = 100;
-/** ns: a process that runs, but has had no heartbeat for so long, is not just short of CPU time: its container may be frozen. */
+/**
+ * ns: if a running process has had no heartbeat for longer than this, more is wrong than too little CPU time. Its container may be frozen.
+ */
 const STARVED_AT_MOST = 30_000_000_000n;
 
 interface ScannedMembers {
   readonly members: readonly Pick<RunMember, 'scan'>[];
 }
 
-/** By file. Closed files are out; a snapshot says itself when it was made. */
+/** By file. Closed files are not alive. A snapshot contains the time when it was made. */
 export const seemAlive = ({ members }: ScannedMembers): boolean[] =>
   members.map(({ scan }) => scan.header.life !== 'closed' && (wasFresh(scan) || isStarved(scan)));
 
-/** Those of `alive` that have a newer heartbeat now, or within 2 s, or that still run without one. `paths`: by file. */
+/** The processes in `alive` that get a newer heartbeat within 2 s, or that still run without a heartbeat. `paths`: by file. */
 export async function stillAlive(
   { members }: ScannedMembers,
   alive: readonly boolean[],
@@ -47,14 +49,14 @@ export async function stillAlive(
   }
 }
 
-/** It runs, and had no CPU time for its heartbeat. */
+/** The process runs, but had no CPU time for its heartbeat. */
 const isStarved = ({ heartbeat, readAt, header }: RunMember['scan']): boolean =>
   header.snapshotRealtime === null &&
   heartbeat !== null &&
   readAt - heartbeat.realtime < STARVED_AT_MOST &&
   processNow(header.process) === 'runs';
 
-/** ns since the epoch; null: the file is gone or cannot be read. */
+/** ns since the epoch; null: the file does not exist any more, or cannot be read. */
 function heartbeatOf(path: string): bigint | null {
   try {
     const file = streamRankFile(path);

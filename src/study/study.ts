@@ -20,7 +20,7 @@ import type { Workers } from './workers.js';
 export interface Study extends ScannedRun {
   /** By file, as are the next ones. */
   readonly origins: readonly OriginTable[];
-  /** With what other processes executed. */
+  /** Includes the operations that other processes executed. */
   readonly ends: readonly WorkEndTable[];
   readonly gpuLines: readonly GpuLines[];
   readonly comms: readonly ClusterComm[];
@@ -30,7 +30,7 @@ export interface Study extends ScannedRun {
 }
 
 export interface StudyOptions extends ScanOptions, VerdictOptions {
-  /** Called once if it waits for a second look. */
+  /** Called once if the study waits for a second look. */
   readonly onWait?: ((text: string) => void) | undefined;
 }
 

@@ -15,7 +15,7 @@ export type Task =
       readonly path: string;
       readonly steps: StepsWanted | null;
       readonly forReport: boolean;
-      /** What of the file is wanted; null: all of it. */
+      /** The part of the file to read; null: all of it. */
       readonly window: ReadWindow | null;
       /** Where a file that may still be written is copied to, because it will be read again; null: it is read once. */
       readonly frozen: string | null;
@@ -23,7 +23,7 @@ export type Task =
   | { readonly pass: 'convert'; readonly job: ConvertJob };
 
 export type Outcome =
-  /** `readFrom`: of a scan, the file itself or its copy. */
+  /** `readFrom`: after a scan, the file itself or its copy. */
   | {
       readonly ok: true;
       readonly scan?: RankScan;

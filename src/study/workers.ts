@@ -16,8 +16,9 @@ export interface Workers {
 }
 
 /**
- * `jobs`: how many at once; 1 means on this thread. Default: as many as there is work for, at most one per CPU. A thread
- * starts cold, so small runs are faster on one (`npm run bench:merge`). `interrupt` ends them in the middle of their work.
+ * `jobs`: how many files at once; 1 means on this thread. Default: as many as there is work for, at most one per CPU. A new thread has to
+ * compile everything again, so small runs are faster on one (`npm run bench:merge`). `interrupt` ends the workers in the middle of their
+ * work.
  */
 export function startWorkers(
   jobs: number | undefined,

@@ -1,6 +1,6 @@
 /**
- * A horizontal bar chart with a row per rank, drawn by Chart.js: bars lie from one time to another, or add up. Drawn again when the colours change
- * between light and dark. Ranks that the verdict names are always labelled, in its colour.
+ * A horizontal bar chart with a row per rank, drawn by Chart.js. A bar goes from one time to another, or bars add up. The chart is drawn
+ * again when the colours change between light and dark. Ranks that the verdict names are always labelled, in the verdict's colour.
  */
 
 import {
@@ -22,7 +22,7 @@ export interface Bar {
   readonly x: [number, number] | number;
   /** The row, as text. */
   readonly y: string;
-  /** What a pointer on it shows. */
+  /** The text that appears when the mouse pointer is on the bar. */
   readonly says: string;
 }
 export type Bars = ChartDataset<'bar', Bar[]>;

@@ -15,7 +15,7 @@ const timeAxis =
   (at: number): string =>
     timeOfDay(traceStart, at, length < 20e9);
 
-/** Every rank's collectives around the moment: a hang is where the bars run to the edge, a straggler the one that begins last. */
+/** Every rank's collectives around the moment. In a hang the bars reach the edge. A straggler's bar begins last. */
 export function picture({ picture: drawn, ranks, run }: RunReport): HTMLElement {
   const { from, to, funcs, files } = drawn;
   const ofFunc = (func: number, isOpen: boolean): Bars => ({

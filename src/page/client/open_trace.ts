@@ -1,6 +1,6 @@
 /**
  * Saves the trace in the page as a file, or hands it to the Perfetto UI in a new tab. The UI answers PING with PONG when it can take a
- * trace. Messages before that are lost. Nothing is uploaded: the trace goes from one tab to the other.
+ * trace. It loses messages that come earlier. Nothing is uploaded: the trace goes from one tab to the other.
  */
 
 export interface CarriedTrace {

@@ -174,7 +174,7 @@ function cell<Row>(column: Column<Row>, row: Row, largest: number, isRight: bool
   return td;
 }
 
-/** What is not known comes last, numbers before text, "rank 10" after "rank 9". */
+/** Numbers come before text, "rank 10" after "rank 9", and unknown values last. */
 function compare(a: Value, b: Value): number {
   if (a === null || b === null) return a === b ? 0 : a === null ? -1 : 1;
   if (typeof a === 'number' && typeof b === 'number') return a - b;
