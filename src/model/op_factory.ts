@@ -52,6 +52,7 @@ export function makeOp(source: Source, originators: Originators): Op {
     openSteps: [],
     place: -1,
     lane: -1,
+    slotSet: -1,
     drawing: undefined,
   };
 }
@@ -101,6 +102,7 @@ export function lostOp(ring: number, comm: Communicator | null, at: Ticks): Op {
     openSteps: [],
     place: -1,
     lane: -1,
+    slotSet: -1,
     drawing: undefined,
   };
 }

@@ -127,6 +127,8 @@ export interface Op {
   place: number;
   /** Its lane of the connection; -1: none. */
   lane: number;
+  /** Its set of step slots, since its first sign of life; -1: none. */
+  slotSet: number;
   /** The listener's own data, kept here because a map would be too large. */
   drawing: unknown;
 }

@@ -1,6 +1,6 @@
 /**
  * Counts the slices and tracks of one communicator in the trace. Operations lie in lanes as in the trace: the lowest free one, per channel,
- * direction and peer. Each lane has as many step slots as its largest operation.
+ * direction and peer. Those that began their work at the same time have step slots of their own, as many as the largest one needs.
  */
 
 import type { Ticks } from '../base/time.js';
@@ -19,7 +19,8 @@ interface Connection {
   /** All other operations, each in the lowest free lane, as in the trace. */
   readonly lanes: LaneNumbers;
   inLanes: number;
-  /** By lane: step slots of its largest operation. */
+  readonly slotSets: LaneNumbers;
+  /** By set: step slots of its largest operation. */
   readonly slots: number[];
 }
 
@@ -79,6 +80,7 @@ export class CommCounter {
 
   opAlive(op: Op): void {
     for (const waiting of this.quiet.alive(op)) this.takeLane(waiting);
+    if (op.lane >= 0) op.slotSet = this.connectionOf(op).slotSets.acquire();
   }
 
   private takeLane(op: Op): void {
@@ -86,17 +88,18 @@ export class CommCounter {
     if (connection.inLanes >= MOST_LANES) return;
     connection.inLanes++;
     op.lane = connection.lanes.acquire();
-    connection.slots[op.lane] ??= 0;
   }
 
   opStop(op: Op): void {
-    const { lane } = op;
+    const { lane, slotSet } = op;
     if (lane < 0) return;
     const connection = this.connectionOf(op);
     op.lane = -1;
     connection.inLanes--;
     connection.lanes.release(lane);
-    connection.slots[lane] = Math.max(connection.slots[lane]!, slotsOf(op));
+    if (slotSet < 0) return;
+    connection.slotSets.release(slotSet);
+    connection.slots[slotSet] = Math.max(connection.slots[slotSet] ?? 0, slotsOf(op));
   }
 
   /** Call it after `opStop` of those still open. `works`: lanes of its works. */
@@ -105,13 +108,12 @@ export class CommCounter {
     const { instants, instantTracks, waiting } = this.quiet.finish(endless);
     for (const op of waiting) this.takeLane(op);
     const counts = Object.fromEntries(KINDS.map((kind) => [kind, counters[kind].finish()]));
-    const connections = [...this.connections.values()].map(({ standIns, slots }) => [
-      ...slots,
-      ...slotsOfStandIns(standIns),
-    ]);
+    const connections = [...this.connections.values()];
+    const standIns = connections.flatMap((connection) => slotsOfStandIns(connection.standIns));
     const kernels = [...this.kernels.values()].reduce((sum, { count }) => sum + Math.max(1, count), 0);
-    const lanes = connections.reduce((sum, { length }) => sum + length, 0);
-    const slots = connections.flat().reduce((sum, slots) => sum + slots, 0);
+    const lanes = connections.reduce((sum, connection) => sum + connection.lanes.count, standIns.length);
+    const sets = connections.flatMap((connection) => connection.slots);
+    const slots = [...sets, ...standIns].reduce((sum, set) => sum + set, 0);
     return {
       comm,
       counts: counts as Record<DrawnKind, TimeCounts>,
@@ -131,7 +133,13 @@ export class CommCounter {
     const key = ((peer & 0x3fffff) * 512 + (channel & 0xff) * 2 + (isSend ? 1 : 0)) * 2 + (lost ? 1 : 0);
     let connection = this.connections.get(key);
     if (!connection) {
-      connection = { standIns: [], lanes: new LaneNumbers(), inLanes: 0, slots: [] };
+      connection = {
+        standIns: [],
+        lanes: new LaneNumbers(),
+        inLanes: 0,
+        slotSets: new LaneNumbers(),
+        slots: [],
+      };
       this.connections.set(key, connection);
     }
     return connection;

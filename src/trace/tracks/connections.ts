@@ -1,5 +1,5 @@
 /**
- * Connections: per channel, direction and peer the lanes of its operations, and below each lane the step slots. Looked up once per
+ * Connections: per channel, direction and peer the lanes of its operations, and below them the step slots. Looked up once per
  * operation. What a connection's operations share is computed once.
  */
 
@@ -73,6 +73,11 @@ export class Connection {
   readonly lanes: Lanes<TrackRef>;
   /** Names its transfers at both ends; null: the other end is not known, or gets no arrow. */
   readonly transfers: Hash64 | null;
+  /**
+   * Sets of step slots. An operation has one from its first sign of life on: NCCL works on the operations of a connection one after the
+   * other, while many may be queued.
+   */
+  readonly slotSets = new LaneNumbers();
   private readonly slots: Slots[] = [];
 
   constructor(
@@ -97,8 +102,9 @@ export class Connection {
     );
   }
 
-  slotsOf(lane: number): Slots {
-    return this.slots[lane] ?? this.newSlots(lane);
+  /** Of that set: below the lane with the same number. */
+  slotsOf(set: number): Slots {
+    return this.slots[set] ?? this.newSlots(set);
   }
 
   private newSlots(lane: number): Slots {
@@ -108,7 +114,7 @@ export class Connection {
   }
 }
 
-/** Slot tracks of one lane: NCCL's eight, and more if steps never ended. */
+/** A set of slot tracks: NCCL's eight, and more if steps never ended. */
 export class Slots {
   private readonly slots: (Slot | undefined)[] = [];
   /** A file may leave any number of steps in flight. */

@@ -22,6 +22,8 @@ import { StepTracks, type StepPlace } from './step_tracks.js';
 
 interface OpenOp extends StepPlace {
   readonly connection: Connection;
+  /** -1: it gave no sign of life yet. */
+  slotSet: number;
   readonly lane: number;
   readonly track: TrackRef;
   readonly slice: SliceRef;
@@ -63,7 +65,8 @@ export class OpTracks {
     const flow = this.flowOf(op, connection);
     op.drawing = {
       connection,
-      slots: connection.slotsOf(lane),
+      slots: null,
+      slotSet: -1,
       lane,
       track,
       slice,
@@ -73,6 +76,14 @@ export class OpTracks {
     } satisfies OpenOp;
     this.open.add(op);
     this.inFlight.opStarted(op, at);
+    if (op.lost) this.opAlive(op);
+  }
+
+  opAlive(op: Op): void {
+    const open = openOp(op);
+    if (!open) return;
+    open.slotSet = open.connection.slotSets.acquire();
+    open.slots = open.connection.slotsOf(open.slotSet);
   }
 
   opStop(op: Op, at: TraceNs): void {
@@ -122,6 +133,7 @@ export class OpTracks {
     const end = later(open.at, at);
     this.context.sink.end(open.track, end, open.slice, { args: [['bytes', op.bytes], ...args] });
     open.connection.lanes.release(open.lane, end);
+    if (open.slotSet >= 0) open.connection.slotSets.release(open.slotSet);
   }
 
   private flowOf(op: Op, connection: Connection): Hash64 | null {

@@ -39,7 +39,7 @@ export interface DrawnRank {
   readonly reordered: number;
 }
 
-export class RankTracks implements Omit<WorkListener, 'opAlive'>, StepListener {
+export class RankTracks implements WorkListener, StepListener {
   private readonly dueEnds = new DueEnds();
   private readonly changes = new Changes();
   private readonly flows = new FlowCensus();
@@ -92,6 +92,10 @@ export class RankTracks implements Omit<WorkListener, 'opAlive'>, StepListener {
   opStart(op: Op, at: Ticks): void {
     this.ops.opStart(op, op.lost ? this.context.time(at) : this.now(at));
     this.kernels.opStart(op);
+  }
+
+  opAlive(op: Op): void {
+    this.ops.opAlive(op);
   }
 
   opBytes(op: Op, bytes: number, at: Ticks): void {

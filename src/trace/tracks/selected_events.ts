@@ -13,7 +13,7 @@ import type { Communicator } from '../../model/recording.js';
 import type { CtrlState, HostSpan, Kernel, OddRecord, Op, Work, WorkListener } from '../../model/types.js';
 import { type DrawPlan } from './selection.js';
 
-type Picture = Omit<WorkListener, 'opAlive'> & StepListener;
+type Picture = WorkListener & StepListener;
 
 export class SelectedEvents implements Picture {
   private readonly known = new Map<Communicator, boolean>();
@@ -43,6 +43,10 @@ export class SelectedEvents implements Picture {
 
   opStart(op: Op, at: Ticks): void {
     if (this.has(op.comm)) this.picture.opStart(op, at);
+  }
+
+  opAlive(op: Op): void {
+    if (this.has(op.comm)) this.picture.opAlive(op);
   }
 
   opBytes(op: Op, bytes: number, at: Ticks): void {

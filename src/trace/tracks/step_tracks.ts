@@ -23,7 +23,8 @@ import type { Hash64 } from '../../base/hash.js';
 
 /** What the steps of an operation need of its drawing. */
 export interface StepPlace {
-  readonly slots: Slots;
+  /** Null: it gave no sign of life yet. */
+  slots: Slots | null;
   /** Shared by its arrows; null: it has none. */
   readonly flow: Hash64 | null;
   /** Its next step's row in the census. */
