@@ -125,10 +125,13 @@ function whenText({ from, to, course, span, late, of }: Slowness, report: Verdic
   }
 }
 
+/** ns: in a line, less is "0 us". */
+const SHOWN = 500;
+
 /** For a run without a slow rank: who cost most, and how far that is from slow; or why nothing can be said. */
 export function latestLines({ verdict, ...report }: VerdictReport): string[] {
   const { latest, compared, lateness, unresolved } = verdict;
-  if (latest) return latenessOf(latest, { verdict, ...report });
+  if (latest && latest.cost >= SHOWN) return latenessOf(latest, { verdict, ...report });
   // Said with the limits of the clocks.
   if (!lateness || unresolved) return [];
   return [
