@@ -16,7 +16,7 @@ export function addClockOptions(command: Command): Command {
     )
     .option(
       '--clock-alike <part>',
-      'assumption of the 99 % bound: minimum delays of similar links differ at most by this fraction (default: 0.35)',
+      'assumption of the 99 % bound: minimum delays of similar links differ by this fraction, taken as one standard error (default: 0.35)',
       amount('a fraction', { above: 0, most: 10 }),
     )
     .option(

@@ -63,7 +63,7 @@ export function inspectCommand(setExit: (code: ExitCode) => void): Command {
       .description('Give the verdict on a run, or show what a rank file holds.')
       .argument(
         '[paths...]',
-        'rank files, or directories that hold them; may be left out with --flight-recorder',
+        'rank files, directories that hold them, or a .study; may be left out with --flight-recorder',
       )
       .option(
         '--json',

@@ -111,7 +111,7 @@ function actions(trace: TraceInPage | { readonly why: string }): string {
   return (
     '<div class="actions"><button type="button" class="main" data-do="open">Open in Perfetto</button>' +
     `<button type="button" data-do="save">Save trace</button>` +
-    `<p>The trace (${text(sizeText(trace.bytes.length))}) lies in this file. Perfetto opens it in your browser; nothing is uploaded. Perfetto asks once whether it may open a trace from an unknown origin, because a page from a file has none: answer Yes.</p>` +
+    `<p>The trace (${text(sizeText(trace.bytes.length))}) is in this file. Perfetto opens it in your browser; nothing is uploaded. A page from a file has no origin. So Perfetto asks once whether it may open a trace from an unknown origin: answer Yes.</p>` +
     '<p id="status" role="status"></p></div>\n'
   );
 }
@@ -128,7 +128,8 @@ function verdict({ headline, lines, verdict: evidence, next }: RunReport): strin
     return `<dt>${text(label)}</dt><dd>${text(rest)}</dd>\n`;
   });
   const whole = isSaid ? '' : `<dt>verdict</dt><dd>${text(first)}</dd>\n`;
-  const command = next === null ? '' : `<p class="next">Closer: <code>${text(next)}</code></p>\n`;
+  const command =
+    next === null ? '' : `<p class="next">To look closer, run: <code>${text(next)}</code></p>\n`;
   return (
     `<dl class="verdict">\n${whole}${rows.join('')}</dl>\n${command}` +
     `<details><summary>Evidence</summary><pre tabindex="0">${json(evidence)}</pre></details>\n`

@@ -126,7 +126,7 @@ function gpuLines(clocks: readonly ClockReport[]): string[] {
     const unbounded = gpus.filter((gpu) => gpu[side] === null).length;
     const known = gpus.flatMap((gpu) => gpu[side] ?? []);
     const most = known.length === 0 ? '' : `at most ${us(maxOf(known))} us ${side}`;
-    const none = `${side} by an unknown time on ${unbounded}`;
+    const none = `${side} by a time that is not known on ${unbounded}`;
     return [most, unbounded === 0 ? '' : none].filter((text) => text !== '').join(', ');
   };
   return [

@@ -172,7 +172,7 @@ function whyNotSlow({
   if (why === 'cost')
     return ['too little', `without its longest wait ${percent(habit)}; SLOW from ${percent(slowFrom)}`];
   const often = chance > 0.5 ? 'most runs' : `1 of ${runs(chance)} runs`;
-  return ['may be chance', `by chance in ${often}; SLOW if in fewer than 1 of ${runs(chanceBelow)}`];
+  return ['may be chance', `chance does this in ${often}; SLOW: in under 1 of ${runs(chanceBelow)}`];
 }
 
 const runs = (chance: number): number => Math.floor(1 / chance + 1e-9);

@@ -154,7 +154,7 @@ function notReported({ ranks }: MergeReport): string[] {
   if (most.length > 0) {
     const shown = most.slice(0, 3).map(([func, count]) => `${count} ${printable(func)}`);
     const rest = most.length > 3 ? `, ${most.length - 3} more functions` : '';
-    lines.push(`only the call is known of: ${shown.join(', ')}${rest}`);
+    lines.push(`only calls are known, not their ends: ${shown.join(', ')}${rest}`);
   }
   const endless = sum((rank) => rank.endlessOps);
   if (endless > 0) lines.push(`end not reported by NCCL: ${endless} proxy operations (CollNet, memcpy)`);

@@ -67,7 +67,7 @@ it('says each of them once', async () => {
     'not closed: rank 1 (killed, or still running)',
     'not finished: AllReduce seq 4 on dp, on rank 1',
     'aborted, not finished at finalize: AllReduce seq 3 on tp, on rank 1',
-    'only the call is known of: 1 copy engine, 1 Broadcast',
+    'only calls are known, not their ends: 1 copy engine, 1 Broadcast',
     'end not reported by NCCL: 1 proxy operations (CollNet, memcpy)',
     'executed for other ranks (PXN): 1 sends',
     'missing: the files of the ranks that 1 of them were for (pid 4711)',

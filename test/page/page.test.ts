@@ -200,7 +200,7 @@ describe.skipIf(!existsSync(CHROMIUM))('in Chromium, the network off (skipped wh
     // Not by a function: the page's own policy forbids to evaluate one while waiting.
     await page.getByText('Copied').first().waitFor();
     const copied = await page.evaluate<string>('navigator.clipboard.readText()');
-    expect(copied.split('\n')[0]).toMatch(/^Rank,Host,GPU,Verdict,Others waited for it/);
+    expect(copied.split('\n')[0]).toMatch(/^Rank,Host,Local rank,Verdict,Others waited for it/);
     expect(copied.split('\n')[1]).toMatch(/^2,vm,2,LATE,1\d{8},/);
     await context.close();
   });

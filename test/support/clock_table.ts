@@ -99,7 +99,7 @@ const unequal = (link: SimulatedLink): SimulatedLink => ({
 /** Calls `print` with each line of the table as soon as it is known. */
 export function runTable(draws: number, print: (line: string) => void): void {
   print(
-    '| case | median, 99 %, worst error | least squares: median, 99 %, half-width | hard: misses, half-width | 99 %: inside, half-width, by the 99 % error | given up, left out |',
+    '| case | median, 99 %, worst error | least squares: median, 99 %, half-width | hard: misses, half-width | 99 %: inside, half-width, half-width / 99 % error | given up, left out |',
   );
   print('|---|---|---|---|---|---|');
   for (const one of tableCases(draws)) print(rowOf(judge(one, one.draws, one.oracle !== false)));

@@ -27,7 +27,7 @@ const RECORDINGS: Readonly<Record<string, Expected>> = {
     kind: 'healthy',
     says: [
       /late: +rank 2 last in 2 of 10, .*: may be chance/,
-      /by chance in most runs; SLOW if in fewer than 1 of/,
+      /chance does this in most runs; SLOW: in under 1 of/,
     ],
   },
   graph: { kind: 'healthy', says: [/late: +rank 0 last in 1 of 13, .*: may be chance/] },

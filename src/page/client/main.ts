@@ -98,7 +98,7 @@ document
     ),
     section(
       'Who waits for whom',
-      'Receives that waited for data and sends that waited for room, by pair of ranks. What still waits when the records end comes first.',
+      'Receives that waited for data and sends that waited for room, by pair of ranks. Waits that have not ended come first.',
       waits(report, show),
     ),
     section(
@@ -109,12 +109,12 @@ document
     ),
     section(
       'Collectives',
-      'By communicator, function and size class. Bandwidth by the formulas of nccl-tests, from the last arrival to the end; in brackets from the first. Allowed: by the best link of the communicator on each of its channels, or by --peak.',
+      'By communicator, function and size class. Bandwidth by the formulas of nccl-tests, from the last arrival to the end; in brackets from the first. “Of allowed” compares it with what the links allow: the rate of the communicator’s best link times the channels, or --peak.',
       collectiveGroups(report),
     ),
     section(
       'Lateness',
-      'How far behind the first rank each rank arrived, on average, by time. A straggler is a row of strong colour, a pause of everybody a column.',
+      'How long after the first rank each rank arrived: the mean, by time. A straggler is a row of strong colour. A column of strong colour means that all ranks but the first were late at that time.',
       hasLateness
         ? heatMap(report)
         : h(
@@ -126,7 +126,7 @@ document
     ),
     section(
       'Links',
-      'From one rank to another, all channels together, and by channel. Times are of sends, from the last poll for room to the end, by the sender’s own clock; until arrival, across ranks, with the bound of both clocks. Lines, where they fit: latency + size / rate over all transfers, and over the least time of each size.',
+      'From one rank to another, all channels together, and by channel. A send is timed by the sender’s own clock, from its last poll for room to its end. The time until arrival uses the clocks of both ranks and has their bound. Latency and rate are those of the line time = latency + size / rate: through all transfers, or (min) through the least time of each size. They are empty if no line fits.',
       links(report),
     ),
     section('Clocks', 'How far times of different hosts can be compared.', clocks(report)),

@@ -18,10 +18,10 @@ export function waits(report: RunReport, show: Show): HTMLElement {
       { title: 'Waited for', of: (row) => row.forRank, isName: true, show: rankLabel },
       { title: 'To', of: (row) => (row.waitsFor === 'data' ? 'send data' : 'have room') },
       { title: 'Communicator', of: (row) => row.comm || row.commId },
-      { title: 'In all', of: (row) => row.totalNs, show: time, bar: true },
+      { title: 'Total wait', of: (row) => row.totalNs, show: time, bar: true },
       { title: 'Transfers', of: (row) => row.transfers, show: count, minor: true },
       {
-        title: 'Still, since',
+        title: 'Still waits since',
         of: (row) => row.openSinceNs,
         isName: true,
         show: (ns: number) => timeOfDay(report.run.traceStart, ns),
@@ -41,7 +41,7 @@ export function ranks(report: RunReport): HTMLElement {
     columns: [
       { title: 'Rank', of: (row) => row.rank, isName: true },
       { title: 'Host', of: (row) => row.host },
-      { title: 'GPU', of: (row) => row.localRank, isName: true, minor: true },
+      { title: 'Local rank', of: (row) => row.localRank, isName: true, minor: true },
       {
         title: 'Verdict',
         of: (row) => row.label,
