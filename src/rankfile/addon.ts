@@ -1,4 +1,4 @@
-/** The addon (native/addon), if it was built: at install, where there is a C++ compiler. Without it everything works, more slowly. */
+/** The addon (native/addon). An install builds it if there is a C++ compiler. Without the addon everything works, but more slowly. */
 
 import { createRequire } from 'node:module';
 import { projectFile } from '../base/project.js';
@@ -44,7 +44,7 @@ export interface Addon {
   hideNames(): void;
 }
 
-/** An addon built from other sources would read missing arguments. */
+/** Refuses an addon that was built from other sources, because it would read missing arguments. */
 export const isOurs = (addon: unknown): addon is Addon =>
   (addon as Partial<Addon> | null)?.interface === INTERFACE;
 

@@ -20,7 +20,7 @@ export interface AreaLive {
   readonly ordinalsLost: number;
 }
 
-/** A table with the records that were read from it. */
+/** A table and its records. */
 export interface TableRecords {
   readonly head: number;
   readonly slots: CheckedSlots;

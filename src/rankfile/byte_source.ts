@@ -1,6 +1,6 @@
 /**
- * Where the bytes of a rank file come from: a file read by position, or memory (tests, the addon's map). A read returns the bytes that are
- * there. So a live file that shrinks, or a copy cut short, gives a short read and no exception. Bytes that were read may be used until the
+ * Where the bytes of a rank file come from: a file read by position, or memory (tests, the addon's map). A read returns the bytes that the
+ * file has. So a live file that shrinks, or a copy cut short, gives a short read and no exception. The returned bytes may be used until the
  * file is closed.
  */
 
@@ -15,7 +15,7 @@ export interface ByteSource {
   readonly path: string;
   readonly bytes: number;
   read(offset: number, length: number): Uint8Array;
-  /** What was found beside the file and could not be used, if anything was. */
+  /** What was found beside the file but could not be used. */
   readonly problem?: string;
 }
 
@@ -23,7 +23,7 @@ export function memorySource(path: string, content: Uint8Array): ByteSource {
   return {
     path,
     bytes: content.length,
-    // A copy, and no Buffer: slice() of one is a view of the same bytes.
+    // A copy, not a Buffer, because slice() of a Buffer is a view of the same bytes.
     read: (offset, length) => new Uint8Array(content.subarray(offset, offset + length)),
   };
 }
@@ -36,7 +36,7 @@ export interface ClosableSource extends ByteSource {
 /** This one file and nothing beside it. */
 export const openFile = (path: string): ClosableSource => descriptorSource(path, openRegularFile(path));
 
-/** Takes `file` over: it is closed with the source. */
+/** Takes over `file`: closing the source closes it. */
 export function descriptorSource(path: string, file: number): ClosableSource {
   const buffers = new ReadBuffers();
   const close = (): void => {
@@ -67,7 +67,7 @@ function fileSource(path: string, file: number, buffers: ReadBuffers): ByteSourc
   };
 }
 
-/** A slow disk has this time and again (stalls.ts). */
+/** Bytes per read. Each read has the full time limit, so a slow disk is not taken for a hung one (stalls.ts). */
 const PIECE = 4 << 20;
 
 function readOrExplain(path: string, file: number, into: Uint8Array, at: number, position: number): number {

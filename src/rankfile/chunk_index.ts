@@ -124,7 +124,7 @@ export class Sequences {
     return last === undefined ? 0 : last + 1 - this.dropped - this.sorted.length;
   }
 
-  /** Whether `after` is later, and all chunks between the two are there. */
+  /** Whether `after` is later, and no chunk between the two is missing. */
   areAllBetween(before: number, after: number): boolean {
     return after > before && this.countBelow(after) - this.countBelow(before + 1) === after - before - 1;
   }
@@ -141,7 +141,7 @@ export class Sequences {
   }
 }
 
-/** A chunk of one ring, and the positions to read from it: those that no earlier chunk has. */
+/** A chunk of one ring, and the positions to read from it. Positions that an earlier chunk has are left out. */
 export interface RingChunk {
   readonly entry: ChunkEntry;
   readonly from: number;

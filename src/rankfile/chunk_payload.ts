@@ -1,4 +1,4 @@
-/** The unpacked slots of one chunk; null, and counted, if the payload does not match its header. */
+/** The decompressed slots of one chunk. If the payload does not match its header, the result is null and the damage is counted. */
 
 import { Codec } from './format/constants.js';
 import { crc32 } from './format/crc32.js';

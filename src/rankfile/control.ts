@@ -25,7 +25,7 @@ export interface ControlRequest {
   readonly words: DataView;
 }
 
-/** Call it before several requests: throws the system's error against a request. */
+/** Called before several requests. Throws the system's error if a request is not possible. */
 export function checkMayRequest(path: string): void {
   closeSync(openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW));
 }

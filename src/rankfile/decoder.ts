@@ -1,7 +1,7 @@
 /**
- * The part of reading that touches every byte: check slots, assemble records, unpack chunks. Two implementations give equal results:
- * TypeScript, the reference, always works; the addon is faster (`npm run bench:merge` prints both). Pure functions. best_decoder.ts
- * chooses.
+ * The part of reading that touches every byte: check slots, assemble records, decompress chunks. Two implementations give equal results.
+ * TypeScript is the reference and always works. The addon is faster (`npm run bench:merge` prints both). best_decoder.ts chooses. Pure
+ * functions.
  */
 
 import { decompressFrame } from './zstd.js';
@@ -22,7 +22,7 @@ export interface Decoder {
     carry: Carry,
     frame: TickFrame,
   ): AssembledRecords;
-  /** For an unpacked chunk of codec ZstdPlanes; the slots are still bare. */
+  /** For a decompressed chunk of codec ZstdPlanes. The slots are still bare. */
   slotsOfPlanes(planes: Uint8Array): Uint32Array;
   /** In place. */
   dressSlots(words: Uint32Array, firstPosition: number): void;

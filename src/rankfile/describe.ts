@@ -1,6 +1,6 @@
 /**
- * One record in words, for people and scripts (`inspect`): every field by name, with strings and handles resolved, and plain words for
- * unknown kinds. Slow and complete; it pairs nothing.
+ * Describes one record for people and scripts (`inspect`): every field by name, with strings and handles resolved, and unknown kinds by
+ * number. Slow and complete. It pairs nothing.
  */
 
 import * as format from './format/constants.js';

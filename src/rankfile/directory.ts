@@ -1,7 +1,7 @@
 /**
  * The directory: one entry per area. It has no check of its own, so every entry is checked against the file before use: sizes are powers of
- * two, places are after the header, nothing overlaps. An impossible entry is left out and counted. An area beyond the end of the file is
- * only cut short.
+ * two, areas are after the header and do not overlap. An impossible entry is left out and counted. An area that reaches beyond the end of
+ * the file is cut short.
  */
 
 import { RankFileError } from '../base/errors.js';
@@ -23,7 +23,7 @@ export type TableClass =
   'communicators' | 'strings' | 'leases' | 'heartbeat' | 'clock' | 'beacons' | 'control';
 
 export interface Area {
-  /** In the directory; for a ring, its number in handles. */
+  /** Index in the directory. For a ring, also its number in handles. */
   readonly index: number;
   readonly ring: RingClass | null;
   readonly table: TableClass | null;

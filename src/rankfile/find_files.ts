@@ -1,7 +1,7 @@
 /**
- * Finds the rank files that a person names. A file is taken whatever its name. A directory gives its rank*.bin or, if there are none, those
- * one level below (NCCL_TRACE_DIR with its runs). Sorted, each file once, so the order of the arguments does not matter. Unreadable files
- * with a rank file's name are reported. Their headers decide later which files belong together.
+ * Finds the rank files that a person names. A named file is taken, whatever its name is. A directory gives its rank*.bin files or, if there
+ * are none, those one level below (NCCL_TRACE_DIR with its runs). The result is sorted and has each file once, so the order of the
+ * arguments does not matter. Unreadable files with a rank file's name are reported. The headers decide later which files belong together.
  */
 
 import { append } from '../base/extremes.js';
@@ -93,7 +93,7 @@ const rankFilesAmong = (directory: string, names: readonly string[], strange: Se
       return kind === 'file';
     });
 
-/** Says what the path is instead of a file, because somebody may expect that rank. */
+/** Says what the path is if it is not a file, because the user may expect that rank. */
 function kindOf(file: string): string {
   try {
     const stat = answered(file, () => statSync(file));

@@ -1,7 +1,7 @@
 /**
  * Open folds: repeats that were going on at the file's last write, from the producers' own caches. An entry counts if its key matches its
- * handle. When a series of repeats ends, the producer first writes a Fold record and then sets the entry's count to 0. A file caught in
- * between has both, and the record wins.
+ * handle. When a series of repeats ends, the producer first writes a Fold record and then sets the entry's count to 0. A file that was
+ * copied between the two has both. Then the record counts.
  */
 
 import * as format from './format/constants.js';

@@ -1,7 +1,7 @@
 /**
- * A private copy of a rank file that may still be written. A merge reads a file twice and counts works, calls and operations in both
- * passes. If the ring moved between the passes, events would get the ends of others. A copy is no snapshot (snapshot.ts): the header stays
- * as it is, so the verdict is the same as without the copy.
+ * Makes a private copy of a rank file that may still be written. A merge reads a file twice and counts works, calls and operations in both
+ * passes. If the ring moved between the passes, events would get the ends of others. The copy is no snapshot (snapshot.ts): its header does
+ * not change, so the verdict is the same as without the copy.
  */
 
 import { closeSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs';
@@ -12,10 +12,10 @@ import { openRingsLeft } from './rings_left.js';
 import { SAVED_RINGS } from './saved_rings.js';
 
 const PIECE = 1 << 20;
-/** ms. The recorder writes a heartbeat once a second, and clocks of other hosts may be off. A needless copy only costs time. */
+/** ms. The recorder writes a heartbeat once a second, and the clocks of other hosts may be wrong. An unnecessary copy only costs time. */
 const RECENT = 60_000;
 
-/** Whether its process may still write it: it was not closed, and its heartbeat or its last change is less than a minute old. */
+/** Whether the process may still write the file: the file is not closed, and its heartbeat or its last change is less than a minute old. */
 export function mayBeWritten(path: string): boolean {
   const { header, heartbeat } = openRankFileTables(path);
   if (header.life === 'closed' || header.snapshotRealtime !== null) return false;
@@ -27,8 +27,8 @@ export function mayBeWritten(path: string): boolean {
 }
 
 /**
- * Copies it, and the rings that were saved beside it or left in memory. `to` must not exist. From front to back: rings before chunks, as readers read.
- * Throws RankFileError.
+ * Copies the file, and the rings that were saved beside it or left in memory. `to` must not exist. Copies from front to back, so rings come
+ * before chunks, as readers read them. Throws RankFileError.
  */
 export function freeze(path: string, to: string): void {
   try {
@@ -36,7 +36,7 @@ export function freeze(path: string, to: string): void {
     try {
       const rings = openRingsLeft(path, file);
       copy(file, to);
-      // Rings that were left in memory may have been saved meanwhile: both are the same.
+      // Rings that were left in memory may have been saved meanwhile. Both have the same content.
       if (rings !== null) copyAndClose(rings, to + SAVED_RINGS);
       else if (statSync(path + SAVED_RINGS, { throwIfNoEntry: false })?.isFile())
         copyAndClose(openFile(path + SAVED_RINGS), to + SAVED_RINGS);
@@ -56,7 +56,7 @@ export function freeze(path: string, to: string): void {
   }
 }
 
-/** Holes stay holes. By read and write: a copy by reference would make the job's next store a copy of its page. */
+/** Holes stay holes. It reads and writes, because after a copy by reference the job's next store would copy its page. */
 function copy(file: ByteSource, to: string): void {
   const out = openSync(to, 'wx', 0o600);
   try {

@@ -14,9 +14,9 @@ type Cause = Gap['cause'];
 interface Piece {
   readonly from: number;
   readonly end: number;
-  /** null: only the rest of a record is missing; the piece next to it has the cause. */
+  /** null: only the rest of a record is missing, and the piece next to it has the cause. */
   readonly cause: Cause | null;
-  /** The chunk is not read: ticks of its records. */
+  /** Ticks of the records in a chunk that is not read. */
   readonly span?: ChunkEntry['span'];
 }
 
@@ -35,7 +35,7 @@ export interface ChunkSlots {
 }
 
 export class GapFinder {
-  /** Passed chunks that lack a slot after the newest record. */
+  /** Chunks so far without some slot after the newest record. */
   private readonly lacking = new Set<RingChunk>();
   private readonly chunksEnd: number;
 
@@ -57,7 +57,7 @@ export class GapFinder {
     if (lacksSlots(now, Math.max(covered, now.chunk.from), now.chunk.end)) this.lacking.add(now.chunk);
   }
 
-  /** Divides a hole into gaps: every position is in exactly one. `now`: the chunk in which the hole ends, if any. */
+  /** Divides a hole into gaps. Every position is in exactly one gap. `now`: the chunk in which the hole ends, if any. */
   judge(from: number, end: number, now: ChunkSlots | null): JudgedGap[] {
     const pieces: Piece[] = [];
     let at = from;
@@ -95,7 +95,7 @@ export class GapFinder {
     return low;
   }
 
-  /** Why no chunk has the positions before a chunk, though the recorder saved later ones. */
+  /** The reason why no chunk has the positions before this chunk, although the recorder saved later ones. */
   private causeBefore(index: number): Cause {
     const { sequences } = this;
     const before = index === 0 ? -1 : this.chunks[index - 1]!.entry.sequence;
@@ -104,8 +104,8 @@ export class GapFinder {
   }
 
   /**
-   * After the chunks. A wrapped ring has lost everything older than one lap before its end, and up to two records more at that edge: the
-   * oldest, cut by the newest, and the one the producer was overwriting.
+   * The part after the chunks. A wrapped ring has lost everything older than one lap before its end. At that edge it has lost up to two
+   * more records: the oldest, which the newest has cut, and the one that the producer was overwriting.
    */
   private piecesOfRing(from: number, end: number): Piece[] {
     const window = this.newest - this.capacity;
@@ -118,7 +118,7 @@ export class GapFinder {
     ];
   }
 
-  /** 'copy' if every place holds a valid slot of another lap: only a copy of a changing ring looks like that. */
+  /** 'copy' if every place holds a valid slot of another lap. Only a copy of a changing ring looks like this. */
   private causeInRing(from: number, end: number): Cause {
     let ofAnotherLap = false;
     for (let position = Math.max(from, end - this.capacity); position < end; position++) {
@@ -136,7 +136,7 @@ function lacksSlots({ chunk, slots }: ChunkSlots, from: number, end: number): bo
   return false;
 }
 
-/** Parts of an incomplete record have the cause of the missing rest: after them, else before. */
+/** Parts of an incomplete record get the cause of the missing rest: of the rest after them, or else before them. */
 function joined(pieces: readonly Piece[]): JudgedGap[] {
   const causes: (Cause | null)[] = pieces.map(({ cause }) => cause);
   for (let i = causes.length - 2; i >= 0; i--) causes[i] ??= causes[i + 1]!;

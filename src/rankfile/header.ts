@@ -1,6 +1,7 @@
 /**
- * The header: is this a rank file, can this reader read it, and what is its process? Each check needs the ones before: magic, length, byte
- * order, version, life, check, sizes. A CRC covers bytes [0, 2048). The rest changes during recording and is not covered.
+ * Reads the header: whether this is a rank file, whether this reader can read it, and which process wrote it. Each check needs the checks
+ * before it: magic, length, byte order, version, life, CRC, sizes. The CRC covers bytes [0, 2048). The rest changes during recording and is
+ * not covered.
  */
 
 import { RankFileError, type RankFileFault } from '../base/errors.js';
@@ -117,7 +118,7 @@ function checkCrc(bytes: Uint8Array, view: DataView, fail: Fail): void {
   });
 }
 
-/** With a good CRC only another writer can cause wrong sizes. Still, no size is used unchecked. */
+/** If the CRC is right, only another writer can cause wrong sizes. Still, no size is used unchecked. */
 function checkSizes(view: DataView, fail: Fail): void {
   const wrong = (what: string, offset: number, expected: string | number, found: number): never =>
     fail({ what, offset, expected, found, why: 'another program wrote it', advice: NEWEST_READER });
@@ -246,7 +247,7 @@ function tickOf(
   return null;
 }
 
-/** Its name in schemas/rank-file.md. */
+/** The field's name in schemas/rank-file.md. */
 const snakeCase = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 const lives = new Map<number, Life>([
@@ -270,7 +271,7 @@ const tickSources = new Map<number, TickSource>([
   [format.TickSource.TickMonotonic, 'monotonic'],
 ]);
 
-/** An unknown number is read as the map's first entry, which promises least, and counted. */
+/** An unknown number is read as the map's first entry, which promises least. It is counted. */
 function named<Name extends string>(
   names: ReadonlyMap<number, Name>,
   value: number,

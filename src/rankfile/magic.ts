@@ -1,6 +1,6 @@
 /**
- * The first eight bytes. If they are wrong, says what the file is: people give compressed copies, merged traces and files changed by a
- * text-mode transfer.
+ * Checks the first eight bytes. If they are wrong, the error says what the file is: people give compressed copies, merged traces, and files
+ * that a text-mode transfer has changed.
  */
 
 import { RankFileError } from '../base/errors.js';
@@ -15,7 +15,9 @@ interface Guess {
 const UNPACK = 'unpack it and name the unpacked file';
 const NAME_RANK_FILES = 'name the files that the recorder wrote (rank*.bin)';
 
-/** `start`: the first bytes, fewer if the file is shorter. A cut magic passes, because such a file is cut, not wrong. */
+/**
+ * `start`: the first bytes, fewer if the file is shorter. The first part of the magic passes, too, because then the file is cut, not wrong.
+ */
 export function checkMagic(path: string, start: Uint8Array): void {
   const expected = MAGIC.slice(0, start.length);
   if (expected.every((byte, i) => byte === start[i])) return;

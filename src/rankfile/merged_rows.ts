@@ -1,8 +1,8 @@
 /**
- * All records of a file in one order: by tick, then ring, then position. Rows of a ring keep their order whatever their ticks say (a shared
- * ring's may step back a little): a row counts as no earlier than the row before it. Yields ranges of consecutive rows of one ring. A range
- * ends with its segment, and the order does not depend on the segments. The *same* object is yielded every time: use or copy it before the
- * next.
+ * All records of a file in one order: by tick, then ring, then position. Rows of a ring keep their order, although ticks of a shared ring
+ * may step back a little: a row counts as no earlier than the row before it. Yields ranges of consecutive rows of one ring. A range ends
+ * with its segment, and the order does not depend on the segments. It yields the *same* object every time, so use or copy the object before
+ * the next step.
  */
 
 import type { RecordColumns, Ring, RowRange } from './types.js';
@@ -46,7 +46,7 @@ export class YieldedRange {
   }
 }
 
-/** Not a generator: that makes two objects for each range, and most ranges are a few rows. */
+/** Not a generator, because a generator makes two objects for each range, and most ranges have few rows. */
 export class MergedRows implements IterableIterator<RowRange> {
   /** The cursor that the newest range came from, and the next one after it. */
   private cursor: Cursor | undefined;
@@ -70,7 +70,9 @@ export class MergedRows implements IterableIterator<RowRange> {
     return this.range.of(next.ring, next.records, from, next.row);
   }
 
-  /** The two cursors that come first. A file has at most 63 rings, most of them idle, so a scan is faster than a heap. */
+  /**
+   * Finds the two cursors that come first. A file has at most 63 rings, most of them idle, so a search through all is faster than a heap.
+   */
   private choose(): Cursor {
     const { cursors } = this;
     let next = cursors[0]!;
@@ -106,7 +108,7 @@ function inOneSegment({ ring, records }: Pick<Ring, 'ring' | 'records'>): Segmen
   };
 }
 
-/** False: there is no further segment. */
+/** Returns false if there is no further segment. */
 export function toNextSegment(cursor: Cursor): boolean {
   const records = cursor.source.next();
   if (records === null) return false;

@@ -7,7 +7,7 @@ import type { Decoder } from './decoder.js';
 import type { AssembledRecords, Hole } from './records.js';
 import type { Stretch } from './slots.js';
 
-/** Null if it was not built, or cannot be loaded. `reference` does what the addon cannot. */
+/** Null if the addon was not built or cannot be loaded. `reference` decodes what the addon cannot decode. */
 export const nativeDecoder = (reference: Decoder): Decoder | null => built && asDecoder(built, reference);
 
 function asDecoder(addon: Addon, reference: Decoder): Decoder {

@@ -1,8 +1,8 @@
 /**
  * All records of a file in the order in which they are paired. Records of steps (four of five) come in long runs of one ring: a step lies
- * in one ring, so its records need only that ring's order. Other records need steps in three cases: an operation's stop ends its steps,
- * some events name a step as their parent, and an operation whose start is not in the file is known only by its steps. So all other rings
- * are merged by tick, and the rings of steps follow up to the tick of such a record. Yields ranges as `mergedRows` does.
+ * in one ring, so its records need only that ring's order. Other records need steps in three cases. An operation's stop ends its steps.
+ * Some events name a step as their parent. An operation whose start is not in the file is known only by its steps. So all other rings are
+ * merged by tick, and the rings of steps follow up to the tick of such a record. Yields ranges like `mergedRows`.
  */
 
 import { CONTEXT_RING, HANDLE_RING_MASK, Kind, MAX_RINGS } from './format/constants.js';
@@ -23,18 +23,18 @@ export const pairedRows = (rings: readonly ClassedRing[]): Iterable<RowRange> =>
 
 type Taken = IteratorResult<RowRange, undefined> | null;
 
-/** As MergedRows, not a generator. */
+/** Not a generator, for the same reason as MergedRows. */
 class PairedRows implements IterableIterator<RowRange> {
   private readonly steps: Cursor[];
   private readonly others: MergedRows;
   /** By ring: the position of its first record. Infinity for rings of steps. */
   private readonly begin = new Float64Array(MAX_RINGS + 1).fill(Infinity);
-  /** Up to this tick steps are read now, from the cursors from `cursor` down. */
+  /** Steps are read up to this tick now, from the cursors at `cursor` and below. */
   private until = -Infinity;
   private cursor = -1;
   /** No cursor of steps is before this. */
   private nextStep: number;
-  /** The rest of the newest range of other rings, and its first row that was not yet looked at. */
+  /** The rest of the newest range of other rings, and its first row that was not yet examined. */
   private ring = 0;
   private records: RecordColumns | undefined;
   private from = 0;
@@ -91,7 +91,7 @@ class PairedRows implements IterableIterator<RowRange> {
     return row > from ? this.range.of(ring, records!, from, row) : null;
   }
 
-  /** False: everything has been read. */
+  /** Returns false when everything has been read. */
   private toNextRange(): boolean {
     const { done, value } = this.others.next();
     if (done) {

@@ -1,11 +1,10 @@
 /**
- * What the kernel says of the process that wrote a file. It knows only processes of this boot and pid namespace, so for files of other nodes
- * and containers the answer is "unknown".
+ * Asks the kernel about the process that wrote a file. The kernel knows only processes of this boot and pid namespace, so for files of
+ * other nodes and containers the answer is "unknown".
  */
 
 import { readFileSync, readlinkSync } from 'node:fs';
-// A question to the kernel, not about this process.
-// eslint-disable-next-line no-restricted-imports
+// This asks the kernel about another process. eslint-disable-next-line no-restricted-imports
 import { kill } from 'node:process';
 import type { ProcessIdentity } from './types.js';
 
@@ -21,23 +20,23 @@ export function processNow(process: ProcessIdentity): ProcessNow {
   }
 }
 
-/** The recorder decides alike: LookFor in native/plugin/process/process_name.cc. */
+/** The recorder decides in the same way: LookFor in native/plugin/process/process_name.cc. */
 function askKernel({ bootId, pidNamespace, pid, startTime }: ProcessIdentity): ProcessNow {
   if (readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim().replaceAll('-', '') !== bootId)
     return 'unknown';
   if (startTime === 0n || readlinkSync('/proc/self/ns/pid') !== `pid:[${pidNamespace}]`) return 'unknown';
   if (!isThere(pid)) return 'gone';
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  // From the state on: a program's name may contain spaces and parentheses.
+  // The fields from the state on. The program's name before them may contain spaces and parentheses.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [state, threads, start] = [fields[0], Number(fields[17]), BigInt(fields[19]!)];
   if (start !== startTime) return 'gone';
   if (state === 'T' || state === 't') return 'stopped';
-  // A process lives on if its first thread ends before the others.
+  // If a process's first thread ends before the others, the process still runs.
   return (state === 'Z' || state === 'X') && threads <= 1 ? 'gone' : 'runs';
 }
 
-/** Asks the kernel: /proc may hide the processes of others. */
+/** Sends signal 0, because /proc may hide the processes of other users. */
 function isThere(pid: number): boolean {
   try {
     kill(pid, 0);

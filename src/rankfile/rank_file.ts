@@ -15,11 +15,11 @@ import type { FileFacts, RankFile, RankFileHeader, RecordColumns, Ring } from '.
 
 export const openRankFile = (path: string): RankFile => withFile(path, (source) => parseRankFile(source));
 
-/** Only the header: quick, to choose among many files. Throws like openRankFile. */
+/** Reads only the header: a quick way to choose among many files. Throws the same errors as openRankFile. */
 export const openRankFileHeader = (path: string): RankFileHeader =>
   withFile(path, (source) => readHeader(source, new Problems()).header);
 
-/** Header and tables without rings and chunks: distinguishes the runs of many files quickly. Throws likewise. */
+/** Reads header and tables, without rings and chunks: a quick way to distinguish the runs of many files. Throws the same errors. */
 export type FileTables = Omit<FileFacts, 'chunks'>;
 
 export const openRankFileTables = (path: string): FileTables =>

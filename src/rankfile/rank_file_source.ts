@@ -1,4 +1,4 @@
-/** The bytes of a rank file, with the rings that a neighbour saved beside it, or that its process left in memory. */
+/** The bytes of a rank file, with the rings that another recorder saved beside it or that its process left in memory. */
 
 import { statSync } from 'node:fs';
 import { RankFileError } from '../base/errors.js';
@@ -6,12 +6,12 @@ import { type ByteSource, type ClosableSource, openFile } from './byte_source.js
 import { openRingsLeft } from './rings_left.js';
 import { SAVED_RINGS, withSavedRings } from './saved_rings.js';
 
-/** The rank file at `path`, with its rings where they are. The system's errors become RankFileErrors. */
+/** The rank file at `path` with its rings, wherever they are. The system's errors become RankFileErrors. */
 export function openSource(path: string): ClosableSource {
   const own = openFile(path);
   let rings: ClosableSource | null = null;
   try {
-    // In this order: rings that are saved between the two looks are found by the second.
+    // In this order, because the second look finds rings that were saved after the first.
     rings = openRingsLeft(path, own) ?? (mayBeFile(path + SAVED_RINGS) ? openFile(path + SAVED_RINGS) : null);
     if (rings === null) return own;
     const joined = withSavedRings(own, rings);
@@ -45,7 +45,7 @@ export function withFile<T>(path: string, use: (source: ByteSource) => T): T {
   }
 }
 
-/** If it cannot be said, opening the file gives the error. */
+/** True also if the system does not say it. Opening the file then gives the error. */
 function mayBeFile(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;

@@ -1,7 +1,7 @@
 /**
- * One rank file, read once from front to back. Header, tables, the rings' own slots and the index of chunks are read at once, records ring
- * by ring on request. So the rings and one chunk of each bound the memory, not the run. Throws RankFileError for an unusable file; lesser
- * damage is counted in `problems`.
+ * One rank file, read once from front to back. Header, tables, the rings' own slots and the index of chunks are read at once. Records are
+ * read ring by ring on request. So memory holds the rings and one chunk of each ring, however long the run is. Throws RankFileError for an
+ * unusable file. Lesser damage is counted in `problems`.
  *
  * Reading a file that is still being written, or a copy of one, is normal. Rings are read before chunks, so records that the recorder moves
  * meanwhile are in one of them. The format is schemas/rank-file.md.
@@ -94,7 +94,7 @@ export function streamSource(
     };
     return new OpenRing({ ...facts, chunks: spanOf(parts.chunks) }, parts, folds);
   });
-  // Only for a closed file: in a copy of a live one the leases may be newer than the rings.
+  // Only for a closed file, because in a copy of a live file the leases may be newer than the rings.
   const short = header.life === 'closed' ? rings.filter((ring) => ring.isShortOf(tables.leases)) : [];
   problems.add('rings that lack positions named in the leases: the file was damaged', short.length);
   return {
@@ -124,7 +124,7 @@ function readRing(area: Area, ringClass: RingClass, reader: AreaReader) {
   return { facts, slots, folds: reader.folds(area) };
 }
 
-/** A ring being read, with what only its whole content shows. */
+/** A ring that is being read, with facts that only its whole content shows. */
 class OpenRing {
   private readonly stream: RingStream;
 

@@ -1,17 +1,17 @@
 /**
- * Memory for large reads, reused when its file is closed. A ring is 64 MB. Fresh memory for each file costs a page fault every 4 KB and a
- * full garbage collection: a quarter of the time of reading a file.
+ * Memory for large reads. It is used again when its file is closed. A ring is 64 MB. New memory for each file costs a page fault every 4 KB
+ * and a full garbage collection. Together these take a quarter of the time to read a file.
  */
 
 import { append } from '../base/extremes.js';
 import { MAX_CHUNK_RAW_BYTES } from './format/constants.js';
 
 /**
- * Other buffers are cheaper to make anew. A chunk is not large: a file has any number of them, and a lent buffer is only free again when
- * the file is closed.
+ * Smaller buffers are cheaper to make again. Chunks must stay below this size: a file has any number of chunks, and a buffer is only free
+ * again when the file is closed.
  */
 const LARGE = MAX_CHUNK_RAW_BYTES + 1;
-/** Kept between files, at most, per thread. */
+/** Limit of the bytes that each thread keeps between files. */
 const MOST_KEPT = 160 << 20;
 
 const spare: ArrayBuffer[] = [];
@@ -28,7 +28,7 @@ export class ReadBuffers {
     return new Uint8Array(buffer, 0, bytes);
   }
 
-  /** The buffers taken are no longer in use. */
+  /** Called when the taken buffers are no longer in use. */
   release(): void {
     append(spare, this.lent.splice(0));
     spare.sort((a, b) => a.byteLength - b.byteLength);

@@ -1,7 +1,7 @@
 /**
  * Which part of a file is read when only a stretch of time is wanted: the chunks with records of that time or around it, the newest lap of
- * each ring, and whatever the file's own rings hold. A file of flight mode is nothing else, so all of it is read. What is not read is a gap
- * with a cause of its own: it is neither lost nor silence.
+ * each ring, and the content of the file's own rings. A file of flight mode has only rings, so all of it is read. The parts that are not
+ * read become gaps with a cause of their own. Such a gap is neither a loss nor a pause.
  */
 
 import type { RingChunk } from './chunk_index.js';

@@ -1,7 +1,7 @@
 /**
- * From checked slots to records in columns, by position. A record counts if all its parts are there, at consecutive positions, with one
- * kind and one count of parts, and enough for its kind. A ring comes in segments (chunk, chunk, ..., the rest of the ring), and a record
- * may begin in one and end in the next. The unfinished part is passed on.
+ * Makes records in columns from checked slots, by position. A record counts if all its parts are in the file, at consecutive positions,
+ * with one kind and one number of parts, and if this number is enough for its kind. A ring comes in segments (chunk, chunk, ..., the rest
+ * of the ring), and a record may begin in one and end in the next. The unfinished part is passed on.
  */
 
 import { Kind } from './format/constants.js';
@@ -26,7 +26,7 @@ export interface Carry {
 
 export const NOTHING_CARRIED: Carry = { covered: 0, open: null };
 
-/** A record that has its first parts but not yet its last. */
+/** A record whose first parts were read, but not yet its last. */
 interface OpenRecord {
   readonly position: number;
   readonly tick: number;
@@ -48,13 +48,13 @@ export interface AssembledRecords {
   readonly kinds: Uint32Array;
   /** Complete records with too few slots for their kind. Their positions are a hole. */
   readonly tooShort: number;
-  /** Records with a tick before the file's start; they get the start's. */
+  /** Records with a tick before the file's start. They get the start's tick. */
   readonly early: number;
-  /** Records with an impossible tick or count; their positions are a hole. */
+  /** Records with an impossible tick or count. Their positions are a hole. */
   readonly impossible: number;
 }
 
-/** `order`: the valid slots in `words` (eight per slot), by position, none before the carried ones. */
+/** `order`: the valid slots in `words` (eight words per slot), by position. None is before the slots of `carry`. */
 export function assembleRecords(
   words: Uint32Array,
   order: readonly Stretch[],
@@ -147,7 +147,7 @@ class Assembler {
     return this.openMeta | ((parts - this.missing) << 8);
   }
 
-  /** Writes the row; it is valid when `rows` moves past it. */
+  /** Writes the row. The row becomes valid when `rows` moves past it. */
   private begin(at: number, position: number, meta: number): void {
     const { words } = this;
     const row = this.rows;

@@ -1,7 +1,7 @@
 /**
- * The ring file of a rank file: the rings while the job runs, newer than the copy in the rank file. Its path is in the rank file's header.
- * A path from a file is not trusted: it must lie in a folder of ring files that only one user can enter, belong to the rank file's owner,
- * be no link, and be of the same process.
+ * The ring file of a rank file holds the rings while the job runs. They are newer than the copy in the rank file. The path is in the rank
+ * file's header, and a path from a file is not trusted. The ring file must lie in a folder of ring files that only one user can enter. It
+ * must belong to the rank file's owner and to the same process, and must not be a link.
  */
 
 import { constants, fstatSync, lstatSync, openSync } from 'node:fs';

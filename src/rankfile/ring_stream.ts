@@ -56,7 +56,7 @@ export class RingStream {
   private readonly finder: GapFinder;
   private readonly segments: Generator<RecordColumns, void, undefined>;
   private carry = NOTHING_CARRIED;
-  /** Tick of the newest record; null before the first. */
+  /** Tick of the newest record. null before the first record. */
   private lastTick: Ticks | null = null;
 
   constructor(private readonly parts: RingParts) {
@@ -78,7 +78,7 @@ export class RingStream {
     return this.parts.facts;
   }
 
-  /** The next records, at least one; null after the last one, when the gaps are complete. */
+  /** The next records, at least one. null after the last one; then the gaps are complete. */
   next(): RecordColumns | null {
     const { done, value } = this.segments.next();
     return done === true ? null : value;
@@ -110,7 +110,7 @@ export class RingStream {
     this.finder.passed({ chunk, slots }, this.carry.covered);
   }
 
-  /** A slot that is invalid in the chunk is taken from the ring, if it is still there. */
+  /** If a slot is invalid in the chunk, it is taken from the ring, if the ring still has it. */
   private slotsOf({ entry, from, end }: RingChunk): CheckedSlots {
     const words = this.parts.load({ entry, from, end });
     const slots = this.parts.decoder.checkChunk(words ?? new Uint32Array(entry.rawBytes / 4), entry.first);

@@ -1,7 +1,8 @@
 /**
- * The rings that a process left in its ring file on this machine when it ended, if no other recorder has saved them yet (all ranks of a
- * node were killed at once). They are read as if they had been saved. The process must be gone for certain: it was of this boot and pid
- * namespace, and no process has its pid and start. The ring file must name this very rank file, so a copy of the rank file does not count.
+ * Finds the rings that a process left in its ring file on this machine when it ended, if no other recorder has saved them yet (for example
+ * because all ranks of a node were killed at once). They are read like saved rings. The process must certainly have ended: it belonged to
+ * this boot and pid namespace, and no process has its pid and start. The ring file must name this rank file, so a copy of the rank file
+ * does not count.
  */
 
 import { readlinkSync, realpathSync, statSync } from 'node:fs';
@@ -16,10 +17,10 @@ import { processNow } from './process_now.js';
 import { openRingFile } from './ring_file.js';
 
 const H = format.FILE_HEADER;
-/** Folders above ring files. Others must be named: `snapshot --ring-dir`. */
+/** Folders above ring files. The user must name other folders: `snapshot --ring-dir`. */
 const BASES = ['/dev/shm'];
 
-/** null: there are none here, or none that are certain to be the file's newest. */
+/** null: there are no rings here, or they are not certainly the file's newest. */
 export function openRingsLeft(path: string, file: ByteSource): ClosableSource | null {
   const bytes = file.read(0, format.HEADER_BYTES);
   if (!mayHaveLeft(bytes)) return null;
@@ -42,7 +43,7 @@ export function openRingsLeft(path: string, file: ByteSource): ClosableSource | 
   }
 }
 
-/** A quick first look: for nearly all files the answer is no. */
+/** A quick check first, because for nearly all files the answer is no. */
 function mayHaveLeft(header: Uint8Array): boolean {
   if (header.length < format.HEADER_BYTES) return false;
   const view = new DataView(header.buffer, header.byteOffset);
@@ -63,7 +64,7 @@ function isHome(path: string, tail: Uint8Array): boolean {
   );
 }
 
-/** The rings with the header that saved rings have. Throws RankFileError if the ring file's own header is damaged. */
+/** The rings with the header of saved rings. Throws RankFileError if the ring file's own header is damaged. */
 function asSaved(rings: ClosableSource): ClosableSource {
   const header = rings.read(0, format.HEADER_BYTES).slice();
   readHeader(memorySource(rings.path, header), new Problems());

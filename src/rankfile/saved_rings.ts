@@ -1,7 +1,7 @@
 /**
- * Rings saved beside a rank file. If a process's rings lie outside its rank file, a recorder of the same node that finds the process gone
- * copies them to `<rank file>.rings`. Readers of the rank file then see one file: everything before chunks_offset from the saved rings,
- * chunks from the rank file. The rules are in schemas/rank-file.md.
+ * Rings saved beside a rank file. If a process with rings outside its rank file has ended, a recorder of the same node copies the rings to
+ * `<rank file>.rings`. Readers of the rank file then see one file: everything before chunks_offset comes from the saved rings, chunks come
+ * from the rank file. The rules are in schemas/rank-file.md.
  */
 
 import { maxOf } from '../base/extremes.js';
@@ -22,7 +22,7 @@ const H = format.FILE_HEADER;
 export const SAVED_RINGS = '.rings';
 
 /**
- * The rank file and its saved rings as one source, or the reason why they are not used, reported under the rank file's name. Throws
+ * The rank file and its saved rings as one source. If the rings are not used, the reason is reported under the rank file's name. Throws
  * RankFileError if the first is no rank file.
  */
 export function withSavedRings(file: ByteSource, rings: ByteSource): ByteSource | string {
@@ -30,7 +30,7 @@ export function withSavedRings(file: ByteSource, rings: ByteSource): ByteSource 
   const ours = file.read(0, format.HEADER_BYTES);
   if (!hasBegun(theirs))
     return 'the saved rings beside it (.rings) are not complete: who saved them did not finish';
-  // A process that died before writing its rank file's header: there is nothing to compare.
+  // If the process died before it wrote its rank file's header, there is nothing to compare.
   if (hasBegun(ours) && !isSameProcess(ours, theirs))
     return 'the saved rings beside it (.rings) belong to another process';
   const saved = ageOf(rings);
@@ -86,8 +86,8 @@ function ageIfReadable(source: ByteSource): Age | null {
 }
 
 /**
- * The process went on after its rings were saved, because a neighbour wrongly took it for gone. Saved rings that are marked closed hold all
- * that was copied at the closing.
+ * Whether the process went on after its rings were saved, because another recorder wrongly thought that it had ended. Saved rings that are
+ * marked closed hold everything that was copied at the closing.
  */
 function isOlder(saved: Age, own: Age): boolean {
   if (own.heartbeat > saved.heartbeat) return true;

@@ -1,7 +1,7 @@
 /**
- * A copy of a rank file in use, made without stopping anybody: first its rings from the ring file or the rank file, then the chunks. So
- * whatever the recorder moves from ring to chunk meanwhile is in at least one of them. Slots that a producer overwrites during the reading
- * show as a gap, as in any copy.
+ * Copies a rank file in use without stopping the job: first the rings from the ring file or the rank file, then the chunks. So records that
+ * the recorder moves from ring to chunk meanwhile are in at least one of them. Slots that a producer overwrites during the copy show as a
+ * gap, as in any copy.
  */
 
 import { closeSync, openSync, statSync, writeSync } from 'node:fs';
@@ -57,7 +57,7 @@ function write(to: string, file: ByteSource, rings: ByteSource, border: number):
   const out = openSync(to, 'wx', 0o600);
   try {
     const end = border === 0 ? file.bytes : border;
-    // In one read: a shorter time means fewer overwritten slots.
+    // One read takes the shortest time, so the fewest slots are overwritten meanwhile.
     const image = rings.read(0, end);
     const now = BigInt(Date.now()) * 1_000_000n;
     sayCopied(image, now, rings !== file);
@@ -70,7 +70,7 @@ function write(to: string, file: ByteSource, rings: ByteSource, border: number):
   }
 }
 
-/** A write may be short on a nearly full disk. Then the next write gives the error. */
+/** On a nearly full disk a write may write only a part. Then the next write gives the error. */
 function writeAll(out: number, bytes: Uint8Array, at: number): void {
   for (let done = 0; done < bytes.length;) {
     const wrote = writeSync(out, bytes, done, bytes.length - done, at + done);
@@ -79,7 +79,7 @@ function writeAll(out: number, bytes: Uint8Array, at: number): void {
   }
 }
 
-/** Records the time of the copy, and that rings from elsewhere are now in the file. */
+/** Records the time of the copy. If the rings came from a ring file, it also records that they are now in this file. */
 function sayCopied(image: Uint8Array, realtime: bigint, fromElsewhere: boolean): void {
   const view = new DataView(image.buffer, image.byteOffset, image.length);
   view.setBigUint64(H.snapshotRealtime, realtime, true);
@@ -93,7 +93,7 @@ function sayCopied(image: Uint8Array, realtime: bigint, fromElsewhere: boolean):
 }
 
 /**
- * After the header was read, the writer may have put chunks before the oldest one, and everything from the border on is copied. So the walk
+ * After the header was read, the writer may have put chunks before the oldest one. Everything from the border on is copied, so the walk
  * begins at the border, unless the hole is too large for readers to cross. A writer does not go back over such a hole either.
  */
 function beginAtBorder(image: Uint8Array, border: number): void {
@@ -102,7 +102,7 @@ function beginAtBorder(image: Uint8Array, border: number): void {
   if (begin < BigInt(border) + BigInt(LARGEST_HOLE)) view.setBigUint64(H.chunksBegin, 0n, true);
 }
 
-/** Holes stay holes. By read and write, because with a copy by reference the job's next store would copy its page. */
+/** Holes stay holes. It reads and writes, because after a copy by reference the job's next store would copy its page. */
 function copyChunks(out: number, path: string, border: number): number {
   const file = openFile(path); // opened again for its current length
   try {

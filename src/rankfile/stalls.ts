@@ -1,6 +1,7 @@
 /**
- * Calls that may hang with the disk under a file. The addon names the file after 10 s and ends the program after 60 s
- * (native/addon/stalls.h), because neither this thread nor a signal handler runs until the call comes back. Without the addon nobody watches.
+ * Watches calls that may hang if the disk of a file hangs. The addon names the file after 10 s and ends the program after 60 s
+ * (native/addon/stalls.h), because neither this thread nor a signal handler runs until the call returns. Without the addon nothing watches
+ * these calls.
  */
 
 import { addon } from './addon.js';

@@ -1,6 +1,6 @@
 /**
- * The facts of one rank file as plain JSON, for `inspect --json` and the text of `inspect`. Times are seconds since the file's start;
- * integers that may exceed 2^53 are decimal text, ids and masks hexadecimal text.
+ * The facts of one rank file as plain JSON, for `inspect --json` and the text of `inspect`. Times are seconds since the file's start.
+ * Integers that may exceed 2^53 are decimal text. Ids and masks are hexadecimal text.
  */
 
 import { hex64 } from '../base/hex.js';
@@ -42,7 +42,7 @@ export function summarize(file: RankFileStream) {
       samples: file.clockSamples.length,
     },
     life: header.life,
-    /** When the file last changed, by its own clock: the newest sign of each kind. */
+    /** When the file last changed, by its own clock: for each kind of sign, the newest one. */
     newest: {
       any: secondsOrNull(maxOf([newestRecord, newestSample, newestFold])),
       record: secondsOrNull(newestRecord),

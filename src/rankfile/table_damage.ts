@@ -1,6 +1,6 @@
 /**
- * Lost entries of a table. They have fixed places and are written in order, so each place below the head, or with any content, must hold a
- * whole entry. An entry that is being written during a copy looks the same.
+ * Counts the lost entries of a table. Entries have fixed places and are written in order. So each place below the head, or with any
+ * content, must hold a whole entry. An entry that is being written during a copy looks like a lost one.
  */
 
 import type { CheckedSlots } from './slots.js';
@@ -10,7 +10,7 @@ import type { Problems } from './problems.js';
 import type { RecordColumns } from './types.js';
 import { impossibleField } from './value_ranges.js';
 
-/** `kind`: the first record of each entry; `slots`: of an entry, `parts`: of that record. */
+/** `kind`: kind of each entry's first record. `slots`: slots of an entry. `parts`: parts of that first record. */
 interface Shape {
   /** Slots of the table, even if the file ends earlier. */
   readonly capacity: number;

@@ -1,6 +1,6 @@
 /**
- * The range of a file's ticks: around its start, within the distance of format/ranges.ts. A tick outside is no time, and its record is left
- * out by its reader.
+ * The range of a file's ticks: around its start, within the distance of format/ranges.ts. A tick outside of it is no time, and the reader
+ * leaves its record out.
  */
 
 import { type Ticks, ticks } from '../base/time.js';

@@ -28,14 +28,14 @@ export interface RankFileHeader {
   readonly tag: bigint;
   readonly process: ProcessIdentity;
   readonly tickSource: TickSource;
-  /** Nominal, in Hz; the clock samples give the real rate. */
+  /** Nominal, in Hz. The clock samples give the real rate. */
   readonly tickHz: number;
   /** The raw counter at the start; `Ticks` are relative to it. */
   readonly tickBase: bigint;
   /** ns since the Unix epoch, at `tickBase`. */
   readonly startRealtime: bigint;
   readonly startMonotonic: bigint;
-  /** From RANK and its relatives; null if the environment has none. */
+  /** From RANK or a similar variable. null if the environment has none. */
   readonly rank: number | null;
   readonly worldSize: number | null;
   readonly localRank: number | null;
@@ -48,7 +48,7 @@ export interface RankFileHeader {
   readonly maxBytes: number;
   readonly placement: Placement;
   readonly copyIntervalMs: number;
-  /** For a copy: when its rings were read, ns since 1970; null: not known. */
+  /** For a copy: when its rings were read, ns since 1970. null: not known. */
   readonly snapshotRealtime: bigint | null;
   readonly hostName: string;
   readonly runId: string;
@@ -59,7 +59,7 @@ export interface RankFileHeader {
   readonly ringPath: string;
   readonly options: string;
   readonly life: Life;
-  /** If the rings lie outside of the file: the copies of the rings in the file are complete up to here. null: never copied. */
+  /** If the rings lie outside of the file: up to this tick, the copies of the rings in the file are complete. null: never copied. */
   readonly copiedTick: Ticks | null;
   /** Requests to a running recorder: number of the last answered one, and how many were refused. */
   readonly controlAnswered: number;
@@ -122,7 +122,7 @@ export interface Communicator {
   readonly nNodes: number;
   /** Profiler ABI version through which NCCL spoke. */
   readonly abi: number;
-  /** Relative to the start of the reporting file: for another process (PXN) it cannot be compared. */
+  /** Relative to the start of the reporting file, so it cannot be compared with times of another process (PXN). */
   readonly initTick: Ticks;
   /** null: not finalized (yet). */
   readonly finalizeTick: Ticks | null;
@@ -158,12 +158,14 @@ export interface Gap {
   readonly from: number;
   readonly end: number;
   /**
-   * 'overwritten': before the window of a full ring, or before the recorder put it into a chunk. 'dropped': with the oldest chunks, because
-   * of the disk limit. 'torn': invalid slots and chunks, or records cut in half. 'copy': the ring changed during the copy; the places hold
-   * valid slots of other laps. 'unread': in chunks that were left out (read_window.ts).
+   * 'overwritten': before the window of a full ring, or overwritten before the recorder put it into a chunk. 'dropped': with the oldest
+   * chunks, because of the disk limit. 'torn': invalid slots and chunks, or records cut in half. 'copy': the ring changed during the copy,
+   * so the places hold valid slots of other laps. 'unread': in chunks that were left out (read_window.ts).
    */
   readonly cause: LossCause | 'unread';
-  /** Ticks of the records around it; null at an edge of the ring. If it is unread: of its own first and last record. */
+  /**
+   * Ticks of the records before and after the gap. null at an edge of the ring. For an unread gap: ticks of its own first and last record.
+   */
   readonly afterTick: Ticks | null;
   readonly beforeTick: Ticks | null;
 }
@@ -240,13 +242,13 @@ export interface RecordColumns {
   readonly extra: Uint32Array;
 }
 
-/** Damage of a usable file: what is wrong, how often. Never thrown. */
+/** Damage of a usable file: what is wrong, and how often. It is never thrown. */
 export interface Problem {
   readonly what: string;
   readonly count: number;
 }
 
-/** What a file surely lost, besides the lost slots of its rings that are counted there. */
+/** What a file certainly lost, without the lost slots of its rings. The rings count those. */
 export interface FileDamage {
   /** Unreadable entries of the communicators' table: records may name unknown communicators. */
   readonly lostCommunicators: number;
@@ -258,11 +260,11 @@ export interface FileDamage {
   readonly lostAreas: number;
   /** Rings of a closed file without positions that its leases mention. */
   readonly shortRings: number;
-  /** It is marked closed, but lacks what every recorder writes before it closes a file. */
+  /** The file is marked closed, but lacks entries that every recorder writes before it closes a file. */
   readonly isHollow: boolean;
 }
 
-/** What is known of a file before its records are read. */
+/** The facts of a file that are known before its records are read. */
 export interface FileFacts {
   readonly path: string;
   readonly bytes: number;

@@ -1,6 +1,6 @@
 /**
- * Draws the cluster group with the verdict, and the ranks without a file. Drawn last, because the first screen depends on the place of
- * everything else.
+ * Draws the cluster group with the verdict, and the ranks without a file. They are drawn last, because the first screen depends on the
+ * place of everything else.
  */
 
 import { runDuration } from './duration.js';
@@ -44,7 +44,7 @@ export interface VerdictText {
 export interface AboveRanks {
   readonly bytes: Uint8Array;
   readonly counts: readonly BlockCounts[];
-  /** Processes and arrows drawn here. */
+  /** Number of processes and arrows that are drawn here. */
   readonly processes: number;
   readonly arrows: number;
   /** See startup.ts. */

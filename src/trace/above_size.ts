@@ -1,4 +1,4 @@
-/** Size of everything above the ranks, always drawn: the verdict, the hosts' clocks, and the ranks without a file. */
+/** Size of everything above the ranks: the verdict, the hosts' clocks, and the ranks without a file. These are always drawn. */
 
 import type { Size } from './budget.js';
 import { runDuration } from './duration.js';
@@ -9,7 +9,10 @@ import type { Study } from '../study/study.js';
 import { hostClocks } from './host_clocks.js';
 import { shownClocks } from './tracks/clock_tracks.js';
 
-/** Bytes as written: a verdict with report and link, each further slice of it, a process with one track, a clock, a piece of it. */
+/**
+ * Bytes in the trace: for a verdict with report and link, each further slice of the verdict, a process with one track, a clock, a piece of
+ * a clock.
+ */
 const VERDICT_BYTES = 2500;
 const MOMENT_BYTES = 250;
 const MISSING_BYTES = 700;

@@ -27,9 +27,9 @@ export interface Budget extends Size {
 }
 
 /**
- * What ui.perfetto.dev (v58) opens in about 15 s. Measured on a machine of 2 cores: the importer takes 4.6 to 5 us per slice natively, and a
- * browser twice that. Tracks were measured in the UI v58.2 in Chromium, with slices imported natively: up to 17,000 tracks cost nothing that
- * the 3 to 5 s of its start do not hide, 49,000 took 4 s more and 75,000 11 s more. That is 0.1 to 0.2 ms per track.
+ * What ui.perfetto.dev (v58) opens in about 15 s. Measured on a machine of 2 cores: the native importer takes 4.6 to 5 us per slice, and a
+ * browser takes twice as long. Tracks were measured in the UI v58.2 in Chromium, with slices imported natively. Up to 17,000 tracks take no
+ * time beyond the UI's start of 3 to 5 s. 49,000 tracks took 4 s more, and 75,000 took 11 s more. That is 0.1 to 0.2 ms per track.
  */
 export const COMFORTABLE = {
   slices: 2e6,
@@ -43,7 +43,7 @@ const SECONDS_PER_TRACK = 0.2e-3;
 export const secondsToOpen = ({ slices, tracks }: Size): number =>
   slices * SECONDS_PER_SLICE + tracks * SECONDS_PER_TRACK;
 
-/** A larger trace does not open: the page needs the file in one buffer (2 GB), and 50 million slices fill its 64-bit memory. */
+/** A larger trace does not open, because the page needs the file in one buffer (2 GB), and 50 million slices fill its memory. */
 export const UTMOST: Size = { slices: 50e6, tracks: 100_000, bytes: 2e9 };
 
 export const fits = (size: Size, budget: Budget): boolean =>
@@ -55,7 +55,7 @@ export const fits = (size: Size, budget: Budget): boolean =>
 /** One file, for the estimate. */
 export interface SizedFile {
   readonly size: FileSize;
-  /** It fell silent, which is drawn. */
+  /** The process is silent. This is drawn. */
   readonly isSilent: boolean;
   /** The file's tick at a trace time; infinite times stay infinite. */
   readonly tickAt: (at: number) => number;
@@ -63,7 +63,7 @@ export interface SizedFile {
   readonly end: number;
 }
 
-/** Mean bytes per item drawn, fitted to small and large recorded runs: within 10 %, for wrapped rings within 30 %. */
+/** Mean bytes per drawn item, fitted to small and large recorded runs. Exact to 10 %, for wrapped rings to 30 %. */
 const BYTES: Readonly<Record<DrawnKind, number>> = {
   call: 70,
   work: 110,
@@ -116,7 +116,7 @@ const tracksAlone = (tracks: number, more = 0): Size => ({
   bytes: tracks * TRACK_BYTES + more,
 });
 
-/** How many things the counter of that detail counts: works, or operations that are not drawn as instants. */
+/** How many events change the counter of that detail: works, or operations that are not drawn as instants. */
 function countInFlight({ counts, instants }: CommSize, detail: Detail, to: number): number {
   if (detail === 'step') return 0;
   if (detail === 'coll') return countWithin(counts.work, -Infinity, to);
@@ -144,7 +144,7 @@ function sizeOfPart({ counts, instants, tracks }: CommSize, detail: Detail, from
     slices = Math.max(0, slices - countWithin(instants, from, to));
     if (from > -Infinity) before = Math.max(0, before - countWithin(instants, -Infinity, from));
   }
-  // Slices that began before the window and reach into it: at most one or two per track.
+  // Slices that began before the window and reach into it. There are at most one or two per track.
   const reaching = Math.min(before, tracks[detail]);
   const used = Math.min(events + reaching, tracks[detail]);
   return {

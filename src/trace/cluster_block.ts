@@ -69,7 +69,7 @@ export function clusterBlock(
   return { bytes: Buffer.concat(pieces), counts: writer.counts() };
 }
 
-/** If a process has several GPUs: the one that is `inComm` of a communicator with all ranks of the job. */
+/** If a process has several GPUs: the rank that is `inComm` in a communicator with all ranks of the job. */
 function rankName({ members, worldSize }: Run, file: number, inComm?: number, commId?: bigint): string {
   const { ranks, scan } = members[file]!;
   const comm = scan.communicators.find((one) => one.commId === commId);

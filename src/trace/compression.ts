@@ -1,4 +1,4 @@
-/** Compression of the trace, by the end of its name. Pieces are compressed one by one and concatenated. */
+/** Compression of the trace, chosen by the end of its name. Pieces are compressed one by one and concatenated. */
 
 import { gzipSync } from 'node:zlib';
 import { compressFrame } from '../rankfile/zstd.js';
@@ -10,7 +10,7 @@ export function compressionOf(path: string): Compression {
   return path.endsWith('.zst') ? 'zstd' : 'none';
 }
 
-/** A gzip member, or zstd frames of at most 4 MiB each, which take little memory to pack and to unpack. */
+/** A gzip member, or zstd frames of at most 4 MiB each. Small frames take little memory to compress and to decompress. */
 export function compressed(piece: Uint8Array, compression: Compression): Uint8Array {
   switch (compression) {
     case 'none':

@@ -1,6 +1,6 @@
 /**
- * Second pass over one file: once all clocks are known, turns its records into a block of packets. Independent of all other files, so ranks
- * convert in parallel, and the bytes depend on the job alone. Runs on a worker thread.
+ * Second pass over one file: turns its records into a block of packets when all clocks are known. It needs no other file, so ranks are
+ * converted in parallel, and the bytes depend only on the job. Runs on a worker thread.
  */
 
 import { commKey } from '../model/identity.js';
@@ -52,7 +52,7 @@ export interface ConvertJob {
   readonly gpuLines: GpuLines;
   readonly workEnds: WorkEndTable;
   readonly standInSteps: Uint32Array;
-  /** See `RankScan`; and whether it fell silent (verdict/process_states.ts). */
+  /** See `RankScan`. `isSilent`: see verdict/process_states.ts. */
   readonly lastSign: Ticks | null;
   readonly isSilent: boolean;
   /** Calls without further events, by row. */
@@ -65,7 +65,7 @@ export interface ConvertJob {
   readonly counterMates: ReadonlyMap<string, ReadonlySet<number>>;
   /** Transfers of any rank that get no arrow. */
   readonly brokenTransfers: ReadonlySet<string>;
-  /** Connections that get no arrows from an operation on. */
+  /** Connections that get no arrows from the operation with this ordinal on. */
   readonly outOfStep: ReadonlyMap<string, number>;
   readonly busiestPeers: readonly PeerTraffic[];
   readonly rateBinNs: number;
@@ -117,7 +117,7 @@ export function convertFile(job: ConvertJob): ConvertResult {
 type Drawn = DrawnRank & Pick<ConvertResult, 'selected' | 'found'>;
 
 function draw(job: ConvertJob, writer: BlockWriter): Drawn {
-  // Both passes count works, calls and operations, so they read the same.
+  // Both passes count works, calls and operations, so they must read the same part.
   const file = streamRankFile(job.path, job.scanned.window);
   try {
     checkSame(file, job);
@@ -127,7 +127,7 @@ function draw(job: ConvertJob, writer: BlockWriter): Drawn {
   }
 }
 
-/** Refuses a file of another process. The job's times and ends would be wrong for it, and nothing would show it. */
+/** Refuses a file of another process. The job's times and ends would be wrong for that file, and the trace would not show the error. */
 function checkSame({ path, header, rings }: RankFileStream, { scanned }: ConvertJob): void {
   if (header.tag !== scanned.tag || header.tickBase !== scanned.tickBase)
     throw new RankFileError({
@@ -188,7 +188,7 @@ function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): D
   };
 }
 
-/** Collectives and calls need no other rings: the scan knows when work ended. */
+/** If only collectives and calls are drawn, other rings are not needed, because the scan knows when work ended. */
 function ringsToRead({ rings }: RankFileStream, { plan, callRings }: ConvertJob): RankFileStream['rings'] {
   const { op, step } = (plan ?? EVERYTHING).windows;
   return op || step ? rings : rings.filter(({ ring }) => callRings.has(ring));
@@ -198,7 +198,7 @@ function selectedComms({ communicators }: RankFileStream, comms: ReadonlySet<str
   return new Map([...communicators].filter(([, comm]) => comms.has(commKey(comm))));
 }
 
-/** Pieces, which are compressed one by one. */
+/** The file of a block. Its pieces are compressed one by one. */
 class BlockFile {
   private readonly fd: number;
   private readonly pieces: number[] = [];

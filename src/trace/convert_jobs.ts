@@ -1,4 +1,4 @@
-/** What the second pass over a file needs from all others: one job per file, from a study and a plan. */
+/** Makes one job per file, from a study and a plan. A job holds everything that the second pass over its file needs from other files. */
 
 import { join } from 'node:path';
 import { domainOfFile, type ClockDomain, type ClockSolution } from '../clocks/domains.js';
@@ -18,8 +18,8 @@ import type { Study } from '../study/study.js';
 import type { FileWatch } from './watched_rows.js';
 
 /**
- * By file; null: it is not drawn. Each block goes to its own file in `folder`. `output`: path of the trace, which decides the compression.
- * `blockCount`: blocks in the trace, also those without a file. `watches`: its rows on the first screen.
+ * By file; null: the file is not drawn. Each block goes to its own file in `folder`. `output`: path of the trace, which decides the
+ * compression. `blockCount`: number of blocks in the trace, with those of missing ranks. `watches`: the rows on the first screen.
  */
 export function convertJobs(
   { run, clocks: { solution: clocks, broken }, origins, ends, gpuLines, aliases, readFrom, verdict }: Study,
@@ -83,7 +83,7 @@ export function convertJobs(
   });
 }
 
-/** Its own communicators, and those whose sends it executes. */
+/** The file's own communicators, and those for which it executes sends. */
 const namedIn = ({ scan }: RunMember, { contexts }: OriginTable) => [
   ...scan.communicators,
   ...[...contexts.values()].map(({ comm }) => comm),

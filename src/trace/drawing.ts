@@ -69,7 +69,7 @@ export function suggestDrawing(studied: Study, given: DrawingOptions): SizedComm
   const ranks = [...new Set(near.flatMap((file) => run.members[file]!.ranks))];
   const isAll = ranks.length === 0 || near.length === run.members.length;
   const asked = commText(named, communicators.flat());
-  // A damaged file may give the communicator another id: then only its ranks are named.
+  // A damaged file may give the communicator another id. Then the command names only its ranks.
   const isThere = near.some((file) =>
     communicators[file]!.some(({ name, commId }) => name === asked || hex64(commId) === asked),
   );
@@ -83,7 +83,7 @@ export function suggestDrawing(studied: Study, given: DrawingOptions): SizedComm
   return sized(studied, { ...options, output, select: request });
 }
 
-/** With `--redact` commands name nothing either: they are for reading, not for typing. */
+/** With `--redact` the commands contain no names either. People can read them, but not run them. */
 function inAliases({ aliases }: Study, options: DrawingOptions): DrawingOptions {
   if (aliases === null) return options;
   const comms = options.select?.comms?.map((asked) => aliases.comms.get(asked) ?? asked);

@@ -28,7 +28,7 @@ export interface Drawn {
   readonly watches: readonly FileWatch[];
   /** By watch. */
   readonly found: readonly Found[];
-  /** By file: it fell silent, and this is drawn. */
+  /** By file: the process is silent, and this is drawn. */
   readonly isSilent: readonly boolean[];
   /** By file. */
   readonly isDrawn: readonly boolean[];

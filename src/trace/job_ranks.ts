@@ -7,8 +7,8 @@ import type { RankNames } from './tracks/rank_names.js';
 import type { Run } from '../runs/run.js';
 
 /**
- * By commId in decimal. Absent: not known. 'same': the communicator has all ranks of the job with the same numbers, which is usual, and
- * saves a large map. Else rank in it → rank in the job, without those whose files are not here.
+ * By commId in decimal. Absent: not known. 'same': the communicator has all ranks of the job with the same numbers. This is usual, and
+ * needs no large map. Else rank in the communicator → rank in the job, for ranks with files.
  */
 export type JobRanks = ReadonlyMap<string, 'same' | ReadonlyMap<number, number>>;
 
@@ -22,7 +22,7 @@ export function jobRanks({ members, worldSize }: Pick<Run, 'members' | 'worldSiz
       sizes.set(key, nRanks);
       const numbers = known.get(key) ?? new Map<number, number>();
       known.set(key, numbers);
-      // If a process has several GPUs, its rank is not known, unless the communicator has all of the job.
+      // If a process has several GPUs, its rank is not known, unless the communicator has all ranks of the job.
       if (rank !== null && ranks.length === 1) numbers.set(inComm, rank);
     }
   }

@@ -14,12 +14,12 @@ import type { RankScan } from '../scan/scan.js';
 import { suspects, type Suspect } from '../verdict/evidence/suspects.js';
 import { processName } from './titles.js';
 
-/** The UI prints the pid after the name: it is far from real pids and contains the rank. */
+/** The UI prints the pid after the name. So this pid is far from real pids and contains the rank. */
 export const PID_BASE = 1_000_000;
 /** Files without a rank come last. */
 const NO_RANK_PID_BASE = 2_000_000_000;
 
-/** `accused`: by file, the most suspect first. They come before all others. */
+/** `accused`: files of suspects, the most suspect first. They come before all others. */
 export function processSpec(
   { scan, rank, ranks }: RunMember,
   file: number,

@@ -1,6 +1,6 @@
 /**
- * Ranks of the job without a file: each has its own process in the trace, so that you need not count ranks. The UI hides a process
- * without a track. So it has one, with one slice that says why it is empty.
+ * Ranks of the job without a file. Each has its own process in the trace, so that people need not count ranks. The UI hides a process
+ * without a track, so each has a track, with one slice that says why it is empty.
  */
 
 import { rangesOf, rangesText } from '../base/ranks.js';
@@ -18,10 +18,10 @@ import type { Scope } from './selection.js';
 import { stallOf } from '../verdict/evidence/suspects.js';
 import { processName } from './titles.js';
 
-/** Beyond this many processes neighbours share one, then all the rest. */
+/** If there are more processes than this, neighbouring ranks share one. If there are still more, all other ranks share one. */
 const MOST = 16;
 
-/** Ranks that the verdict misses: a stall waits for them. */
+/** Missing ranks that the verdict names: a stall waits for them. */
 export function namedMissing(run: Run, verdict: Verdict): number[] {
   const stall = stallOf(verdict);
   if (typeof stall?.commId !== 'string') return [];

@@ -90,7 +90,7 @@ interface Wait {
   readonly one: Collective;
 }
 
-/** Times when all others waited for that rank alone and it had nothing pending: the longest, without overlap. */
+/** The longest times when all others waited for that rank alone and it had nothing pending. They do not overlap. */
 function waitsFor(
   { file, inComm, commId, clockBound }: Slowness,
   comms: readonly ClusterComm[],
@@ -121,8 +121,8 @@ const MOST_BEFORE_NS = 60e9;
 const DEFAULT_BEFORE_NS = 1e9;
 
 /**
- * The time shown: from well before the moment to shortly after it. null: no such moment, so the whole run is shown. `commId`: its
- * collectives decide what "well before" is.
+ * The time to show: from well before the moment to shortly after it. null: no such moment, so the whole run is shown. `commId`: the pace of
+ * this communicator's collectives decides how long before the moment the view begins.
  */
 export function viewAround(
   verdict: Verdict,
@@ -153,7 +153,7 @@ export function viewAround(
   return view[1] > view[0] ? [Math.floor(view[0]), Math.floor(view[1])] : null;
 }
 
-/** When ranks fell silent. Heartbeats come once a second, so it may be well before or after the moment. */
+/** The last signs of silent ranks. Heartbeats come once a second, so a last sign may be well before or after the moment. */
 function signs(verdict: Verdict): number[] {
   const silent = verdict.kind === 'unclear' ? verdict.unclear.silent : (stallOf(verdict)?.silent ?? []);
   return silent.flatMap(({ lastSign }) => lastSign ?? []);

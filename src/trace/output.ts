@@ -1,10 +1,10 @@
-/** Assembles the trace: the prologue and the blocks of all files in order, compressed by its name. */
+/** Assembles the trace: the prologue and the blocks of all files in order. The end of the trace's name decides the compression. */
 
 import { createReadStream } from 'node:fs';
 import { deliver, type Delivery } from '../output/deliver.js';
 import { compressed, compressionOf } from './compression.js';
 
-/** Joins prologue and blocks and moves the result to its place. `blocks`: compressed as the trace is. Returns its size in bytes. */
+/** Joins prologue and blocks and moves the result to its place. `blocks`: compressed like the trace. Returns the size in bytes. */
 export function assemble(
   delivery: Delivery,
   folder: string,

@@ -1,4 +1,4 @@
-/** What nccl-trace writes, and how to recognise each kind: by the fixed begin of its files. */
+/** The kinds of files that nccl-trace writes. Each is recognised by the fixed begin of its files. */
 
 import { closeSync, openSync, readSync } from 'node:fs';
 import type { OutputKind } from '../output/allowed.js';

@@ -1,6 +1,6 @@
 /**
- * Turns a request into files, communicators and a window of time. Pure functions. draw_plan.ts judges what a browser can open. The scan has
- * looked at all files for any selection. Of a stream file it may have read only the selected time (study/read_windows.ts).
+ * Turns a request into files, communicators and a window of time. Pure functions. draw_plan.ts decides what a browser can open. The scan
+ * reads all files, whatever is selected. Of a stream file it may have read only the selected time (study/read_windows.ts).
  */
 
 import { commKey } from '../model/identity.js';
@@ -12,7 +12,7 @@ import type { TraceNs } from '../base/time.js';
 import { ALWAYS, type Detail, type Window } from './tracks/selection.js';
 import { isInRanges, rangesOf, rangesText, type RankRange, type AskedTime, utcText } from './asked_times.js';
 
-/** All absent: everything that the budget allows. */
+/** If all fields are absent: everything that the budget allows. */
 export interface SelectionRequest {
   readonly ranks?: readonly RankRange[] | undefined;
   /** Names, or ids as 0x…. */

@@ -14,7 +14,7 @@ import { rangesOf, rangesText, type RankRange } from './asked_times.js';
 /** ns after the trace's start; null: without limit. */
 export type WindowReport = readonly [from: number | null, to: number | null];
 
-/** What is drawn equally of some ranks; null: nothing of that detail. */
+/** Ranks of which the same times are drawn. null: nothing of that detail is drawn. */
 export interface DrawnAlike {
   /** Files, indices into `ranks` of the report. */
   readonly files: readonly number[];
@@ -56,7 +56,7 @@ export function reportSelection(
     const block = blocks[file];
     if (block?.selected === null) return;
     for (const detail of DETAILS)
-      // A call that was cut and continued is two slices. Surplus slices must not reduce the number left out.
+      // A call that was cut and continued is two slices. Such extra slices must not reduce the number of slices left out.
       leftOut[detail] += Math.max(0, slicesOf(scan, detail) - (block?.selected?.slices[detail] ?? 0));
   });
   return {
@@ -115,7 +115,7 @@ function askedText({ ranks, comms, from, to, around, last, detail }: SelectionRe
   return texts.join('; ');
 }
 
-/** For the trace itself, because its reader must know that it is a part. Empty for a whole trace. */
+/** Attributes for the trace itself, because its reader must know that it is only a part. Empty for a whole trace. */
 export function selectionAttributes(
   report: SelectionReport,
   { members }: Study['run'],

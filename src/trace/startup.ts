@@ -1,7 +1,7 @@
 /**
- * Tells the Perfetto UI what to show when it has loaded the trace: pinned rows, expanded ranks, the selection and the time. It is part of a
- * URL, which the trace has as an attribute. `open` adds the trace's address; without one, the user opens the trace by hand. Commands and
- * parameters are the UI's stable automation API.
+ * The part of a URL that says what the Perfetto UI shows when it has loaded the trace: pinned rows, expanded ranks, the selection and the
+ * time. The trace has the URL as an attribute. `open` adds the trace's address. Without an address the user opens the trace by hand.
+ * Commands and parameters are the UI's stable automation API.
  */
 
 export const PERFETTO = 'https://ui.perfetto.dev';
@@ -70,8 +70,8 @@ const EXPAND = 'dev.perfetto.ExpandTracksByRegex';
 const RUN_QUERY = 'dev.perfetto.RunQuery';
 
 /**
- * The UI (v58) looks for the selected slice while it zooms to the view, which takes 300 ms. If it finds the slice sooner, the selection stops
- * the zoom, and the whole run is shown. This query takes longer than the zoom, and those that look for the slice wait behind it.
+ * The UI (v58) looks for the selected slice while it zooms to the view, which takes 300 ms. If it finds the slice sooner, the selection
+ * stops the zoom, and the UI shows the whole run. This query takes longer than the zoom, and the queries for the slice wait behind it.
  */
 const HALF_A_SECOND =
   'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c WHERE x<3000000) SELECT count(*) FROM c';
@@ -80,8 +80,8 @@ const commandsQuery = (commands: readonly StartupCommand[]): string[] =>
   commands.length === 0 ? [] : [`startupCommands=${encoded(JSON.stringify(commands))}`];
 
 /**
- * A path is "group > track" in the UI. It is short, because people read links: a name with its rank needs no process, and the id is enough
- * for a communicator.
+ * A path is "group > track" in the UI. The pattern is short, because people read links. A track whose name contains its rank needs no
+ * process, and a communicator needs only its id.
  */
 function pathPattern(path: TrackPath): string {
   const name = path.at(-1)!;
@@ -92,12 +92,12 @@ function pathPattern(path: TrackPath): string {
 
 const shortest = (group: string): string => / 0x[0-9a-f]{16} /.exec(group)?.[0] ?? group.replace(/: .*/, '');
 
-/** Processes, whatever follows their titles, and their main group. */
+/** Matches processes by the beginning of their names, and their main group. */
 const openPattern = (titles: readonly string[]): string =>
   `^(${titles.map(escaped).join('|')})\\b[^>]*(> NCCL)?$`;
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** Also brackets and the like, because terminals end a link there. */
+/** Also encodes brackets and similar characters, because terminals end a link there. */
 const encoded = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16)}`);

@@ -1,6 +1,6 @@
 /**
- * Titles of groups on the first screen: the cluster's has the verdict, a suspect's process ends in its charge. The UI shows about 32
- * characters of a title; the track's description has the rest.
+ * Titles of groups on the first screen. The cluster's title has the verdict. The title of a suspect's process ends with its label. The UI
+ * shows about 32 characters of a title. The track's description has the rest.
  */
 
 import { foldRanks } from '../base/ranks.js';
@@ -23,7 +23,7 @@ const KIND: Readonly<Record<Verdict['kind'], string>> = {
   nothing: 'NOTHING TO JUDGE',
 };
 
-/** The most important first: a rank that is gone before those that wait for it. */
+/** The most important label first: a silent rank comes before ranks that wait for it. */
 const BY_IMPORTANCE: readonly SuspectLabel[] = [
   'SILENT',
   'GONE',
@@ -54,7 +54,7 @@ export function clusterTitle(
   const ranks = ranksWith(label);
   const ways = [
     `${ranksText(ranks)} ${label.toLowerCase()}`,
-    // The rank says more than its charge, which its process's title has.
+    // The rank is more important than its label, because its process's title has the label, too.
     ranksText(ranks),
     `${ranks.length} ${label.toLowerCase()}`,
   ];

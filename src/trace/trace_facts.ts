@@ -13,7 +13,7 @@ const GZIP_HEAD_BYTES = 60 << 10;
 /** Above any frame of merge. */
 const FRAME_BYTES = 64 << 20;
 
-/** Null: not written by `merge`, judging by its start. Throws the system's own errors. */
+/** Null: the start of the file shows that `merge` did not write it. Throws the system's own errors. */
 export function traceFacts(path: string): ReadonlyMap<string, string> | null {
   const bytes = unpacked(headOf(path));
   if (bytes === null) return null;
@@ -21,7 +21,7 @@ export function traceFacts(path: string): ReadonlyMap<string, string> | null {
   return facts.has('nccl_trace.ranks') ? facts : null;
 }
 
-/** Any program's trace, judging by its start. Throws the system's own errors. */
+/** Whether the file begins like a trace, of any program. Throws the system's own errors. */
 export function isTrace(path: string): boolean {
   const bytes = unpacked(headOf(path));
   return bytes !== null && beginsAsTrace(bytes);
@@ -37,7 +37,7 @@ function headOf(path: string): Buffer {
   }
 }
 
-/** The start, uncompressed; null: compressed and damaged. */
+/** The start, decompressed. null: it is compressed and damaged. */
 function unpacked(head: Buffer): Uint8Array | null {
   try {
     if (head[0] === 0x1f && head[1] === 0x8b)

@@ -46,7 +46,7 @@ export function watchesOf(run: Run, verdict: Verdict): FileWatch[] {
   return [...connections(run, verdict, commId), ...calls(run, verdict, commId)];
 }
 
-/** From the verdict's slice to the step: the only such arrow in a trace. */
+/** The id of the arrow from the verdict's slice to the step. A trace has only one such arrow. */
 export const lookHere = (commId: bigint): FlowId => {
   const { hi, lo } = addWord(addText(addBigint(HASH_SEED, commId), 'look here'), 1);
   return { hi, lo };

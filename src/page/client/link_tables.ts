@@ -77,8 +77,8 @@ const linkColumns = (slow: ReadonlyMap<Link, { readonly ratio: number }>): Colum
 ];
 
 /**
- * Without lines that explain less than half of the variance or have a time below zero: they say nothing. The tables for notebooks have all
- * lines.
+ * Leaves out fitted lines that explain less than half of the variance or have a time below zero, because they show nothing. The tables for
+ * notebooks have all lines.
  */
 const fits = (found: Link['average']): Link['average'] =>
   found && found.r2 >= 0.5 && found.latencyNs >= 0 ? found : null;

@@ -1,6 +1,6 @@
 /**
- * Slots of an unpacked chunk of codec ZstdBare, or ZstdPlanes, lack what can be computed. This adds it again. See schemas/rank-file.md,
- * "Codec".
+ * Slots of a decompressed chunk of codec ZstdBare or ZstdPlanes lack the fields that can be computed. This file adds these fields again.
+ * See schemas/rank-file.md, "Codec".
  */
 
 import { metaHigh, metaLow, slotCheck, word3High } from './slot.js';

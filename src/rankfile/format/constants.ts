@@ -1,7 +1,7 @@
 /**
- * The numbers of schemas/rank-file.md: kinds, classes, sizes, offsets, without computation. native/format/rank_file.h has the same contract
- * for C++. test/rankfile/format/contract.test.ts compares all three, so names follow the header's (kHeaderBytes is HEADER_BYTES, Kind::kStop is
- * Kind.Stop).
+ * The numbers of schemas/rank-file.md: kinds, classes, sizes, offsets, without computation. native/format/rank_file.h has the same numbers
+ * for C++. test/rankfile/format/contract.test.ts compares all three, so the names follow those of the C++ header (kHeaderBytes is
+ * HEADER_BYTES, Kind::kStop is Kind.Stop).
  */
 
 export const MAGIC: readonly number[] = [0x8e, 0x4e, 0x54, 0x52, 0x0d, 0x0a, 0x1a, 0x0a];

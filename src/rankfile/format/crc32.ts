@@ -1,4 +1,6 @@
-/** CRC-32 as in zlib (polynomial 0xEDB88320, reflected): Node's own, ten times as fast, which it has from 20.15 on. */
+/**
+ * CRC-32 as in zlib (polynomial 0xEDB88320, reflected). Node has one from 20.15 on, which is ten times as fast and is used if it exists.
+ */
 
 import * as zlib from 'node:zlib';
 

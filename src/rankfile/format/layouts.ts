@@ -1,8 +1,8 @@
 /**
  * The words of every kind, in the notation of native/format/rank_file.h: words of a slot separated by `|`, slots by `;`, bit fields
- * `name:bits` from bit 0 upwards, a bare name is 64 bits, `0` is zeros. Names of several slots are not fields and are left out. One table
- * gives the least number of slots, the output of `inspect` and the model's fields. The contract test compares it with the header's comments
- * and with the tables of schemas/rank-file.md.
+ * `name:bits` from bit 0 upwards, a bare name is 64 bits, `0` is zeros. Names of several slots are not fields and are left out. This one
+ * table gives the least number of slots, the output of `inspect` and the model's fields. The contract test compares it with the C++
+ * header's comments and with the tables of schemas/rank-file.md.
  */
 
 import { Kind, type KindName } from './constants.js';

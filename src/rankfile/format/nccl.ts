@@ -1,6 +1,6 @@
 /**
  * NCCL's own numbers in records: event types (bits of the masks; bit n starts with record kind 0x10 + n) and event states. Names are
- * NCCL's, shortened. Facts about an ABI; schemas/rank-file.md lists them with the releases that send them.
+ * NCCL's, shortened. schemas/rank-file.md lists them with the releases that send them.
  */
 
 export const EventType = {

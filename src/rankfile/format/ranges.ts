@@ -1,7 +1,7 @@
 /**
- * Ranges of a rank file's numbers: one table, applied where bytes become headers, tables and records. A check only proves that bytes are as
- * written, not that they make sense. A number outside its range is damage of this file. It is counted and not used for other files.
- * schemas/rank-file.md has the same table (Limits). A field without an entry may have any value of its type.
+ * Ranges of a rank file's numbers. They are checked where bytes become headers, tables and records, because a CRC only proves that the
+ * bytes were written so, not that they make sense. A number outside its range is damage of this file. It is counted and not used for other
+ * files. schemas/rank-file.md has the same table (Limits). A field without an entry may have any value of its type.
  */
 
 import { Kind } from './constants.js';

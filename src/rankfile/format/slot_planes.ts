@@ -1,10 +1,10 @@
 /**
- * Slots of an unpacked chunk of codec ZstdPlanes: byte 0 of all slots, then byte 1, up to byte 31. This makes them (bare) slots again. See
+ * A decompressed chunk of codec ZstdPlanes has byte 0 of all slots, then byte 1, up to byte 31. This file makes (bare) slots of it. See
  * schemas/rank-file.md, "Codec".
  */
 
 const WORDS = 8; // halves of four words
-/** Slots at a time: the output and four planes of the input stay in a cache. */
+/** Slots at a time, so few that the output and four planes of the input stay in a cache. */
 const BLOCK = 64;
 
 /** `planes`: 32 bytes per slot. Returns the halves of the slots' words. */

@@ -1,6 +1,6 @@
 /**
- * Named values of an event, as debug annotations: names and strings by number, the field by the value's JavaScript type. A number must be
- * exact: a safe integer or a finite fraction.
+ * Named values of an event, as debug annotations. Names and strings are written by number. The value's JavaScript type decides the field. A
+ * number must be exact: a safe integer or a finite fraction.
  */
 
 import { BugError, assertNever } from '../../base/assert.js';
@@ -64,7 +64,7 @@ export function putCount(
   return end;
 }
 
-/** Fields go in ascending order, as in the generated code: the inline name is between the values. */
+/** Fields go in ascending order, as in the generated code. So the inline name is between the values. */
 function putAnnotation(out: Chunks, at: number, sequence: Sequence, name: string, value: ArgValue): number {
   const nameIid = sequence.argNames.idOf(name);
   const textIid = typeof value === 'string' ? sequence.argTexts.idOf(value) : 0;

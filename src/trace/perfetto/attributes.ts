@@ -8,7 +8,7 @@ const PACKET_TAG = 0x0a;
 /** The prologue has fewer. */
 const MOST_PACKETS = 64;
 
-/** Empty if there are none, whatever the bytes are. Integers up to 2^53 as decimal text. */
+/** Empty if there are none, for any bytes. Integers up to 2^53 become decimal text. */
 export function readAttributes(bytes: Uint8Array): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   let at = 0;
@@ -22,7 +22,7 @@ export function readAttributes(bytes: Uint8Array): ReadonlyMap<string, string> {
   return found;
 }
 
-/** Any program's trace: one packet after another, each in the wire format. The last one may be cut. */
+/** Whether the bytes are a trace of any program: one packet after another, each in the wire format. The last packet may be cut. */
 export function beginsAsTrace(bytes: Uint8Array): boolean {
   let at = 0;
   for (let packet = 0; packet < MOST_PACKETS && at < bytes.length; packet++) {
@@ -48,7 +48,7 @@ function attributesOf(packet: Uint8Array) {
   try {
     return TracePacket.decode(packet).traceAttributes?.attribute ?? [];
   } catch {
-    return []; // another program's, or damaged
+    return []; // another program's trace, or a damaged one
   }
 }
 

@@ -1,8 +1,8 @@
 /**
  * The sequences of a block. An event is stored as its distance from the event before it on its sequence, so a sequence's times never go
- * back. But events come from several sources, each in order of time, one ahead of the other (rings, ends that are known late). So each event
- * goes to the sequence whose last event is the nearest before it. If it is earlier than all of them, one more is opened; if there are enough,
- * it goes to the last one, with its whole time.
+ * back. But events come from several sources (rings, ends that are known late). Each source is in order of time, but one is ahead of the
+ * other. So each event goes to the sequence whose last event is the nearest before it. If the event is earlier than all of these, a new
+ * sequence is opened. If there are enough sequences, the event goes to the last one, with its whole time.
  */
 
 import type { TraceNs } from '../../base/time.js';
@@ -18,7 +18,7 @@ import { Sequence } from './sequence.js';
 const TIME_SEQUENCES = 8;
 
 export class BlockSequences {
-  /** The newest first: whichever takes an event stays behind those that are ahead of it. */
+  /** The sequence with the newest event first. This order does not change when a sequence takes an event. */
   private readonly inTime: Sequence[] = [];
   private absolute: Sequence | undefined;
 

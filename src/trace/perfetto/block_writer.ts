@@ -1,7 +1,7 @@
 /**
- * Writes the packets of one process (one rank), or of a group without a process, as a block with its own uuids and sequences. It may come
- * anywhere after the prologue. The blocks of a trace are written independently, in any order, on any thread, and concatenated. After a
- * BugError the block is useless: the flushed packets are whole, but nothing may follow them.
+ * Writes the packets of one process (one rank), or of a group without a process, as a block with its own uuids and sequences. A block may
+ * come anywhere after the prologue. The blocks of a trace are written independently, in any order, on any thread, and then concatenated.
+ * After a BugError the block cannot be continued: the flushed packets are whole, but no packet may follow them.
  */
 
 import { BugError, assert } from '../../base/assert.js';
@@ -34,7 +34,7 @@ export interface BlockOptions extends BlockPosition {
   /** Nanoseconds of REALTIME, as in the prologue. */
   readonly traceStart: bigint;
   readonly output: Output;
-  /** Distinct strings per table before the rest is written inline; for tests. */
+  /** Number of distinct strings per table. Further strings are written inline. For tests. */
   readonly internLimit?: number | undefined;
 }
 
@@ -161,7 +161,7 @@ export class BlockWriter implements TrackSink {
     return this.sequences.of(at);
   }
 
-  /** The root track. Its uuid is reserved even without one, so that TrackRefs map alike. */
+  /** Describes the root track. Its uuid is reserved even if there is no root track, so that TrackRefs map to uuids in one way. */
   private describeRoot(process: ProcessSpec | null): number | undefined {
     const processUuid = this.ids.nextUuid();
     const groupUuid = this.ids.nextUuid();

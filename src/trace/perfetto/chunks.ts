@@ -1,6 +1,6 @@
 /**
- * Packets are written into one buffer, which is handed over when it is full, and used again. So memory stays at one chunk for any trace, and
- * a chunk has only whole packets. An unfinished packet lies beyond `end` and is no output until it is committed.
+ * Packets are written into one buffer. A full buffer is passed on as a chunk, and used again. So any trace needs the memory of one chunk,
+ * and a chunk has only whole packets. An unfinished packet lies after `end`, and is not part of the output before it is committed.
  */
 
 /** With the packet that fills it, it fits into one zstd frame (compression.ts). */
@@ -12,7 +12,7 @@ const FIRST_BYTES = 64 << 10;
 /** Free bytes at the start of every packet and after every `reserve`: all fixed parts of one packet. */
 const SLACK = 1024;
 
-/** Reads a chunk at once, or copies it: the writer uses it again. */
+/** Must read or copy a chunk at once, because the writer uses its memory again. */
 export type Output = (chunk: Uint8Array) => void;
 
 export class Chunks {
@@ -53,7 +53,7 @@ export class Chunks {
     this.output(chunk);
   }
 
-  /** Bytes handed over or buffered. */
+  /** Bytes passed on or buffered. */
   get total(): number {
     return this.sent + this.end;
   }

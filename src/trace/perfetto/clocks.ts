@@ -1,7 +1,7 @@
 /**
- * How packets store times. A trace begins at a REALTIME instant, and a TraceNs counts from it. Most packets store the distance from the
- * packet before (a sequence's own incremental clock, two or three bytes). Others store the TraceNs itself, on a clock of their sequence
- * that is 0 at the begin (five or six bytes; REALTIME takes nine).
+ * How packets store times. A trace begins at a REALTIME instant, and a TraceNs counts from this instant. Most packets store the distance
+ * from the packet before, on an incremental clock of their sequence (two or three bytes). Others store the TraceNs itself, on a clock of
+ * their sequence that is 0 at the begin (five or six bytes, where REALTIME takes nine).
  */
 
 import { assert } from '../../base/assert.js';

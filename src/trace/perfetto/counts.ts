@@ -7,7 +7,7 @@ export interface BlockCounts {
   readonly slices: number;
   /** How many of these slices never ended. */
   readonly openSlices: number;
-  /** Not the phases of steps that ended as they began, which are written as instants. */
+  /** Without phases of steps that ended when they began. Those are written as instants, too. */
   readonly instants: number;
   readonly counterSamples: number;
   /** Rows of `state`. Leaving a state is not a row. */

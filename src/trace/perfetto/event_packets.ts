@@ -42,7 +42,7 @@ const DOUBLE_COUNTER_VALUE = tag(44, FIXED64);
 const FLOW_IDS = tag(47, FIXED64);
 const CORRELATION_ID = tag(52, VARINT);
 
-/** TrackEvent.Type. Slices, instants and states only differ in this. A null name ends a slice or a state. */
+/** TrackEvent.Type. Slices, instants and states differ only in this field. A null name ends a slice or a state. */
 export const SLICE_BEGIN = 1;
 export const SLICE_END = 2;
 export const INSTANT = 3;
@@ -84,8 +84,8 @@ export class EventPackets {
   }
 
   /**
-   * A row of a batch as the same packet as `event`, of strings that the sequence knows. 0: no name and arrow; no argument. The numbers stay
-   * in their columns: V8 makes an object of each fraction or large number that a call passes on.
+   * Writes a row of a batch as the packet that `event` would write, if the sequence knows its strings. 0: no name and no arrow, or no
+   * argument. The numbers stay in their columns, because V8 makes an object of each fraction or large number that a call passes on.
    */
   step(
     sequence: Sequence,

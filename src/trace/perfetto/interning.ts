@@ -1,7 +1,7 @@
 /**
  * Strings that a sequence writes once and then names by number. The packet that first uses a string also defines it, so the table keeps new
- * strings until that packet's end. A full table takes no more, and further strings are written inline: names are few by contract, and
- * arguments must not fill the memory.
+ * strings until that packet's end. If the table is full, further strings are written inline. Names are few by contract, but arguments could
+ * fill the memory.
  */
 
 import { BYTES, MAX_VARINT, VARINT, closeLength, putVarint, tag } from './wire.js';
@@ -16,7 +16,7 @@ const utf8 = new TextEncoder();
 
 export class InternTable {
   private readonly ids = new Map<string, number>();
-  /** First used in the current packet; they have the newest ids. */
+  /** Strings that the current packet uses first. They have the newest ids. */
   private readonly fresh: string[] = [];
 
   /** `field`: the list of InternedData for these strings. */
@@ -64,7 +64,7 @@ export class InternTable {
   }
 }
 
-/** The numbers of a few strings by their index in a list: no look-up by text. */
+/** The numbers of a few strings by their index in a list, without a look-up by text. */
 export class KnownIds {
   private readonly ids: Uint32Array;
 

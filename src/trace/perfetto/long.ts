@@ -1,6 +1,6 @@
 /**
- * The only way for 64-bit values into the generated code. protobufjs accepts a bigint and writes 0, and it rounds a number beyond 2^53.
- * Only its Long (two 32-bit halves) is written exactly. The generated types require a Long, so any other value does not compile.
+ * The only way to pass 64-bit values to the generated code. protobufjs writes 0 for a bigint and rounds a number beyond 2^53. It writes
+ * only its Long (two 32-bit halves) exactly. The generated types require a Long, so any other value does not compile.
  */
 
 import type { Long } from 'protobufjs';

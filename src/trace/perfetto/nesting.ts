@@ -1,7 +1,7 @@
 /**
- * Checks that slices nest as the writer means, before the bytes are written. The importer closes the innermost open slice whatever an END
- * means, and swaps durations silently. So each end names its slice and times never go back. A violation is a bug of ours and stops the
- * writing.
+ * Checks that slices nest as the writer means, before the bytes are written. For each END the importer closes the innermost open slice,
+ * even if another was meant, and swaps durations without a message. So each end names its slice, and times never go back. A violation is a
+ * bug of ours and stops the writing.
  */
 
 import { BugError } from '../../base/assert.js';
@@ -24,7 +24,7 @@ export interface Track {
   /** On a track of steps: 1 in a step, 2 in a phase of it. */
   stepDepth: number;
   lastAt: number;
-  /** Number of instants at `lastAt`: the importer treats them as nested slices. */
+  /** Number of instants at `lastAt`. The importer treats them as nested slices. */
   pile: number;
   state: string | null;
   hasData: boolean;

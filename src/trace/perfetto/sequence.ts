@@ -1,6 +1,6 @@
 /**
- * One sequence of packets: a clock, and tables of strings for its own packets. Its first packet clears the reader's state, so blocks mean
- * the same at any place.
+ * One sequence of packets: a clock, and tables of strings for its own packets. Its first packet clears the reader's state, so a block means
+ * the same at any place in the trace.
  */
 
 import { DELTA_CLOCK, TRACE_CLOCK, type TraceStart } from './clocks.js';
@@ -10,8 +10,8 @@ import { encodePackets } from './protos.js';
 import { putVarint } from './wire.js';
 
 /**
- * SEQ_INCREMENTAL_STATE_CLEARED, on a sequence's first packet. The others do not say that they need that state, which only matters where
- * packets were lost on the way to the file.
+ * SEQ_INCREMENTAL_STATE_CLEARED, on a sequence's first packet. The other packets have no flag that they need this state. Such a flag only
+ * matters if packets can be lost on the way to the file.
  */
 export const CLEARED = 1;
 
@@ -59,8 +59,8 @@ export class Sequence {
   }
 
   /**
-   * The time in a row. It is written even if the distance is 0, because a packet without a timestamp is dropped. Times stay in their
-   * columns: V8 makes an object of each one that a call passes on.
+   * Writes the time of a row. It is written even if the distance is 0, because the importer drops a packet without a timestamp. Times stay
+   * in their columns, because V8 makes an object of each time that a call passes on.
    */
   putTimestamp(out: Uint8Array, position: number, times: Float64Array, row: number): number {
     const at = times[row]!;

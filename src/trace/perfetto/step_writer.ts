@@ -13,7 +13,7 @@ import type { Tally } from './counts.js';
 import { INSTANT, SLICE_BEGIN, SLICE_END, type EventPackets } from './event_packets.js';
 import type { Nesting, Track } from './nesting.js';
 
-/** What it shares with the other events of a block. */
+/** The parts of a block that steps share with other events. */
 export interface BlockParts {
   readonly nesting: Nesting;
   readonly tally: Tally;

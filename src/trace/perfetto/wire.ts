@@ -28,7 +28,7 @@ function putVarint31(out: Uint8Array, at: number, value: number): number {
   return at;
 }
 
-/** Shifts lose the bits above 31, so those groups are divided off. */
+/** Shifts lose the bits above 31, so the groups come from divisions. */
 function putLongVarint(out: Uint8Array, at: number, value: number): number {
   while (value > 0x7fffffff) {
     out[at++] = (value & 0x7f) | 0x80;

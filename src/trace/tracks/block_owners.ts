@@ -1,21 +1,21 @@
 /**
- * Whose block a pair of GPU stamps shows. NCCL may report a kernel with the stamps of other work (model/stamp_owners.ts). The blocks of one
- * channel run one after the other, so stamps belong to the work whose block surely ran within them. A block has begun when its GPU gave
- * the first sign of it, and it has not ended before its last data arrived. Only operations on the network show this.
+ * Finds the work whose block a pair of GPU stamps shows. NCCL may report a kernel with the stamps of other work (model/stamp_owners.ts).
+ * The blocks of one channel run one after the other, so stamps belong to the work whose block certainly ran between them. A block has begun
+ * when its GPU gave the first sign. It has not ended before its last data arrived. Only operations on the network show this.
  */
 
 import type { Ticks, TraceNs } from '../../base/time.js';
 import type { Kernel, Op, Work } from '../../model/types.js';
 import { GPU_SLACK_NS } from '../../model/work_end.js';
 
-/** NCCL keeps this many stamps per channel: older ones cannot be read by mistake. */
+/** NCCL keeps this many stamps per channel, so it cannot read older ones by mistake. */
 const KEPT = 64;
 
 /** A work on one channel. */
 export interface Block {
   readonly work: Work;
   readonly ops: Op[];
-  /** Its kernel, which is not drawn yet: its operations have not ended, or its stamps are of other work and its own may follow. */
+  /** Its kernel, if it is not drawn yet: its operations have not ended, or its stamps are of other work and its own may follow. */
   kernel: Kernel | null;
   isJudged: boolean;
   /** It was drawn with stamps of its own. */
@@ -23,7 +23,7 @@ export interface Block {
 }
 
 export class BlockOwners {
-  /** By communicator with operations, then by channel; in order of their first record. */
+  /** By communicator with operations, then by channel. The blocks are in order of their first record. */
   private readonly comms = new Map<number, Map<number, Block[]>>();
 
   /** `forgotten`: called for a block that is too old to be found again. */
@@ -39,7 +39,10 @@ export class BlockOwners {
     this.blockOf(work, op.channel)!.ops.push(op);
   }
 
-  /** The steps of all rings are known up to now. Returns this block, if it is over, and those before it on its channel: they are over, too. */
+  /**
+   * The steps of all rings are known up to now. If this block is over, returns it with the blocks before it on its channel, because they
+   * are over, too.
+   */
   opStop({ work, channel }: Op): readonly Block[] {
     const blocks = this.on(work?.comm ?? null, channel);
     const at = blocks.findLastIndex((block) => block.work === work);
@@ -59,13 +62,15 @@ export class BlockOwners {
     return block;
   }
 
-  /** The only work whose block surely ran between these times; null: none, or several in one block. */
+  /** The only work whose block certainly ran between these times. null: none, or several works in one block. */
   ownerOf({ comm, channel }: Kernel, from: TraceNs, to: TraceNs): Block | null {
     const owners = this.on(comm, channel).filter(({ ops }) => this.surelyRan(ops, from, to));
     return owners.length === 1 ? owners[0]! : null;
   }
 
-  /** By the Simple protocol a GPU takes data only after the proxy thread has seen them arrive, so it cannot have ended before. */
+  /**
+   * With the Simple protocol a GPU takes data only after the proxy thread has seen their arrival, so the block cannot have ended before.
+   */
   cannotEndAt({ work, ops }: Block, to: TraceNs): boolean {
     return work.proto === 'SIMPLE' && this.lastData(ops) > to + GPU_SLACK_NS;
   }

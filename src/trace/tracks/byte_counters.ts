@@ -1,7 +1,7 @@
 /**
  * Bytes that this rank sent and received over the network, and their rates: in all, and for its busiest peers. A send counts at its
- * completion (the step's stop), a receive at its data's arrival (state 11). Sizes are wire bytes, as NCCL reports them. Totals are sampled,
- * those of single peers at most once per bin. Each sample is exact for its time. Rates are means over fixed bins.
+ * completion (the step's stop), a receive at its data's arrival (state 11). Sizes are wire bytes, as NCCL reports them. Totals are sampled.
+ * Totals of single peers are sampled at most once per bin. Each sample is exact for its time. Rates are means over fixed bins.
  */
 
 import type { TraceNs } from '../../base/time.js';
@@ -91,12 +91,12 @@ interface CounterSpec {
   /** The owner in the name. */
   readonly owner: string;
   readonly name: string;
-  /** Words before "the network". */
+  /** Text before "the network". */
   readonly what: string;
   /** The peer in the name; '': all. */
   readonly of: string;
   readonly parent: (() => TrackRef) | undefined;
-  /** The rate follows it. */
+  /** Position of the counter of bytes. The rate is the next track. */
   readonly bytesOrder: number;
   readonly sampleNs: number;
   readonly binNs: number;

@@ -1,11 +1,11 @@
 /**
- * A TrackSink that passes on what lies in the windows of a plan, so that no track needs to know them. A slice that began before its window
- * is drawn from the window's edge, with the time cut off (`beforeWindowNs`). A slice that goes on after it is cut at its end
- * (`afterWindowNs`). What never ended stays open. Counters and states enter the window with their values. Tracks without an event in their
- * window are not described.
+ * A TrackSink that passes on the events in the windows of a plan, so that no track needs to know windows. A slice that began before its
+ * window is drawn from the window's begin, with the time cut off (`beforeWindowNs`). A slice that ends after the window is cut at the
+ * window's end (`afterWindowNs`). A slice that never ended stays open. Counters and states enter the window with their values. Tracks
+ * without an event in their window are not described.
  *
- * A slice that begins before the window is held until it surely reaches into it. Then it is written at the window's edge, later than its
- * time, which a sink allows.
+ * A slice that begins before the window is held until it certainly reaches into the window. Then it is written at the window's begin. That
+ * is later than its time, but a sink allows it.
  */
 
 import { assert } from '../../base/assert.js';
@@ -124,7 +124,7 @@ export class ClippedSink implements TrackSink {
     this.setValue(this.track(ref), at, name);
   }
 
-  /** After the last event: slices that still wait reach into the window. */
+  /** Called after the last event. Slices that still wait reach into the window. */
   finish(): void {
     this.steps.flush();
     for (const track of this.tracks) {

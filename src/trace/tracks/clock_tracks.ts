@@ -1,6 +1,6 @@
 /**
- * The clocks of the hosts, below the cluster: the evidence of each piece, its error, and incidents. Only drawn for several clocks, or for
- * one with incidents.
+ * The clocks of the hosts, below the cluster: the evidence of each piece, its error, and incidents. They are drawn only if there are
+ * several clocks, or one with incidents.
  */
 
 import type { TraceNs } from '../../base/time.js';
@@ -25,7 +25,7 @@ export interface ClockPiece {
   readonly flags: readonly string[];
 }
 
-/** Instants; the query for `trace.instants` in schemas/trace.md names each. */
+/** Names of instants. The query for `trace.instants` in schemas/trace.md has each of them. */
 export const CLOCK_INCIDENTS = [
   'clock jumped',
   'clock unsteady',
@@ -112,7 +112,7 @@ function incidentArgs({ byNs, to }: ClockIncident): Args {
 const boundArg = (bound: number): number | bigint | string =>
   Number.isFinite(bound) ? wholeNs(Math.ceil(bound)) : 'unbounded';
 
-/** A wall clock without a battery begins in 1970: such a step is too large for a number. */
+/** A wall clock without a battery begins in 1970. Such a step is too large for a number. */
 function wholeNs(ns: number): number | bigint {
   const whole = Math.round(ns);
   return Number.isSafeInteger(whole) ? whole : BigInt(whole);

@@ -1,6 +1,6 @@
 /**
- * The first screen: above all ranks, per communicator one slice per collective, from the first arrival to the last completion. It stays
- * open if a rank has not finished. The bus bandwidth over time is below.
+ * The first screen, above all ranks: for each communicator one slice per collective, from the first arrival to the last completion. The
+ * slice stays open if a rank has not finished. The bus bandwidth over time is below.
  */
 
 import { append } from '../../base/extremes.js';
@@ -14,7 +14,7 @@ import { Lanes, laneName } from './lanes.js';
 import type { Args, ArgValue, SliceRef, TrackRef, TrackSink } from './sink.js';
 
 export interface ClusterLabels {
-  /** A file's rank in the job, for people; of a process with several ranks the one that is `inComm` of a communicator. */
+  /** A file's rank in the job, as text. For a process with several ranks: the rank that is `inComm` in a communicator. */
   readonly rankOf: (file: number, inComm?: number, commId?: bigint) => string;
   /** Whether the files are on one clock, exact enough to show skew. */
   readonly comparable: (files: readonly number[]) => boolean;
@@ -30,7 +30,7 @@ export function describeCluster(sink: TrackSink, title = 'Cluster'): TrackRef {
   return sink.describe({ kind: 'group', name: title, rank: 0, description: CLUSTER });
 }
 
-/** Returns the name of the wanted call's lane, else of its communicator's first; null: neither is drawn. */
+/** Returns the name of the wanted call's lane, else of its communicator's first lane. null: neither is drawn. */
 export function drawCluster(
   sink: TrackSink,
   cluster: TrackRef,
@@ -180,7 +180,7 @@ class CommLanes {
     return args;
   }
 
-  /** Only if all ranks are here: the last of the known ranks may not be the straggler. */
+  /** Only if all ranks have files, because the last of the known ranks may not be the straggler. */
   private skew(collective: Collective): [string, ArgValue][] {
     const { files } = this.comm;
     const size = this.comm.nRanks > 0 ? this.comm.nRanks : this.labels.worldSize;
@@ -223,13 +223,13 @@ class CommLanes {
   }
 }
 
-/** If the call came when all others waited already, the host was late; else its GPU, which began late after a call in time. */
+/** If the call came when all others waited already, the host was late. Otherwise the GPU was late: it began late after a call in time. */
 const lateOn = ({ late: { onGpu }, lastArrival }: Pick<Collective, 'late' | 'lastArrival'>): string =>
   onGpu.basis === 'call' || 2 * (onGpu.called - onGpu.others) > lastArrival - onGpu.others
     ? 'host call'
     : 'GPU';
 
-/** Null: left open. Never before its start, whatever the clocks say. */
+/** null: the slice stays open. The end is never before the start, even if the clocks are wrong. */
 export function drawnUntil({ open, end, enqueued, firstArrival }: Collective): TraceNs | null {
   if (open.length > 0) return null;
   const last = end ?? enqueued ?? firstArrival;

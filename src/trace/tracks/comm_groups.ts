@@ -91,7 +91,7 @@ export function drawCommunicators({ sink, file, time }: TrackContext, groups: Co
       ['nNodes', comm.nNodes],
       ['interface', `v${comm.abi}`],
     ];
-    // Nothing is older than the start of the file.
+    // No event is older than the start of the file.
     const initTick = ticks(Math.max(0, comm.initTick));
     sink.instant(track, time(initTick), 'init', { args });
     if (comm.finalizeTick === null) continue;

@@ -24,7 +24,7 @@ export interface Slot {
   isBusy: boolean;
   /** Begin of the newest phase, or of the step; when the step ended. */
   phaseAt: TraceNs;
-  /** The newest phase is a peer wait, which is drawn when it is over. */
+  /** The newest phase is a peer wait. It is drawn when it is over. */
   inPeerWait: boolean;
 }
 
@@ -56,11 +56,11 @@ export class Connections {
 /** A channel number is one byte; -1 for a lost operation. */
 const CHANNELS = 257;
 
-/** The order of tracks is an int32: room for all channels, and these peers and lanes. */
+/** The order of tracks is an int32. It has room for all channels, and for this many peers and lanes. */
 const PEERS = 1 << 16;
 const LANES = 60;
 
-/** Arrows begin in a send's peer wait (state 20). All ranks of a communicator run one NCCL, so older ones have no arrows. */
+/** Arrows begin in a send's peer wait (state 20). All ranks of a communicator run the same NCCL, so older versions have no arrows. */
 const FIRST_WITH_PEER_WAIT = 4;
 
 function arrowsOf({ sharesClock }: TrackContext, op: Op): Hash64 | null {
@@ -71,7 +71,7 @@ function arrowsOf({ sharesClock }: TrackContext, op: Op): Hash64 | null {
 
 export class Connection {
   readonly lanes: Lanes<TrackRef>;
-  /** Names its transfers at both ends; null: the other end is not known, or gets no arrow. */
+  /** The part of its transfers' ids that both ends share. null: the other end is not known, or gets no arrow. */
   readonly transfers: Hash64 | null;
   /**
    * Sets of step slots. An operation has one from its first sign of life on: NCCL works on the operations of a connection one after the

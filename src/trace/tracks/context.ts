@@ -22,15 +22,15 @@ export interface TrackContext {
   readonly standInSteps: (op: Op) => number;
   /** The newest heartbeat, record or poll of the file; null: none. */
   readonly lastSign: Ticks | null;
-  /** The process gave no sign after that, though the run went on. */
+  /** The process is silent: it gave no sign after `lastSign`, although the run went on. */
   readonly isSilent: boolean;
   /** Whether the CollApi or P2pApi in this row has no further events. */
   readonly isBareCall: (apiRow: number) => boolean;
   /** Whether NCCL reports no ends on its connection (CollNet, memcpy). */
   readonly neverEnds: (op: Op) => boolean;
   /**
-   * Whether an arrow to that rank of the communicator (by commId) can be drawn: its file is here, on the same axis; with `needsCounter` on
-   * the same counter, for transfers that were not checked against their other end.
+   * Whether an arrow to that rank of the communicator (by commId) can be drawn. Its file must be on the same axis. With `needsCounter` it
+   * must be on the same counter, for transfers that were not checked against their other end.
    */
   readonly sharesClock: (commId: bigint, commRank: number, needsCounter: boolean) => boolean;
   /** Transfers with contradicting ends: they get no arrow. Ids as `transferName`. */

@@ -11,7 +11,7 @@ interface Due {
 }
 
 export class DueEnds {
-  /** Latest first: the next is popped from the end. Few are open at a time. */
+  /** Latest first, because the next one is taken from the end of the list. Few are open at a time. */
   private readonly queue: Due[] = [];
 
   schedule(at: TraceNs, end: (at: TraceNs) => void): void {

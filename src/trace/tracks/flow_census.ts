@@ -1,6 +1,6 @@
 /**
- * The arrow ends that a rank has drawn: ranges of steps per operation, in columns. Joined over all ranks they give the number of arrows,
- * without keeping every step.
+ * The arrow ends that a rank has drawn: ranges of steps per operation, in columns. The ends of all ranks together give the number of
+ * arrows, and no single step is kept.
  */
 
 import { STEP_BITS } from '../../model/identity.js';

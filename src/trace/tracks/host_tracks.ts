@@ -1,10 +1,10 @@
 /**
  * Host threads: the nested calls of each thread (GroupApi, CollApi, P2pApi, KernelLaunch, Group, CeColl...). Calls on one thread are
  * synchronous, so a call that starts while another is open lies within it. If callbacks contradict this (the outer call ends first), the
- * inner slice is cut at the outer's end and continued on another lane: nothing is lost, nothing overlaps.
+ * inner slice is cut at the end of the outer one and continued on another lane. So no time is lost and no slices overlap.
  *
- * What a thread only observes (a network plugin's transfers), and unknown events, run in parallel on tracks of their own, with as many
- * lanes as needed.
+ * Events that a thread only observes (a network plugin's transfers), and unknown events, may overlap. They have tracks of their own, with
+ * as many lanes as needed.
  */
 
 import type { TraceNs } from '../../base/time.js';
@@ -31,7 +31,7 @@ interface Lane {
 interface HostThread {
   readonly lanes: Lane[];
   readonly describe: (lane: number) => TrackRef;
-  /** Threads share an overflow ring, or spans are parallel: only a parent encloses there. */
+  /** Threads share an overflow ring, or spans are parallel. Then only a parent encloses a span. */
   readonly shared: boolean;
 }
 
@@ -61,14 +61,14 @@ const CALLS =
   'Calls of this thread into NCCL and its kernel launches, nested as they were made. They show when work ' +
   'was enqueued, not when it was done.';
 
-/** Non-blocking communicators have a thread per launch: more than this on one ring share one track. */
+/** Non-blocking communicators have a thread per launch. If a ring has more threads than this, they share one track. */
 const MOST_THREADS = 16;
 
 export class HostTracks {
   private group: TrackRef | undefined;
   private readonly threads = new Map<string, HostThread>();
   private readonly leasesByRing = new Map<number, readonly Lease[]>();
-  /** The last look-up: calls come in bursts. */
+  /** The result of the last look-up, because calls come in bursts. */
   private last: {
     readonly ring: number;
     readonly lease: Lease | undefined;

@@ -1,7 +1,7 @@
 /**
- * What this rank has in flight: collectives and sends/receives enqueued and not ended, and proxy operations appended and not stopped. A
- * counter that stays up at the end of a recording shows a hang. One that stays at its maximum shows that the network sets the pace, not the
- * application.
+ * Counters of pending work: collectives and sends/receives that are enqueued and not ended, and proxy operations that are appended and not
+ * stopped. A counter that stays up at the end of a recording shows a hang. A counter that stays at its maximum shows that the network sets
+ * the pace, not the application.
  */
 
 import type { TraceNs } from '../../base/time.js';
@@ -70,7 +70,7 @@ export class InFlight {
     this.sampledOps?.finish();
   }
 
-  /** Null: its communicator is another process's, or not known. */
+  /** null: its communicator belongs to another process, or is not known. */
   private commOps({ comm, foreign }: Op, at: TraceNs): CommOps | null {
     if (!comm || foreign) return null;
     let ops = this.byComm.get(comm);

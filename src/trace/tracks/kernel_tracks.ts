@@ -1,8 +1,8 @@
 /**
- * Kernel channels: the GPU's own stamps (%globaltimer) on the host's clock. One track per communicator and channel, written when a kernel's
- * stop is known, so late. Stamps of other work (NCCL's counters drift apart in known cases) are drawn as that work's if its network
- * operations show that it ran then (block_owners.ts). An impossible timestamp is never drawn: the slice shows when the proxy thread
- * noticed, and says so. The phases of a block (v7) have a track below.
+ * Kernel channels: the GPU's own stamps (%globaltimer) on the host's clock, with one track per communicator and channel. A slice is written
+ * late, when the kernel's stop is known. In known cases NCCL reports stamps of other work. They are drawn as that work's kernel if its
+ * network operations show that it ran then (block_owners.ts). An impossible timestamp is never drawn. The slice then shows when the proxy
+ * thread noticed the kernel, and says so. The phases of a block (v7) have a track below.
  */
 
 import { OpenSet } from '../../base/open_set.js';
@@ -174,7 +174,7 @@ export class KernelTracks {
     return comm !== null && comm.abi >= FIRST_STAMPED_ABI ? 'no start timestamp' : null;
   }
 
-  /** Comparisons are written so that NaN, from senseless stamps, is suspect too. */
+  /** The comparisons also find NaN suspect, which comes from impossible stamps. */
   private suspicion(
     kernel: Kernel,
     gpuTime: (at: GpuNs) => TraceNs,

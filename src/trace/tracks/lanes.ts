@@ -1,6 +1,6 @@
 /**
- * Lanes for overlapping slices: Perfetto silently corrupts overlaps on one track, so each lane is a track and holds one slice at a time.
- * The lowest free lane is taken.
+ * Lanes for overlapping slices. Perfetto shows wrong times for slices that overlap on one track, without a message. So each lane is a track
+ * and holds one slice at a time. A slice takes the lowest free lane.
  */
 
 /** Finds the lowest free lane by halving, because a file may keep any number of things open at once. */
@@ -13,7 +13,7 @@ export class LaneNumbers {
     return this.made;
   }
 
-  /** `at`: its begin, where slices do not come in order of time: it takes no lane that was released later. */
+  /** `at`: begin of the slice, if slices do not come in order of time. The slice takes no lane that was released later. */
   acquire(at = Number.MAX_VALUE): number {
     const lane = this.lowest(at) ?? this.made++;
     this.release(lane, Infinity);

@@ -1,6 +1,6 @@
 /**
- * Records that fit no event, at their time: late, repeated, foreign, or unknown to this version. Nothing new is dropped. A flood is cut
- * short here and counted in full in the report. They are drawn at the end, because rings are read one ahead of the other.
+ * Draws records that fit no event, at their time: late, repeated, foreign, or unknown to this version. If there are very many, only the
+ * first are drawn, and the report counts all. They are drawn at the end, because one ring is read ahead of the other.
  */
 
 import type { TraceNs } from '../../base/time.js';

@@ -91,7 +91,10 @@ export class OpTracks {
     this.endOp(op, at, []);
   }
 
-  /** Ends operations that were unfinished when their communicator was finalized: they never end. The others stay open, which shows a hang. */
+  /**
+   * Ends operations that were unfinished when their communicator was finalized, because they never end. Other operations stay open, which
+   * shows a hang.
+   */
   finish(steps: StepTable): void {
     const waiting: Op[] = [];
     for (const op of this.open.all()) {

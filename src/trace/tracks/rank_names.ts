@@ -1,7 +1,7 @@
 /**
  * Ranks in the names of tracks. The UI shows a pinned track without its process, and the first screen has pinned tracks. So each track that
- * may be pinned names its rank: "rank 6 · ch00 recv from 7". Numbers are ranks of the job, as in the report; if that is not known, the name
- * says "comm rank".
+ * may be pinned names its rank: "rank 6 · ch00 recv from 7". Numbers are ranks of the job, as in the report. If the rank of the job is not
+ * known, the name says "comm rank".
  */
 
 import type { Communicator } from '../../model/recording.js';
@@ -15,7 +15,7 @@ export interface RankNames {
 
 type NamedRanks = Pick<Communicator, 'commId'>;
 
-/** "rank 6", "comm rank 2"; without a known communicator the process's name. */
+/** "rank 6", "comm rank 2". If the communicator is not known: the process's name. */
 export const rankName = (names: RankNames, comm: (NamedRanks & Pick<Communicator, 'rank'>) | null): string =>
   comm === null ? names.own : withRank(names.inJob(comm, comm.rank), comm.rank);
 

@@ -1,6 +1,6 @@
 /**
- * The recorder's own tracks: the times with lost records, as slices per ring, and the last sign, so that work hung for half an hour looks
- * like half an hour.
+ * The recorder's own tracks: the times with lost records, as slices per ring, and the last sign. The last sign makes work that hung for
+ * half an hour half an hour long.
  */
 
 import { ticks, type Ticks, type TraceNs } from '../../base/time.js';
@@ -64,7 +64,7 @@ function drawGaps(context: TrackContext, parent: TrackRef, ring: Ring, gaps: rea
   }
 }
 
-/** A gap at an edge of the ring reaches from the ring's first use, or to the last sign. */
+/** A gap at the begin of the ring reaches from the ring's first use. A gap at its end reaches to the last sign. */
 function stretch({ file }: TrackContext, ring: Ring, gap: Gap): [Ticks, Ticks] {
   const firstUse = file.leases.find((lease) => lease.ring === ring.ring)?.fromTick ?? ticks(0);
   const before = gap.beforeTick ?? gap.afterTick ?? ticks(0);
@@ -115,7 +115,7 @@ function drawSilence({ sink, names }: TrackContext, parent: TrackRef, from: Trac
   sink.begin(track, from, 'no sign of life');
 }
 
-/** A running job changed its recording: what is missing afterwards may not have been requested. */
+/** A running job changed its recording, so records that are missing afterwards may not have been requested. */
 function drawControl({ sink, file, time }: TrackContext, parent: TrackRef): void {
   const changes = controlChanges(file);
   if (changes.length === 0) return;

@@ -1,14 +1,14 @@
 /**
- * A counter that changes too often to draw: at most one sample per `interval`, each exact for its time, always with the last value before a
- * pause. 0 ns: every change. A job of an hour would have 36 million samples of 100 us on each rank, and a screen has a few thousand columns:
- * so the interval grows with the time that is drawn.
+ * A counter that changes too often to draw every change. It has at most one sample per `interval`. Each sample is exact for its time, and
+ * the last value before a pause is always drawn. 0 ns: every change. With samples every 100 us, a job of an hour would have 36 million on
+ * each rank, and a screen has a few thousand columns. So the interval grows with the time that is drawn.
  */
 
 import type { TraceNs } from '../../base/time.js';
 import type { TrackRef, TrackSink } from './sink.js';
 
 const SHORTEST_NS = 100_000;
-/** Intervals of a counter, with at most two samples each: more than a screen has columns, also when zoomed in to half. */
+/** Intervals of a counter, with at most two samples each. Half of them are still more than a screen has columns. */
 const MOST_INTERVALS = 4096;
 
 /** ns between two samples of a counter that is drawn over `span`. */

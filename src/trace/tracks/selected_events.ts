@@ -1,7 +1,7 @@
 /**
- * A filter between the pairing and a rank's drawing: it passes events of the selected communicators, and of steps, which are most frequent,
- * those within the detail and the window. A group of calls belongs to no single communicator and always passes, as do events of proxy
- * threads.
+ * A filter between the pairing and a rank's drawing. It passes events of the selected communicators. Steps are the most frequent events, so
+ * it passes only steps within the detail and the window. A group of calls belongs to no single communicator and always passes. Events of
+ * proxy threads always pass, too.
  */
 
 import { STARTED, StepEvents, type StepListener } from '../../model/step_events.js';

@@ -1,9 +1,9 @@
 /**
- * Slices of network transfers on their way to a sink. Nine of ten slices are of this kind, so they are not handed over one call each: they
- * are rows of columns, and the sink takes a batch of them in one loop. On a track of steps there is nothing else but instants: one step at a
- * time, in it one phase after the other. The rules of sink.ts hold here too.
+ * Slices of network transfers on their way to a sink. Nine of ten slices are of this kind, so there is no call per slice. They are rows of
+ * columns, and the sink takes a batch of them in one loop. A track of steps has only these slices and instants: one step at a time, and in
+ * it one phase after the other. The rules of sink.ts hold here, too.
  *
- * A sink takes the rows that wait before any other event, so their order is that of the calls.
+ * A sink takes the waiting rows before any other event, so all events keep the order of the calls.
  */
 
 import { assert } from '../../base/assert.js';
@@ -26,7 +26,7 @@ export const StepRow = {
 /** Names of slices, by the number in a row. */
 export const StepName = { Step: 0, Gpu: 1, Peer: 2, Send: 3, Recv: 4, Flush: 5, NotKnown: 6 } as const;
 export type StepName = (typeof StepName)[keyof typeof StepName];
-/** `not known`: the record of what the step did is lost. */
+/** `not known`: the record of the step's state is lost. */
 export const STEP_NAMES = [
   'step',
   Wait.Gpu,
@@ -59,7 +59,7 @@ export class StepSlices {
   /** Of an end: further arguments. */
   readonly args: Args[] = new Array<Args>(ROWS).fill(NO_ARGS);
 
-  /** `take` gets the number of rows, and reads them at once: they are overwritten afterwards. */
+  /** `take` gets the number of rows. It must read them at once, because they are overwritten afterwards. */
   constructor(private readonly take: (slices: StepSlices, rows: number) => void) {}
 
   begin(track: TrackRef, at: TraceNs, step: number): void {
@@ -90,7 +90,7 @@ export class StepSlices {
     }
   }
 
-  /** Hands over what waits. */
+  /** Passes the waiting rows to the sink. */
   flush(): void {
     const rows = this.length;
     if (rows === 0) return;
@@ -132,7 +132,7 @@ export class StepSlices {
   }
 }
 
-/** For sinks to which a slice of a step is like any other: hands them over one by one. */
+/** Passes the slices of steps one by one, for sinks that do not distinguish them from other slices. */
 export class StepsOneByOne {
   /** Per track: the step, then its phase. */
   private readonly open = new Map<TrackRef, SliceRef[]>();

@@ -1,13 +1,13 @@
 /**
- * The track `verdict`, first in the cluster group: what is wrong with the run, when, as text. It knows no verdicts: the trace's composer
- * provides the content (trace/above_ranks.ts). It is part of every selection, and marks the start of the recording, so that a
- * reduced drawing begins where the whole run does.
+ * The track `verdict`, first in the cluster group: it says what is wrong with the run, and when. It knows no verdicts: trace/above_ranks.ts
+ * provides the content. It is part of every selection. It marks the start of the recording, so that a reduced drawing begins where the
+ * whole run begins.
  */
 
 import type { TraceNs } from '../../base/time.js';
 import type { Args, FlowId, TrackRef, TrackSink } from './sink.js';
 
-/** Ends at its given time: only what NCCL did not finish stays open. */
+/** A moment ends at its given time. Only work that NCCL did not finish stays open. */
 export interface VerdictMoment {
   readonly from: TraceNs;
   readonly to: TraceNs;
@@ -16,7 +16,7 @@ export interface VerdictMoment {
 }
 
 export interface VerdictPicture {
-  /** The recording's begin; else that of a requested window. */
+  /** The track begins with the recording. Otherwise it begins with a requested window. */
   readonly isFromBegin: boolean;
   /** In order of time, without overlap; at least one. */
   readonly moments: readonly VerdictMoment[];
@@ -26,7 +26,7 @@ export interface VerdictPicture {
   readonly lines: readonly string[];
   /** Opens the Perfetto UI as `nccl-trace open` does; the user then opens the trace by hand. */
   readonly link: string;
-  /** To where the verdict points; null: nowhere, or it is not drawn. */
+  /** The arrow to the step that the verdict names. null: there is none, or the step is not drawn. */
   readonly arrow: FlowId | null;
 }
 

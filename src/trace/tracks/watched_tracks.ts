@@ -1,7 +1,7 @@
 /**
- * A TrackSink that watches a few tracks and reports on which lane something is open, and since when: the first screen pins and selects
- * these. If an arrow points to an open slice, an instant `look here` holds its end, because the open slice began before the arrow's source
- * and the importer only draws arrows forward. It is directly before the writer, so it knows what is really drawn.
+ * A TrackSink that watches a few tracks. It reports on which lane a slice is open, and since when, because the first screen pins and
+ * selects these. If an arrow points to an open slice, the arrow ends at an instant `look here`. The open slice began before the arrow's
+ * source, and the importer only draws arrows forward. This sink is directly before the writer, so it knows what is really drawn.
  */
 
 import type { TraceNs } from '../../base/time.js';

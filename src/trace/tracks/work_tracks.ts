@@ -169,7 +169,7 @@ function workArgs(work: Work, end: WorkEnd): Args {
 
 const later = (a: TraceNs, b: TraceNs): TraceNs => (b > a ? b : a);
 
-/** A collective with a repeated number is a replay, unless its call says that there is no graph. */
+/** A collective with a repeated number is a replay, unless its call shows that there is no graph. */
 function ordinalName({ kind, api }: Work): string {
   return kind === 'Coll' && (api === null || api.graphCaptured) ? 'replay' : 'ordinal';
 }
