@@ -38,7 +38,7 @@ export function alignedSegments(
   const cuts = [first, ...ends, ...jumps, last].sort((a, b) => a - b);
   return cuts.slice(1).flatMap((to, i): ClockSegment[] => {
     const from = cuts[i]!;
-    // The two times are the same but for rounding.
+    // The two times differ only by rounding.
     if (to - from < 1) return [];
     const [left, right] = [from - coarse[domain]!, to - coarse[domain]!];
     return [
@@ -101,7 +101,7 @@ function boundsOf(
 
 /**
  * Growth of a bound after the last evidence, per ns. The last piece's slope has the errors of its ends, and both rates may go on changing
- * as declared, by `curved` each. Two counters differ by at most MAX_RATE, and their estimate by `own`.
+ * as declared, by `curved` each. The rates of two counters differ by at most MAX_RATE, and their estimates by `own`.
  */
 function widening(own: number, slope: number, curved: number): number {
   return Math.min(MAX_RATE + own, slope + 2 * curved);

@@ -36,7 +36,10 @@ export interface AlignmentOptions {
 
 export const ALIGNMENT_DEFAULTS: AlignmentOptions = { alike: 0.35, wanderPpmPerMinute: 3 };
 
-/** Standard errors of a 99 % bound. More than the 2.58 of a normal distribution: they are parts of delays that are estimated as well. */
+/**
+ * Standard errors of a 99 % bound. More than the 2.58 of a normal distribution, because the delays that they are parts of are estimated,
+ * too.
+ */
 const LIKELY = 2.8;
 /** ns: evidence is contradictory if projection leaves more than this violated. */
 const TOLERANCE_NS = 50;
@@ -51,7 +54,7 @@ export interface UnlikeLink {
 
 export interface Alignment {
   readonly knots: Knots;
-  /** Per domain its clocks, by time: several if its counter jumped. The first one has the number of the domain. */
+  /** Per domain its clocks, by time. There are several if its counter jumped. The first clock has the number of the domain. */
   readonly parts: readonly (readonly ClockPart[])[];
   /** Per clock, at the knots: common axis = coarse axis + correction. */
   readonly corrections: readonly Float64Array[];
@@ -61,7 +64,7 @@ export interface Alignment {
   readonly spans: Knots;
   /** Truth minus estimate against the group's reference, per span and clock. */
   readonly hard: readonly (readonly Interval[])[];
-  /** Per domain: its hard bounds rest on causality alone, not also on credits, which are assumed to be true. */
+  /** Per domain: whether its hard bounds rest on causality alone. Otherwise they also rest on credits, which are assumed to be true. */
   readonly sure: readonly boolean[];
   /** 99 % bound of |truth - estimate| for two clocks of a group in a piece, ns, without the hard bound. */
   readonly likely: (a: number, b: number, piece: number) => number;
@@ -75,12 +78,15 @@ export interface Alignment {
   /** Least delays by likeness, ns. */
   readonly delays: ReadonlyMap<string, number>;
   readonly unlike: readonly UnlikeLink[];
-  /** Links and hosts that the evidence contradicts, in the order in which they were found. All are left out, except clocks that jumped. */
+  /**
+   * Links and hosts that the evidence contradicts, in the order in which they were found. Their evidence is left out, except for clocks
+   * that jumped.
+   */
   readonly culprits: readonly Culprit[];
 }
 
 /**
- * Domains are numbers from 0; their hosts are not known here. `sure`: the evidence for hard bounds, by default the part of `edges` without
+ * Domains are numbers from 0. Their hosts are not known here. `sure`: the evidence for hard bounds, by default the part of `edges` without
  * assumptions.
  */
 export function align(
@@ -160,8 +166,8 @@ export function align(
 }
 
 /**
- * Hard bounds that also hold if a counter jumped by too little to be seen. Such a jump breaks the bounds by its excess over the least delay
- * of messages, because a clock has that much room on either side.
+ * Hard bounds that also hold if a counter jumped by too little to be seen. A clock has room on either side for the least delay of messages.
+ * So such a jump breaks the bounds only by the part above the least delay.
  */
 function withTooSmall(bounds: SureBounds, tooSmall: JumpsSeen['tooSmall'], guess: Estimate): SureBounds {
   const shortest = tooSmall.map(() => Infinity);
@@ -180,7 +186,7 @@ function withTooSmall(bounds: SureBounds, tooSmall: JumpsSeen['tooSmall'], guess
   };
 }
 
-/** Most jumps that are found, one after the other. Clocks that jump more often are not steady. */
+/** Limit of the jumps that are found, one after the other. Clocks that jump more often are not steady. */
 const MOST_JUMPS = 64;
 
 /** This many culprits are found one by one, each without the ones before... */
@@ -220,7 +226,7 @@ function alignOnce(
 ): Attempt | { readonly jump: Jump } {
   const clocks = references.length;
   const inside = used.filter(({ from, to }) => references[from] === references[to]);
-  // If no two hosts can be solved together, one-sided bounds are all there is. They last as long as any evidence does.
+  // If no two hosts can be solved together, there are only one-sided bounds. They last as long as the evidence.
   const knots = knotsFor(inside.length > 0 ? inside : [...used, ...certain], clocks);
   const mostWander = perNs(options.wanderPpmPerMinute);
   const linked = linksOf(inside, knots);

@@ -1,8 +1,8 @@
 /**
  * How far one clock can be ahead of another, by the pairs in one direction. A pair bounds one instant: its sender's clock showed `time`,
- * its receiver's at most `time + delay`. Between two pairs clocks may bend by the declared curvature. Beside a pair they drift apart at
- * most as fast as two rates, which differ by piece. Nothing is estimated here: times are the sender's, and delays are differences of the
- * two clocks.
+ * its receiver's clock showed at most `time + delay`. Between two pairs clocks may bend by the declared curvature. Beside a pair they drift
+ * apart at most at the difference of their rates, which are bounded per piece. Nothing is estimated here: times are the sender's, and
+ * delays are differences of the two clocks.
  */
 
 import { pieceAt, knotTime, type Knots } from './corrections.js';
@@ -17,7 +17,7 @@ export interface GainRates {
 }
 
 /**
- * At each of `times` (of the sender's clock, rising) the most that the receiver's can be ahead of it, ns. `hull`: time, delay, ...
+ * At each of `times` (of the sender's clock, rising): how far the receiver's clock can be ahead of it at most, ns. `hull`: time, delay, ...
  * by rising time, not empty. `curvature`: most that either clock's rate changes, 1/ns.
  */
 export function mostAhead(

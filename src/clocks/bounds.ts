@@ -1,17 +1,17 @@
 /**
- * How wrong the corrections can be. *Hard*: every pair says that its sender's clock is ahead of its receiver's by no more than the
- * pair's delay, and such statements add up along paths. Between pairs clocks may bend by a declared curvature, and nothing else is assumed.
+ * How wrong the corrections can be. *Hard*: every pair says that its sender's clock is ahead of its receiver's by no more than the pair's
+ * delay, and such statements add up along paths. Between pairs clocks may bend by a declared curvature, and nothing else is assumed.
  *
  * The bound of a path is for one instant, by the group's reference. The first arc is asked about that instant, the next arc about the
  * latest time that the first arc's receiver can have shown then, and so on. Each arc is asked once, for the instant at which its clock is
  * estimated to be. How fast its two clocks can drift apart bounds what a different instant would add (`stretch`).
  *
  * Paths are summed at the knots and at instants between them. The bounds at one instant also limit the clock at other instants
- * (tangents.ts). Between two instants the clock is never farther above the chord than the curvature allows. The corrections are
- * followed along that chord, also across knots, which clocks do not reach at one instant.
+ * (tangents.ts). Between two instants the clock is never farther above the chord than the curvature allows. The corrections are followed
+ * along that chord, also across knots, which clocks do not reach at one instant.
  *
- * It is done twice. The first time, rates are only bounded by what holds for any two counters. The bounds that result limit the rate of
- * each clock in each piece, and so how much pairs at other times count.
+ * This is done twice. The first time, the bounds of rates are those of any two counters. The result limits the rate of each clock in each
+ * piece. The second time, these rates limit more closely what pairs at other times show.
  */
 
 import { MAX_RATE, mostAhead, type GainRates } from './arc_limit.js';
@@ -25,7 +25,7 @@ import { bandOf, worstOfSpans, type Interval, type Readings } from './readings.j
 import { anyRate, fastestDrift, gainOf, narrowRates } from './rates.js';
 import { findUnsteady } from './unsteady.js';
 
-/** Largest distance of instants: clocks hardly change in between. With many arcs it is larger. */
+/** Largest distance of instants, because clocks hardly change in between. With many arcs it is larger. */
 const INSTANTS_APART_NS = 2.5e9;
 /** The least and the largest number for one piece, however long it is. */
 const MOST_INSTANTS = 24;
@@ -208,7 +208,7 @@ interface Source {
   readonly domains: (readonly Interval[])[];
 }
 
-/** So many readings are kept in all: some ten MB. */
+/** Limit of the readings that are kept in all: some ten MB. */
 const CELLS_KEPT = 1 << 21;
 
 /** The largest distance of a correction from 0. */
@@ -218,7 +218,10 @@ function farthest(corrections: readonly Float64Array[]): number {
   return far;
 }
 
-/** The factor by which an arc makes longer what precedes it, because its instant is uncertain. Backwards likewise. */
+/**
+ * The factor by which an arc makes the path before it longer, because the arc's instant is uncertain. In the other direction the factor is
+ * the same.
+ */
 const stretchOf = (rate: number): number => 1 / (1 - rate);
 
 function joinPieces(hulls: readonly EdgeHull[], curvature: number): ArcHull[] {

@@ -67,7 +67,7 @@ export interface MapPiece {
 /** The outer segments reach to the ends of the trace. */
 export function mapPieces({ segments }: ClockMap, duration: number): MapPiece[] {
   let last = 0;
-  // A piece ends where the next one begins. Rounded separately, its end would differ: by 256 ns if a wall clock is decades off.
+  // A piece ends where the next one begins. If its end were rounded separately, it would differ: by 256 ns if a wall clock is decades off.
   const starts = segments.map((segment, i) => {
     last = Math.max(last, i === 0 ? 0 : toTraceIn(segment, segment.from));
     return last;

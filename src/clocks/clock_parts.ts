@@ -1,6 +1,6 @@
 /**
- * A counter that jumped is two clocks: one before the jump and one behind it, each with the evidence of its time. Pairs from
- * between, which may be of either, are not used. Both clocks are solved for like any other, so nothing else knows of jumps.
+ * A counter that jumped is two clocks: one before the jump and one after it, each with the evidence of its time. Pairs that may belong to
+ * either clock are not used. Both clocks are solved like any other clock, so no other code knows of jumps.
  */
 
 import { correctionAt, type Knots } from './corrections.js';
@@ -18,7 +18,7 @@ export interface ClockPart {
 /** A clock of a domain that did not jump. */
 export const wholeClock = (clock: number): readonly ClockPart[] => [{ clock, from: -Infinity, to: Infinity }];
 
-/** The parts of a domain, when `clock`, one of them, jumped: it keeps its number before the jump, and is `next` behind it. */
+/** The parts of a domain after its part `clock` jumped. The part keeps its number before the jump, and is `next` after it. */
 export function splitParts(
   parts: readonly ClockPart[],
   { clock, from, to }: Jump,
@@ -67,7 +67,7 @@ function partOf(edge: EdgeEvidence, holds: (time: number, delay: number) => bool
   return { ...edge, windows, pairs: windows.reduce((sum, { pairs }) => sum + pairs, 0) };
 }
 
-/** The clock of a domain at a time of its own; while it jumps, both. */
+/** The clock of a domain at a time of its own. During the jump: both clocks. */
 export function clocksAt(parts: readonly ClockPart[], time: number): readonly ClockPart[] {
   const at = Math.max(
     0,
@@ -76,7 +76,7 @@ export function clocksAt(parts: readonly ClockPart[], time: number): readonly Cl
   return parts.slice(at, time <= parts[at]!.to ? at + 1 : at + 2);
 }
 
-/** A domain's correction at a time of its own; while it jumps, on the way from one part to the next. */
+/** A domain's correction at a time of its own. During the jump it goes from one part's correction to the next one's. */
 export function correctionIn(
   { knots, corrections }: { readonly knots: Knots; readonly corrections: readonly Float64Array[] },
   parts: readonly ClockPart[],

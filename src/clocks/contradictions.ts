@@ -1,4 +1,7 @@
-/** Decides which link or host is named if evidence contradicts itself. A link with wrong pairs, or with stamps of another meaning, is named alone. */
+/**
+ * Decides which link or host is named if the evidence contradicts itself. A link with wrong pairs, or with stamps of another meaning, is
+ * named alone.
+ */
 
 import type { Knots } from './corrections.js';
 import type { EdgeHull } from './edge_hulls.js';
@@ -6,8 +9,9 @@ import { violationOf } from './projection.js';
 
 export type Culprit =
   /**
-   * The host's clock jumped at about this time of its own, by `ns` against the others. `other`: or that host's clock jumped in the other
-   * direction, because the two only have each other as peers. `isSplit`: its times before and after are aligned all the same.
+   * The host's clock jumped at about this time of its own, by `ns` against the others. `other`: the jump may be that host's instead, in the
+   * other direction, because the two have only each other as peers. `isSplit`: the times before and after the jump are aligned
+   * nevertheless.
    */
   | {
       readonly what: 'clock-jump';
@@ -19,7 +23,7 @@ export type Culprit =
     }
   | Contradiction;
 
-/** What pairs say that cannot be true of clocks that did not jump. */
+/** Pairs that are impossible if no clock jumped. */
 export type Contradiction =
   | UnsteadyClock
   /** Pairs of this link contradict the others by `by` ns. */
@@ -34,8 +38,8 @@ export interface UnsteadyClock {
 }
 
 /**
- * The link that the estimate contradicts most (one link counts little in it), and those contradicted by `asBadAs` of that, each by its
- * worst. If one host's links with several others are similarly bad, its clock is the cause.
+ * The link that the estimate contradicts most; one link counts little in the estimate. Also the links that it contradicts by at least
+ * `asBadAs` of this. Each link counts by its worst pair. If one host's links with several others are similarly bad, its clock is the cause.
  */
 export function worstLinks(
   knots: Knots,

@@ -11,16 +11,16 @@ export interface Knots {
   readonly count: number;
 }
 
-/** A clock whose rate changes by 3 ppm a minute leaves a line over this by 0.2 µs: closer knots would show nothing more. */
+/** Over this time, a clock whose rate changes by 3 ppm a minute leaves a straight line by 0.2 µs. Closer knots would show nothing more. */
 const SHORTEST_PIECE_NS = 5e9;
 /**
- * Knots are at most this far apart, unless windows of evidence are wider. A line over five minutes is 5 to 12 µs wrong when the temperature
- * wanders.
+ * Knots are at most this far apart, unless windows of evidence are wider. When the temperature changes, a line over five minutes is 5 to 12
+ * µs wrong.
  */
 const LONGEST_PIECE_NS = 60e9;
 /**
- * Work and memory grow with the number of pieces. A link's evidence has at most half as many windows. So more pieces only arise from times
- * far apart with nothing between them: those of a timer or a tick that cannot be true lie decades away.
+ * Work and memory grow with the number of pieces. A link's evidence has at most half as many windows. So more pieces arise only from times
+ * far apart with nothing between them, such as impossible times of a timer or a tick, which may be decades away.
  */
 const MOST_PIECES = 1024;
 
@@ -66,7 +66,7 @@ export function pieceAt({ first, step, count }: Knots, time: number): number {
   return Math.min(count - 2, Math.max(0, Math.floor((time - first) / step)));
 }
 
-/** Where `time` lies in the piece: 0 at its left knot, 1 at its right one; outside that beyond the outer knots. */
+/** Where `time` lies in the piece: 0 at its left knot, 1 at its right knot. Beyond the outer knots it is below 0 or above 1. */
 export function shareAt(knots: Knots, piece: number, time: number): number {
   return (time - knots.first) / knots.step - piece;
 }

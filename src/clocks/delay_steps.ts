@@ -1,13 +1,14 @@
 /**
  * Whether the least delays of one link step at a moment, and by how much. Two parallel lines are put below its minima, one before that
- * moment and one after it. A clock that bends as fast as it may looks like a small step, so the result says how large that can be.
+ * moment and one after it. A clock that bends at the declared limit looks like a small step, so the result says how large such a step can
+ * be.
  */
 
 import type { EdgeEvidence } from './evidence.js';
 import { lowestIndex } from './lower_hull.js';
 import { FLOOR_SIGMA_NS, type Link } from './links.js';
 
-/** What a link shows at each of its minima but the outer ones: a step just before it. */
+/** For each minimum of a link, except the outer ones: the step just before it. */
 export interface Steps {
   /** When the minima were sent, and their delays. */
   readonly times: Float64Array;
@@ -25,7 +26,7 @@ export interface Steps {
   readonly slope: Float64Array;
 }
 
-/** Messages per minimum. It is raised if there are more messages than can be looked at. */
+/** Messages per minimum. The number is larger if there are too many messages to examine. */
 const PAIRS = 5;
 /** Minima on each side, at least and at most. */
 const LEAST_BESIDE = 2;
@@ -61,7 +62,7 @@ export function stepsOf(link: Link, most: number, curvature: number, clear: numb
     steps.gain[i] = LINES.gain;
   }
   const inner = steps.scatter.slice(LEAST_BESIDE, count - LEAST_BESIDE + 1).sort();
-  // A jump raises the scatter beside it: in a short run, of half of the minima.
+  // A jump raises the scatter of the minima near it. In a short run these are half of the minima.
   const middle = inner.length > SHORT * beside ? inner[inner.length >> 1]! : 0;
   return { ...steps, usual: Math.max(middle, QUIET * inner[inner.length >> 2]!) };
 }
@@ -69,7 +70,7 @@ export function stepsOf(link: Link, most: number, curvature: number, clear: numb
 /** Factor from the lower quartile of scatters, each of few minima, to the usual scatter. */
 const QUIET = 1.3;
 
-/** A jump lies in few of all fits if they cover this many times what one fit covers. */
+/** A jump lies in few of the fits if all together cover this many times the range of one fit. */
 const SHORT = 12;
 
 /** The number of minima that shows a step best: more reduce the effect of scatter, fewer the effect of bends. */

@@ -1,8 +1,8 @@
 /**
- * Clock domains, and their place on the trace's axis. In a domain, whose processes share a counter (shared_counters.ts), alignment is
- * exact. Traffic aligns domains with each other (alignment.ts). Groups of domains, and domains without evidence, are placed by REALTIME and
- * flagged. Steps and slews of the wall clock move the absolute axis but never bend relative times: a single domain has one line REALTIME =
- * a + b * local over the whole run, a group uses medians (placement.ts).
+ * Clock domains, and their place on the trace's axis. The processes of a domain share a counter (shared_counters.ts), so inside a domain
+ * alignment is exact. Traffic aligns domains with each other (alignment.ts). Groups of domains, and domains without evidence, are placed by
+ * REALTIME and flagged. Steps and slews of the wall clock move the absolute axis but never bend relative times: a single domain has one
+ * line REALTIME = a + b * local over the whole run, and a group uses medians (placement.ts).
  */
 
 import { maxOf, minOf } from '../base/extremes.js';
@@ -42,7 +42,7 @@ export interface ClockSolution {
   readonly domainOf: readonly number[];
 }
 
-/** More than NTP slews: the wall clock was set. Relative times do not follow it; the absolute axis is uncertain. */
+/** NTP slews less than this, so the wall clock was set. Relative times do not follow it. The absolute axis is uncertain. */
 const STEPPED_NS = 10e6;
 
 /** Domains before they are aligned. */
@@ -124,8 +124,8 @@ export function toLocal(scale: TickScale, tick: number): LocalNs {
 }
 
 /**
- * A file's ticks on the trace's axis: `toTrace` of `toLocal`, for many ticks that mostly follow one another, so the
- * segment is only looked for when a tick lies outside the last one.
+ * A file's ticks on the trace's axis: `toTrace` of `toLocal`. It is meant for many ticks that mostly follow each other, so it searches a
+ * segment only when a tick lies outside of the last one.
  */
 export function traceTime(map: ClockMap, { offset, nsPerTick }: TickScale): (tick: number) => TraceNs {
   const isSingle = map.segments.length === 1;
@@ -156,7 +156,7 @@ interface Placed {
   readonly realtimeResidual: number;
 }
 
-/** `isOnly`: nothing needs alignment, and its times are certain. */
+/** `isOnly`: there is only one domain, so nothing needs alignment and its times are certain. */
 function placeAlone(
   { line, realtimeBase, flags }: SharedCounter,
   base: bigint,
@@ -220,7 +220,7 @@ function placeInGroup(
   };
 }
 
-/** What a host's wall clock said, over the axis of its group. */
+/** The times of a host's wall clock, over the axis of its group. */
 function wallTimes(
   { samples, realtimeBase }: SharedCounter,
   domain: number,
@@ -231,7 +231,7 @@ function wallTimes(
   return samples.map(({ x, y, weight }) => ({ x: onAxis(traffic, domain, x), y: y + shift, weight }));
 }
 
-/** `earliest`: TraceNs 0, as offsets count. */
+/** `earliest`: the place of TraceNs 0, counted like the offsets. */
 function toDomain(
   counter: SharedCounter,
   { segments, realtimeResidual }: Placed,

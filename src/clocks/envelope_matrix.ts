@@ -1,6 +1,6 @@
 /**
- * The normal matrix of least squares, factored for variances (ordered_cholesky.ts). Neighbours in time cost little if unknowns are
- * numbered by time; unknowns in all rows come last.
+ * The normal matrix of least squares, factored for variances (ordered_cholesky.ts). If unknowns are numbered by time, rows of neighbours in
+ * time cost little. Unknowns that are in all rows come last.
  */
 
 import { OrderedCholesky } from './ordered_cholesky.js';
@@ -35,7 +35,7 @@ export class EnvelopeMatrix {
     return this.first.reduce((sum, from, i) => sum + (i - from) ** 2 / 2, 0);
   }
 
-  /** After this `variance` works, and nothing may be added. */
+  /** After this call `variance` can be used, and no row may be added. */
   factor(): this {
     const { unknowns, first, cost, rows } = this;
     const place = Int32Array.from({ length: unknowns }, (_, i) => i);

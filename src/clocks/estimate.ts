@@ -1,7 +1,7 @@
 /**
  * The estimate inside groups of domains that evidence connects both ways: weighted least squares over the support lines of all edges, then
- * over all their minima (floors.ts). Unknown are the corrections at the knots (0 for each group's reference) and one minimum delay per
- * likeness. Similar links are assumed to have equal minimum delays, and a link's weight says how far this holds.
+ * over all their minima (floors.ts). The unknowns are the corrections at the knots (0 for each group's reference) and one minimum delay per
+ * likeness. Similar links are assumed to have equal minimum delays. A link's weight says how well this assumption holds for it.
  */
 
 import { judge, weigh, type References } from './similar_links.js';
@@ -89,7 +89,7 @@ function throughLines(setting: Setting): Float64Array {
       const left = rows[i]!.map((row) => system.unexplained(row, x));
       link.residual = left.length === 0 ? 0 : left.reduce((sum, rest) => sum + rest, 0) / left.length;
     });
-    // Not in the first pass: it weighs all links equally and would blame the wrong link of a pair.
+    // Not in the first pass, because that pass weighs all links equally and would blame the wrong link of a pair.
     if (pass > 0) judge(links, references, delayOf, alike);
     const moved = weigh(links, delayOf, alike);
     const isSteady = wander.measure(x);

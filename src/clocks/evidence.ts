@@ -1,9 +1,9 @@
 /**
- * Evidence about two clocks: a stamp taken *before the cause* on one and a stamp taken *after the effect* on the other. The pairs of two
- * domains are kept as a summary that does not grow with the run: windows of time, each with the lower hull of (time, delay) of its pairs.
- * When windows run out, neighbours are joined and windows become twice as wide. Times are ns on the common coarse axis (a domain's LocalNs
- * plus one constant per domain). The time is the cause's. A delay is the effect's stamp minus the cause's: the true delay plus the
- * difference of the clocks.
+ * Evidence about two clocks: a stamp taken *before the cause* on one clock, and a stamp taken *after the effect* on the other. The pairs of
+ * two domains are kept as a summary that does not grow with the run. The summary has windows of time, each with the lower hull of (time,
+ * delay) of its pairs. When windows run out, neighbours are joined and windows become twice as wide. Times are ns on the common coarse axis
+ * (a domain's LocalNs plus one constant per domain). The time is the cause's. A delay is the effect's stamp minus the cause's: the true
+ * delay plus the difference of the clocks.
  */
 
 import { HullCollector } from './lower_hull.js';
@@ -18,12 +18,12 @@ export type EvidenceKind =
   /** Beacon packets. */
   | 'beacon';
 
-/** Likeness of credits for which the sender was seen to wait. The least delayed of them were noticed almost when they came. */
+/** Likeness of credits for which the sender was seen to wait. The sender noticed the least delayed of them almost when they came. */
 export const WAITED_CREDIT = 'credit, waited for';
 
 /**
- * Whether least delays are those of a wire and of polling programs, and so similar on all such links. For other credits and for collectives
- * it is not known how late the effect is noticed.
+ * Whether the least delays come from a wire and from polling programs only. Then they are similar on all such links. For other credits and
+ * for collectives it is not known how late the effect is noticed.
  */
 export const isWire = ({ kind, like }: Pick<EdgeEvidence, 'kind' | 'like'>): boolean =>
   kind === 'data' || kind === 'beacon' || like === WAITED_CREDIT;
@@ -32,9 +32,9 @@ export const isWire = ({ kind, like }: Pick<EdgeEvidence, 'kind' | 'like'>): boo
 export const EARLY_ARRIVAL = 'data, low latency,';
 
 /**
- * Whether the effect surely comes after the cause. Not for a receive that may be reported early, and not for credits if the network may
- * take a send before the receiver is ready (unless it was seen to turn senders of the link away until then). Such pairs count while they
- * contradict nothing, but no hard bound uses them.
+ * Whether the effect certainly comes after the cause. This is not certain for a receive that may be reported early. It is not certain for
+ * credits either, if the network may take a send before the receiver is ready. (It is certain if the network was seen to refuse sends of
+ * the link until then.) Uncertain pairs count while they contradict nothing, but no hard bound uses them.
  */
 export const isCertain = ({
   kind,
@@ -57,11 +57,11 @@ export interface EdgeEvidence {
   readonly from: number;
   readonly to: number;
   readonly kind: EvidenceKind;
-  /** The domains, where `from` or `to` is what one of them was before or after its counter jumped: the wire is the same. */
+  /** The domains of the wire, if `from` or `to` is one part of a counter that jumped. The wire is the same for both parts. */
   readonly wire?: { readonly from: number; readonly to: number };
-  /** Edges of the same name are taken to have like minimum delays: transport and size class. */
+  /** Transport and size class. Edges of the same name are assumed to have similar minimum delays. */
   readonly like: string;
-  /** Credits: the network was seen to turn senders of this link away until the receiver was ready. Absent or false: it was not. */
+  /** Credits: the network was seen to refuse sends of this link until the receiver was ready. Absent or false: it was not seen. */
   readonly insists?: boolean;
   readonly pairs: number;
   /** Least size of its messages, bytes; absent: not known. Minima are those of the smallest messages. */
@@ -74,12 +74,12 @@ export interface EdgeEvidence {
 export const wireOf = ({ from, to, wire }: EdgeEvidence): { readonly from: number; readonly to: number } =>
   wire ?? { from, to };
 
-/** The narrowest windows, ns. Wider ones are these, doubled: all borders of all edges lie on one grid. */
+/** The narrowest windows, ns. Wider windows are two, four, ... of these, so the borders of all edges lie on one grid. */
 export const NARROWEST_WINDOW_NS = 62.5e6;
 
 /**
- * Upper ends of the size classes, bytes on the wire. Within a class the size hardly matters beside the rest of a delay: for large messages it is
- * most of the delay, so their classes are narrow.
+ * Upper ends of the size classes, bytes on the wire. Within a class the size must change the delay only a little. For large messages the
+ * size is most of the delay, so their classes are narrow.
  */
 const SIZE_CLASSES = [8 << 10, 64 << 10, ...Array.from({ length: 16 }, (_, i) => classEnd(i + 1))];
 

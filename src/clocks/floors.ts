@@ -1,9 +1,9 @@
 /**
- * The second half of the estimate, over all least delays of short times at once instead of line by line. Each link has one least delay for the
- * whole run, and each clock one rate per piece, whichever link shows it. So a link that hardly ever had a message without delay in one
- * piece still has its least delay from another piece, and a slope rests on all minima, not on two of one link.
+ * The second half of the estimate, over all least delays of short times at once instead of line by line. Each link has one least delay for
+ * the whole run, and each clock has one rate per piece for all links. A link may have few messages without delay in one piece. Then its
+ * least delay comes from another piece. A slope rests on all minima, not on two minima of one link.
  *
- * Minima lie above their least delays, some just above and others far above. The solution runs below most of them (quantile regression by
+ * Minima lie above their least delays, some just above and others far above. The solution runs below most minima (quantile regression by
  * reweighted least squares).
  */
 
@@ -21,7 +21,7 @@ import {
 } from './unknowns.js';
 import { addBendRows } from './rate_changes.js';
 
-/** The part of a link's minima that may lie below the solution: enough that a single wrong one moves nothing, and no more. */
+/** The part of a link's minima that may lie below the solution: just enough that a single wrong minimum moves nothing. */
 const MOST_BELOW = 0.15;
 const LEAST_BELOW = 0.02;
 const ODD_ONES = 1.25;
@@ -30,7 +30,7 @@ const NEAR_FLOOR = 0.2;
 /** Below this a residual is read-out noise: keeps the weights finite. */
 const SMALLEST_RESIDUAL_NS = 300;
 const PASSES = 16;
-/** Corrections that a pass moves by less will stay where they are. */
+/** If a pass moves the corrections by less than this, they have settled. */
 const STILL_NS = 10;
 /** One minimum for so long: even the fastest change of a rate moves a clock by a few tens of ns in this time. */
 const SLOT_NS = 2.5e9;
@@ -51,7 +51,10 @@ export interface Solved {
   readonly delays: Float64Array;
 }
 
-/** Improves the result of the lines, and the links' residuals and weights. False: it would take too long, and nothing was changed. */
+/**
+ * Improves the result of the lines, and the links' residuals and weights. Returns false if it would take too long; then nothing was
+ * changed.
+ */
 export function settle(
   solved: Solved,
   { links, names, floors, references, place, alike, wander }: Setting,

@@ -1,8 +1,8 @@
 /**
- * Hard error of a GPU's times on its host's clock. A stamp is taken before it is noticed, and after the call that launched its kernel. So
- * the GPU's timer is a clock with evidence in both directions, like a host. The shortest notice, which nothing can observe, lies inside the
- * bound, as does the shortest launch. A timer with steps shows up to one step too little. It is assumed that a stamp belongs to its kernel;
- * contradicting stamps were dropped before.
+ * Hard error of a GPU's times on its host's clock. A stamp is taken before the host notices it, and after the call that launched its
+ * kernel. So the GPU's timer is a clock with evidence in both directions, like a host. Nothing can observe the shortest notice and the
+ * shortest launch. Both lie inside the bound. A timer with steps shows up to one step too little. It is assumed that a stamp belongs to its
+ * kernel. Contradicting stamps were dropped before.
  */
 
 import { maxOf, minOf } from '../base/extremes.js';
@@ -23,10 +23,10 @@ export interface GpuBound {
   readonly early: number;
 }
 
-/** Timers whose stamps share no larger step may still count in steps of this, ns. */
+/** A timer may count in steps of this many ns, even if its stamps share no larger step. */
 export const USUAL_STEP_NS = 1024;
 
-/** `step`: what all stamps are multiples of, from one another, ns. `curvature`: most that either clock's rate changes, 1/ns. */
+/** `step`: all stamps differ by multiples of this, ns. `curvature`: most that either clock's rate changes, 1/ns. */
 export function gpuBound(
   line: GpuLine,
   noticed: readonly GpuMoment[],

@@ -1,7 +1,7 @@
 /**
- * A GPU's globaltimer on its host's clock. NCCL stamps a kernel on the GPU and the proxy thread notices later, so every
- * KernelCh callback says: offset ≤ callback time - pTimer. The lower envelope of these differences is the offset plus
- * the shortest time a notice ever took (the observation floor), which nothing can observe: GPU times are late by it.
+ * A GPU's globaltimer on its host's clock. NCCL stamps a kernel on the GPU and the proxy thread notices later, so every KernelCh callback
+ * says: offset ≤ callback time - pTimer. The lower envelope of these differences is the offset plus the shortest time of a notice (the
+ * observation floor). Nothing can observe that time, and GPU times are late by it.
  *
  * One line under all points (the hull edge below the middle of the run), per GPU. Points come in order of callback time.
  */
@@ -23,17 +23,17 @@ export interface GpuLine {
   readonly drift: number;
 }
 
-/** GPU timestamps on the trace's axis: gpu = cpu - offset - drift * cpu, solved for cpu. Null: nothing to go by. */
+/** GPU timestamps on the trace's axis: gpu = cpu - offset - drift * cpu, solved for cpu. null: there is no evidence. */
 export function gpuTime(line: GpuLine | null, map: ClockMap): ((at: number) => TraceNs) | null {
   if (line === null) return null;
   return (at) => toTrace(map, localNs((at + line.offset) / (1 - line.drift)));
 }
 
-/** The lower convex hull, kept while points arrive: small however long the run. */
+/** The lower convex hull. It is updated while points arrive, and stays small in long runs. */
 export class LowerHull<Point extends GpuPoint = GpuPoint> {
   private readonly hull: Point[] = [];
 
-  /** A point whose `x` goes back is left out: a notice out of order bounds nothing. */
+  /** A point whose `x` goes back is left out, because a notice out of order bounds nothing. */
   add(point: Point): void {
     const { hull } = this;
     const last = hull.at(-1);

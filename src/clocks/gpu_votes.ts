@@ -1,7 +1,7 @@
 /**
  * Decides which GPU stamps may define the GPU's clock. A true stamp lies between its call and its notice, so each stamp allows an interval
- * of offsets. Garbage allows another interval. The offset that most stamps of a batch allow is the clock. Without this vote, a stamp from
- * the future would move the lower envelope and all kernels. A stamp from the past moves nothing and stays.
+ * of offsets. A garbage stamp allows another interval. The offset that most stamps of a batch allow is the clock. Without this vote, a
+ * stamp from the future would move the lower envelope and all kernels. A stamp from the past moves nothing and stays.
  */
 
 /** Receives the votes that their batch does not contradict, in the order of `add`. */

@@ -97,8 +97,8 @@ function popComponent(stack: number[], onStack: Uint8Array, last: number): numbe
 }
 
 /**
- * Length of the shortest path from `source` to every node (arcs by their 'from'), or from every node to `source` (by their
- * 'to'). Lengths must not be negative; Infinity: no path. `stretch`: behind an arc, a path is longer by this factor, at least 1.
+ * Length of the shortest path from `source` to every node (arcs by their 'from'), or from every node to `source` (by their 'to'). Lengths
+ * must not be negative. Infinity: no path. `stretch`: after an arc, a path is longer by this factor, at least 1.
  */
 export function shortestPaths(
   { start, arcs, others }: Adjacency,
@@ -125,7 +125,7 @@ export function shortestPaths(
   return distance;
 }
 
-/** Nodes by their keys, least first: each is in the heap once, and moves up when its key became less. */
+/** Nodes by their keys, least first. Each node is in the heap once, and moves up when its key gets less. */
 class NodeHeap {
   private readonly nodes: Int32Array;
   /** By node: its place in the heap; -1: not in it. */
@@ -137,7 +137,7 @@ class NodeHeap {
     this.places = new Int32Array(keys.length).fill(-1);
   }
 
-  /** Its key is new, or less than it was. */
+  /** Call it when the node's key is new, or less than before. */
   moved(node: number): void {
     const key = this.keys[node]!;
     let at = this.places[node]!;

@@ -1,6 +1,6 @@
 /**
- * Whether pairs surely contradict each other, whatever the corrections: around a cycle of hosts, at one instant, a clock would be behind
- * itself. Between two pairs of one piece the line through them holds too, because corrections are straight there.
+ * Whether pairs certainly contradict each other, for any corrections: around a cycle of hosts, at one instant, a clock would be behind
+ * itself. Between two pairs of one piece the line through the two holds, too, because corrections are straight there.
  */
 
 import { firstIndex } from '../base/first_index.js';
@@ -10,11 +10,11 @@ import type { Arc } from './graph.js';
 import { negativeCycle } from './negative_cycle.js';
 import { alignedAt, shownAt } from './corrected_times.js';
 
-/** ns per link: a smaller contradiction proves nothing, because hosts are compared at slightly different instants … */
+/** ns per link. A smaller contradiction proves nothing, because hosts are compared at slightly different instants. */
 const LEAST_NS = 1000;
 /** A steeper line through two pairs says little about an instant beside them. */
 const STEEPEST = 0.05;
-/** … and neither does one below this part of all delays around the cycle. */
+/** A contradiction below this part of all delays around the cycle proves nothing, either. */
 const PART = 0.1;
 
 /** `corrections`: any that are nearly right. `instant`: on the common axis. False: the pairs may be possible, or not. */

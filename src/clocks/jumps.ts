@@ -1,7 +1,7 @@
 /**
- * Finds counters that jumped (a virtual machine that was stopped or moved). All links of such a host step at one moment: messages to it take
- * longer by the jump, messages from it shorter. What is tested is the assumption that all bounds rest on: that rates of clocks change
- * no faster than declared. It needs no estimate of clocks: a step in a line shows whatever the line's slope is.
+ * Finds counters that jumped, for example of a virtual machine that was stopped or moved. All links of such a host step at one moment:
+ * messages to the host take longer by the jump, messages from it take less. All bounds assume that rates of clocks change no faster than
+ * declared, and this tests the assumption. It needs no estimate of clocks, because a step in a line shows at any slope of the line.
  */
 
 import { median } from '../base/median.js';
@@ -11,7 +11,7 @@ import { stepsOf, type Steps } from './delay_steps.js';
 
 export interface Jump {
   readonly clock: number;
-  /** It may be this host's clock instead, in the other direction: the two only have each other as peers. */
+  /** The jump may be of this host's clock instead, in the other direction, because the two have only each other as peers. */
   readonly other: number | null;
   /** It jumped between these two times, by its own clock. */
   readonly from: number;
@@ -20,7 +20,7 @@ export interface Jump {
   readonly jump: number;
 }
 
-/** A link as one of its ends sees it: by its own time, delays to it and delays from it negated. A jump raises both. */
+/** A link as one of its ends sees it, by that end's own time: delays to the end, and negated delays from it. A jump raises both. */
 interface View {
   readonly link: Link;
   readonly inward: boolean;
@@ -30,7 +30,7 @@ interface View {
   readonly scatter: number;
 }
 
-/** What one link says of a jump at some moment, or several links together. */
+/** What one link, or several links together, show of a jump at some moment. */
 interface Step {
   readonly step: number;
   /** Standard error, and the largest step that declared bends can add. */
@@ -38,9 +38,12 @@ interface Step {
   readonly bend: number;
 }
 
-/** From this many standard errors on a step cannot be scatter: there are thousands of places where scatter could look like one. */
+/**
+ * A step of at least this many standard errors cannot be scatter. The number is large, because scatter could look like a step at thousands
+ * of places.
+ */
 const CLEAR = 7;
-/** The same for a host that pairs contradict, because something happened to its clock. */
+/** The same limit for a host that pairs contradict, because something happened to its clock. */
 const CLEAR_OF_SUSPECT = 3.5;
 /** One link may differ from what all links show by this many standard errors, or by this part of the step. */
 const AGREES = 4;
@@ -55,11 +58,13 @@ const LEAST_PER_LINK = 24;
 export interface JumpsSeen {
   /** The clearest; null: none. */
   readonly jump: Jump | null;
-  /** Per clock, a smaller jump would not have been seen in half of the places, ns; null: no jump at all. */
+  /** Per clock, ns: a jump smaller than this would not have been seen in half of the places. null: no jump would have been seen. */
   readonly tooSmall: readonly (number | null)[];
 }
 
-/** `curvature`: most that one clock's rate changes, 1/ns. `suspects`: pairs contradict one of these clocks, and no other is looked at. */
+/**
+ * `curvature`: most that one clock's rate changes, 1/ns. `suspects`: pairs contradict one of these clocks, so no other clock is examined.
+ */
 export function findJump(
   clocks: number,
   links: readonly Link[],
@@ -111,8 +116,8 @@ function usualScatters(wires: readonly Link[], all: readonly Steps[]): Map<numbe
 }
 
 /**
- * Times between two minima, by the clock's own time. If there are too many, the widest gaps: if no link has messages for a while, only a
- * place in that pause has all minima on the correct sides.
+ * Times between two minima, by the clock's own time. If there are too many, the widest gaps are taken. If no link has messages for a while,
+ * only a place in that pause has all minima on the correct sides.
  */
 function placesOf(view: readonly View[]): number[] {
   if (!view.some(({ inward }) => inward) || view.every(({ inward }) => inward)) return [];
@@ -142,7 +147,7 @@ interface Place {
   readonly peers: number;
 }
 
-/** null: in one direction there are too few messages beside. */
+/** null: there are too few messages nearby in one direction. */
 function placeAt(view: readonly View[], at: number, curvature: number, clear: number): Place | null {
   const sides = { in: new Mean(), out: new Mean(), both: new Mean() };
   const seen: Step[] = [];
@@ -257,7 +262,7 @@ function narrowed(view: readonly View[], at: number, jump: number): { from: numb
     }
   }
   signs.sort((a, b) => a.own - b.own);
-  // A single message may be wrong, so the place is taken where most messages are right.
+  // A single message may be wrong, so the place with the most correct messages is taken.
   let right = signs.filter(({ isBefore }) => !isBefore).length;
   let most = right;
   let from = at - reach;

@@ -178,7 +178,7 @@ function dot(a: Float64Array, b: Float64Array): number {
 /** How far apart two indices of one block may be in a row: a bend takes three neighbours. */
 const BAND = 2;
 
-/** The diagonal blocks of a normal matrix, each banded: factored (Cholesky), what they solve is near the whole solution. */
+/** The diagonal blocks of a normal matrix, each banded and factored (Cholesky). Their solution is near the whole solution. */
 export class BandedBlocks {
   /** Per unknown: the diagonal and the BAND entries left of it. */
   private readonly lower: Float64Array;
@@ -216,7 +216,7 @@ export class BandedBlocks {
         lower[at + 1] = one;
         lower[at]! -= one * one;
       }
-      // An unknown that is in no row stays as it is.
+      // An unknown that is in no row does not change.
       lower[at] = lower[at]! > 0 ? Math.sqrt(lower[at]!) : Infinity;
     }
   }

@@ -1,4 +1,4 @@
-/** What the estimate knows of each edge and likeness, and its weight. */
+/** The facts about each edge and likeness that the estimate uses, and its weight. */
 
 import { median } from '../base/median.js';
 import { joined, knotTime, slack, type Knots } from './corrections.js';
@@ -16,7 +16,7 @@ export interface Link {
   readonly first: number;
   /** Median over the stretches, ns. */
   readonly spread: number;
-  /** Number of its wire: all likenesses, of whatever kind, between the same two domains; they share the wire's own error. */
+  /** Number of its wire. All likenesses of any kind between the same two domains are on one wire, and share the wire's own error. */
   readonly wire: number;
   /** Number of its least delay: links of one wire and likeness have the same. */
   readonly floor: number;
@@ -24,7 +24,7 @@ export interface Link {
   readonly sizeOff: number;
   /** Standard error that its minimum delay is taken to have, ns. */
   sigma: number;
-  /** At least 1: the factor by which `sigma` grew because the link proved to be unlike the others. */
+  /** At least 1: the factor by which `sigma` grew because the link differs from the others. */
   excess: number;
   /** How much longer its minimum delay is than its like, ns. */
   residual: number;
@@ -82,8 +82,8 @@ const SHORTEST_DELAY_NS = 1000;
 const LOOSE_ALIKE = 1;
 
 /**
- * The stretches of an edge's lines. A line needs the support of many pairs, so a stretch lasts for a minute, or less where there are enough
- * pairs in less. A stretch begins and ends at a knot, so no window lies across two.
+ * The stretches of an edge's lines. A line needs the support of many pairs, so a stretch lasts for a minute, or less if there are enough
+ * pairs. A stretch begins and ends at a knot, so no window lies across two stretches.
  */
 function stretchesOf({ pairs, windowNs }: EdgeEvidence, knots: Knots): Knots {
   const span = knots.step * (knots.count - 1);
@@ -173,7 +173,7 @@ const sizeOffOf = ({ leastBytes = 0 }: EdgeEvidence, mean: number): number =>
 export interface Alike {
   readonly part: number;
   readonly atMost: number;
-  /** What was found holds for sums of two directions, and for each of them only as far as it would by chance. */
+  /** The spread was found for sums of two directions. For a single direction it holds only as far as it would by chance. */
   readonly ofSumsOnly?: boolean;
 }
 
@@ -187,7 +187,7 @@ export function ownSpread({ edge }: Link, delay: number, { part, atMost, ofSumsO
   return ofSumsOnly ? Math.sqrt(Math.max(found, LEAST_OF_SUMS * stated) * stated) : found;
 }
 
-/** Sums that differ by less than this part of what was stated say no more of their two directions. */
+/** If sums differ by less than this part of the stated spread, they show nothing more about their two directions. */
 const LEAST_OF_SUMS = 1 / 8;
 
 /** As a standard error. */
@@ -198,9 +198,9 @@ export const relativeResidual = (link: Link, delay: number): number =>
   link.residual / Math.max(SHORTEST_DELAY_NS, delay);
 
 /**
- * Standard errors of minimum delays: how similar links are stated to be, how much a link scatters (a part `noise` of its spread), and
- * whether it proves different. If a wire differs from others, it does so in all its likenesses, so together they say no more than the best
- * of them.
+ * Standard errors of minimum delays. They follow from how similar links are stated to be, from a link's scatter (a part `noise` of its
+ * spread), and from whether the link differs. A wire that differs from others does so in all its likenesses. So its likenesses together
+ * show no more than the best of them.
  */
 export function statedSigmas(
   links: readonly Link[],
@@ -208,7 +208,7 @@ export function statedSigmas(
   alike: Alike,
   noise: (link: Link) => number = () => 1,
 ): Float64Array {
-  // The cost of a difference in size is not known. It is taken as if the whole delay were transfer.
+  // The cost of a difference in size is not known. It is computed as if the whole delay were transfer.
   const own = Float64Array.from(links, (link) => {
     const delay = delayOf(link);
     return Math.hypot(ownSpread(link, delay, alike), link.sizeOff * Math.max(0, delay) * COST_OF_SIZE);

@@ -8,8 +8,8 @@
 export type PointList = readonly number[] | Float64Array;
 
 /**
- * The lower hull of points in any order; of equal x the lowest counts. With a `curvature` c (1/x) it is the hull of y + c x²: of
- * all points those that a line bent by as much can touch. It has all points of the straight one.
+ * The lower hull of points in any order. Of points with equal x the lowest counts. With a `curvature` c (1/x) it is the hull of y + c x²:
+ * all points that a line with this bend can touch. It contains all points of the straight hull.
  */
 export function lowerHull(points: PointList, curvature = 0): number[] {
   const hull: number[] = [];
@@ -62,7 +62,9 @@ function isAbove(
   return turn + curvature * (bx - ax) * (x - ax) * (x - bx) > 0;
 }
 
-/** Makes hulls, one after the other, in one place: there are many, and most of their points are gone again soon. */
+/**
+ * Makes hulls, one after the other, in the same memory, because there are many and most of their points are needed only for a short time.
+ */
 export class HullBuilder {
   private points = new Float64Array(1024);
   private length = 0;
@@ -105,7 +107,7 @@ export class HullBuilder {
     return this.points.slice(0, this.length);
   }
 
-  /** The slope of the edge below the middle of its span; 0 of a single point. Not empty. */
+  /** The slope of the edge below the middle of its span; 0 for a single point. The hull must not be empty. */
   middleSlope(): number {
     const { points, length } = this;
     const middle = (points[0]! + points[length - 2]!) / 2;
@@ -155,7 +157,7 @@ export function lowestIndex(points: PointList, slope: number): number {
   return lowest;
 }
 
-/** Points that come one by one, reduced to their hull whenever they have doubled: at most twice the hull is kept. */
+/** Points that come one by one. They are reduced to their hull whenever their number has doubled, so at most twice the hull is kept. */
 export class HullCollector {
   private points: number[] = [];
   private limit = 32;

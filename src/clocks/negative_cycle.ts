@@ -17,7 +17,7 @@ export interface Cycle {
 /**
  * One of them, if there is any; null: none. `lengths`: of the arcs, ns. `without`: a node that no path may touch.
  *
- * Shortest paths from everywhere at once, until one goes round (Bellman and Ford).
+ * It searches shortest paths from all nodes at once, until one path is a cycle (Bellman and Ford).
  */
 export function negativeCycle(
   nodes: number,
@@ -40,7 +40,7 @@ export function negativeCycle(
     });
     if (moved < 0) return null;
   }
-  // Something still moved after as many rounds as there are nodes: before it lies a cycle.
+  // A node still moved after as many rounds as there are nodes. So there is a cycle before it.
   let last = moved;
   for (let step = 0; step < nodes; step++) last = arcs[reachedBy[last]!]!.from;
   const cycle: number[] = [];

@@ -1,5 +1,5 @@
 /**
- * Domains with traffic in one direction only: their wall clock places them, and the evidence bounds them on one side. This may be enough to
+ * Domains with traffic in one direction only. Their wall clock places them, and the evidence bounds them on one side. This may be enough to
  * show that the wall clock is wrong.
  */
 
@@ -12,7 +12,7 @@ import { localNs } from '../base/time.js';
 export interface OneSidedBound {
   /** The domain against which it holds. */
   readonly against: number;
-  /** Its times in the trace are too late by at most this, ns; below 0: too early by at least so much. null: unbounded. */
+  /** Its times in the trace are too late by at most this many ns. Below 0: they are too early by at least this many. null: unbounded. */
   readonly late: number | null;
   /** Likewise too early. */
   readonly early: number | null;
@@ -32,10 +32,10 @@ export function oneSidedBound(
   let late = -Infinity;
   let early = -Infinity;
   for (let span = 0; span + 1 < spans.count; span++) {
-    // By how much the estimate of the domain may be too late and too early, at most, against the reference.
+    // How much the estimate of the domain may be too late and too early, at most, against the reference.
     const { below, above } = alignment.hardBetween(domain, reference, span);
     for (const end of [span, span + 1]) {
-      // How much later the trace shows the domain than the estimate that the bounds belong to.
+      // How much later the trace shows the domain than the estimate for which the bounds hold.
       const time = knotTime(spans, end);
       const later = placed(domain, time) - placed(reference, time);
       late = Math.max(late, below + later);

@@ -1,7 +1,7 @@
 /**
- * The whole normal matrix, factored (Cholesky), where unknowns can be numbered so that it stays narrow: hosts in a ring, a chain or a few
- * links each. There the solution comes at once, and rounds that go from neighbour to neighbour would take thousands. Where all hosts
- * are a few links from each other, a narrow numbering does not exist, and is not needed.
+ * The whole normal matrix, factored (Cholesky). It is used if a numbering of the unknowns keeps the matrix narrow: hosts in a ring, in a
+ * chain, or with a few links each. There it gives the solution at once, while rounds from neighbour to neighbour would take thousands. If
+ * all hosts are a few links from each other, a narrow numbering does not exist, and is not needed.
  */
 
 /** Rows of `width` terms each, one after the other; a term with a coefficient of 0 is none. */
@@ -21,7 +21,7 @@ export interface Order {
   readonly cost: number;
 }
 
-/** The last unknowns, `shared`, stay the last: they make neighbours of all others. */
+/** The last unknowns, `shared`, stay last, because they make neighbours of all others. */
 export function orderOf(unknowns: number, shared: number, terms: Terms): Order {
   const { rows, width, index, value } = terms;
   const isShared = (one: number): boolean => one >= unknowns - shared;
@@ -135,7 +135,7 @@ export class OrderedCholesky {
         const other = start[j]! - first[j]!;
         let sum = lower[row + j]!;
         for (let k = Math.max(first[i]!, first[j]!); k < j; k++) sum -= lower[row + k]! * lower[other + k]!;
-        // An unknown that is in no row stays as it is.
+        // An unknown that is in no row does not change.
         lower[row + j] = i === j ? (sum > 0 ? Math.sqrt(sum) : Infinity) : sum / lower[other + j]!;
       }
     }

@@ -1,6 +1,6 @@
 /**
- * Places an aligned group on the absolute axis, and judges its hosts' wall clocks. All of the group's REALTIME samples count, by medians: a
- * step or slew of some hosts moves nothing, and nothing here bends relative times.
+ * Places an aligned group on the absolute axis, and judges its hosts' wall clocks. All of the group's REALTIME samples count, by medians.
+ * So a step or slew of some hosts moves nothing. Nothing here bends relative times.
  */
 
 import { median } from '../base/median.js';
@@ -22,9 +22,9 @@ export interface WallClock {
   readonly offset: number;
 }
 
-/** Below this span a rate would be made of read-out noise. */
+/** Over a shorter span a rate would show only read-out noise. */
 const MIN_SPAN_NS = 2e9;
-/** More than any crystal: NTP was slewing that wall clock. */
+/** No crystal drifts by more, so NTP was slewing that wall clock. */
 export const SLEWED = 200e-6;
 
 /** Per host the samples: x on the group's axis, y the wall clock. */

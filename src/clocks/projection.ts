@@ -1,6 +1,6 @@
 /**
- * From the estimate to the nearest corrections that no pair contradicts: cyclic projection onto the half-spaces that the
- * hulls of all pairs describe. A hull of a whole piece is enough, for inside a piece all corrections are straight lines.
+ * Moves the estimate to the nearest corrections that no pair contradicts: cyclic projection onto the half-spaces that the hulls of all
+ * pairs describe. A hull of a whole piece is enough, because inside a piece all corrections are straight lines.
  */
 
 import { pieceAt, shareAt, slack, type Knots } from './corrections.js';
@@ -8,19 +8,20 @@ import type { EdgeHull } from './edge_hulls.js';
 import { isImpossibleAt } from './impossible_pairs.js';
 import { alignedAt } from './corrected_times.js';
 
-/** Distance from the border, ns, where there is room, so that rounding to whole nanoseconds turns no arrow. */
+/** Distance to keep from the border if there is room, ns. Then rounding to whole nanoseconds turns no arrow. */
 const MARGIN_NS = 20;
 const ROUNDS = 2000;
 /** After this many rounds, check whether a solution exists. */
 const DOUBTFUL_ROUNDS = 50;
 /**
- * After the rounds references are put back. That moves both ends of a pair by their reference's movement at two different times, so where
- * it moved much within a delay, a little is violated again. The rounds are repeated, with less each time.
+ * After the rounds, references are put back. That moves both ends of a pair by the movement of their reference, but at two different times.
+ * If the reference moved much within a delay, a small violation comes back. So the rounds are repeated, and the violation gets smaller each
+ * time.
  */
 const TURNS = 5;
 /** ns: contradicting evidence leaves a larger violation. A smaller one only converges slowly. */
 const NEARLY_NS = 1000;
-/** Over-projection: reaches the inside of narrow cones sooner. */
+/** Over-projection, which reaches the inside of narrow cones sooner. */
 const RELAXATION = 1.5;
 
 /** Moves `corrections`. Returns what remains violated: the worst, ns; 0 when all pairs hold. */
@@ -43,14 +44,14 @@ export function project(
   return violated;
 }
 
-/** Whether all pairs hold within this many rounds. `doubtful`: when they contradict each other, if they do. */
+/** Whether all pairs hold within this many rounds. `doubtful`: the instant at which pairs may contradict each other. */
 function pushAll(
   knots: Knots,
   corrections: readonly Float64Array[],
   hulls: readonly EdgeHull[],
   doubtful: number,
 ): boolean {
-  // A hull whose two domains have not moved since it held still holds.
+  // A hull that held still holds if its two domains have not moved since.
   const moves = new Int32Array(corrections.length);
   const heldFrom = new Int32Array(hulls.length).fill(-1);
   const heldTo = new Int32Array(hulls.length).fill(-1);
@@ -127,7 +128,7 @@ function push(knots: Knots, from: Float64Array, to: Float64Array, time: number, 
   return true;
 }
 
-/** References stay where they are, and the others of their group move along instead. */
+/** References do not move. The other domains of their group move instead. */
 function pinReferences(corrections: readonly Float64Array[], references: readonly number[]): void {
   const moved = references.map((reference) => corrections[reference]!.slice());
   corrections.forEach((values, domain) => {

@@ -1,10 +1,10 @@
 /**
- * How fast clocks' rates change, as the corrections show it: a room that warms up, a fan that starts. The estimate first assumes small
- * bends; if pairs bend the corrections more, the assumption grows to match. Noise alone does not make it grow: of bends that only noise
- * supports the estimate keeps less than half. Measured against the group's reference, so it does not say which of two clocks changed.
+ * How fast the rates of clocks change, as the corrections show it: a room warms up, a fan starts. The estimate first assumes small bends.
+ * If pairs bend the corrections more, the assumption grows. Noise alone does not make it grow, because the estimate keeps less than half of
+ * a bend that only noise supports. Changes are measured against the group's reference, so they do not show which of two clocks changed.
  *
  * A rate that goes on changing bends a clock over a long distance by far more than independent bends would. So bends are compared over
- * several distances, and a silence counts with what spans of a like length show.
+ * several distances. A pause without messages gets the bends of spans of similar length.
  */
 
 import { median } from '../base/median.js';
@@ -26,24 +26,28 @@ const ROOM = 1.9;
 /** Numbers that change by no more than this part have settled. */
 const SETTLED = 0.1;
 
-/** Bends are compared over 1, 2, 4, ... knots: so many distances. Over the first ones noise shows as well. */
+/** Number of distances over which bends are compared: 1, 2, 4, ... knots. Over the first ones noise shows, too. */
 const DISTANCES = 5;
 const SHORT = 2;
 const LEAST_BENDS = 4;
 
-/** How much larger independent bends must be than those of a rate that goes on changing, to amount to as much over `far` knots. */
+/**
+ * Factor by which independent bends must be larger than the bends of a rate that goes on changing, for the same effect over `far` knots.
+ */
 const persistent = (far: number): number => Math.sqrt((3 * far ** 3) / (2 * far ** 2 + 1));
 
-/** How much rates change from knot to knot, as standard errors, 1/ns. Before anything is measured as much as any clock's may. */
+/**
+ * How much rates change from knot to knot, as standard errors, 1/ns. Before the first measurement: as much as any clock's rate may change.
+ */
 export class Wander {
   /** By clock: where messages are heard. */
   private readonly heard: Float64Array;
-  /** By distance and clock: in a silence twice as long. */
+  /** By distance and clock: in a pause without messages of twice that length. */
   private readonly silent: readonly Float64Array[];
-  /** By clock and knot: which of these holds; less than SHORT: none. */
+  /** By clock and knot: which of these distances holds. Less than SHORT: none. */
   private readonly silences: readonly Uint8Array[];
 
-  /** `most`: that a rate changes against another one, 1/ns. */
+  /** `most`: how much a rate changes against another one at most, 1/ns. */
   constructor(
     clocks: number,
     private readonly place: Places,
@@ -66,7 +70,7 @@ export class Wander {
   }
 
   forget(): void {
-    // More than any clock may: with less, few messages of clocks that bend are taken for scatter, and it stays so.
+    // More than any clock may bend. With less, bends that few messages show would be taken for scatter, and this would not change any more.
     this.heard.fill(this.most * persistent(SHORT));
     this.silent.forEach((own, distance) => own.fill(this.most * persistent(2 ** distance)));
   }
@@ -96,7 +100,7 @@ export class Wander {
 
   private set(known: Float64Array, shown: readonly number[], most: number): boolean {
     const { solved, knots } = this.place;
-    // All clocks may change as fast as half of them are seen to, where messages are too few to show it.
+    // Where messages are too few to show it, a clock may change as fast as half of the clocks are seen to change.
     const least = Math.max(atRest(knots), median(shown) ?? 0);
     let settled = true;
     solved.forEach((clock, i) => {
@@ -121,7 +125,7 @@ function heardPieces(clocks: number, knots: Knots, links: readonly Link[]): Uint
   return heard;
 }
 
-/** By knot: the distance of which a silence that it is in, or beside, holds two. */
+/** By knot: the distance that fits twice into the pause without messages at the knot or next to it. */
 function silencesOf(heard: Uint8Array): Uint8Array {
   const distances = new Uint8Array(heard.length + 1);
   for (let from = 0; from < heard.length; from++) {
@@ -134,20 +138,20 @@ function silencesOf(heard: Uint8Array): Uint8Array {
   return distances;
 }
 
-/** Root mean square of a clock's bends over `far` knots, as large as independent bends at all knots would have to be, 1/ns. */
+/** Root mean square of a clock's bends over `far` knots, converted to independent bends at all knots, 1/ns. */
 function bendsOf(corrections: Float64Array, place: Places, clock: number, far: number): number {
   const { knots } = place;
   const at = (knot: number): number => corrections[place.of(clock, knot)]!;
   let squares = 0;
   for (let k = far; k + far < knots.count; k++) squares += (at(k - far) - 2 * at(k) + at(k + far)) ** 2;
-  // If the bends at all knots are independent, a bend over several knots is their sum, each weighed by its distance from the middle.
+  // If the bends at all knots are independent, a bend over several knots is their sum, weighed by the distance from the middle.
   const sum = (far * (2 * far ** 2 + 1)) / 3;
   return Math.sqrt(squares / (knots.count - 2 * far) / sum) / knots.step ** 2;
 }
 
 /**
- * The fastest change of each clock's rate that was seen, 1/ns: its corrections over half a minute and the next one, less the median of its
- * group. So if the reference changes, only the reference shows it. null: the run is too short.
+ * The fastest change of each clock's rate that was seen, 1/ns: its corrections over half a minute, compared with the next half minute,
+ * minus the median of its group. So if the reference changes, only the reference shows it. null: the run is too short.
  */
 export function seenWander(
   { knots, corrections }: { readonly knots: Knots; readonly corrections: readonly Float64Array[] },
@@ -173,7 +177,7 @@ export function seenWander(
 
 const HALF_MINUTE_NS = 30e9;
 
-/** Holds each clock's bends small: `sigma` is how large they are, 1/ns. Returns what sets the rows anew. */
+/** Keeps each clock's bends small. `sigma`: how large they are, 1/ns. Returns a function that sets the rows again. */
 export function addBendRows<Row>(
   system: Rows<Row>,
   place: Places,

@@ -1,7 +1,4 @@
-/**
- * Bounds of how fast clocks can gain on each other, piece by piece. They follow from the bounds of where the clocks can have been.
- * Dimensionless.
- */
+/** Bounds of how fast clocks can gain on each other, piece by piece. They follow from the bounds of the clocks' places. Dimensionless. */
 
 import { MAX_RATE, type GainRates } from './arc_limit.js';
 import { knotTime, type Knots } from './corrections.js';
@@ -19,13 +16,13 @@ export interface BoundedClock {
   readonly knots: Knots;
   /** Instants of a piece. */
   readonly perPiece: number;
-  /** Clocks show the times of knots earlier or later than their references do, by this at most, ns. */
+  /** Clocks show the times of knots at most this many ns earlier or later than their references. */
   readonly apart: number;
   /** Most that a clock's rate changes, 1/ns. */
   readonly curvature: number;
 }
 
-/** Rates are read off spans of so long at most, or of a piece. */
+/** Longest span for which a rate is computed, unless a piece is longer. */
 const SPAN_NS = 60e9;
 
 /**

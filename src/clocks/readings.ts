@@ -1,8 +1,8 @@
 /**
  * The latest and the earliest time that a clock can show while another one, the source, shows a given time. The bounds are known at
- * instants. Between instants they follow a chord, from which the truth differs by no more than the curvature allows. Beyond the outer
- * instants they go on at the fastest rate that is still possible. The corrections are followed along these curves, so a knot counts when
- * the clock reaches it.
+ * instants. Between instants they follow a chord, and the truth differs from the chord by no more than the curvature allows. Beyond the
+ * outer instants they go on at the fastest possible rate. The corrections are followed along these curves, so a knot counts when the clock
+ * reaches it.
  */
 
 import { firstIndex } from '../base/first_index.js';
@@ -33,7 +33,7 @@ export interface Readings {
   readonly curvature: number;
 }
 
-/** Other instants are looked at up to this far away. Farther off, clocks may have bent too much to say anything. */
+/** Largest distance of other instants that are used. Farther away, clocks may have bent too much to show anything. */
 const NEAR_NS = 240e9;
 /** Least and largest number of instants. */
 const LEAST_NEAR = 4;
@@ -95,8 +95,8 @@ class Curve {
   private readonly rateBehind: number;
 
   /**
-   * `sign`: 1 for what is shown at most, -1 at least. `ahead`: of the source, at the instants; `before` and `behind`: how fast
-   * that grows.
+   * `sign`: 1 for the most that the clock can show, -1 for the least. `ahead`: how far it is ahead of the source at the instants. `before`
+   * and `behind`: how fast this grows.
    */
   constructor(
     private readonly readings: Readings,
@@ -135,7 +135,7 @@ class Curve {
     const { shown } = this.readings;
     const last = shown.length - 1;
     let i = this.instantBefore(time);
-    // Mostly it is there. One impossible stamp may put it thousands of instants away.
+    // Mostly the guess is right. One impossible stamp may put the place thousands of instants away.
     if (points[i]! > time || points[i + 1]! <= time) i = firstIndex(last - 1, (k) => points[k + 1]! > time);
     const before = points[i]!;
     const behind = points[i + 1]!;
@@ -167,7 +167,7 @@ class Curve {
     return points[i]! + share * (points[i + 1]! - points[i]!);
   }
 
-  /** The last instant, but one at most, at which the source shows no more. */
+  /** The last instant at which the source shows at most this time, but never the very last instant. */
   private instantBefore(time: number): number {
     const { shown, knots, perPiece } = this.readings;
     const last = shown.length - 2;

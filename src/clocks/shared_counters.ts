@@ -1,6 +1,6 @@
 /**
- * Which processes share a counter, and so a clock domain: those of one boot with one tick source. Their own samples of tick, REALTIME and
- * MONOTONIC must *confirm* it: a process with contradicting samples (a VM snapshot, a migration) is split off and flagged. Transfers
+ * Which processes share a counter, and so a clock domain: processes of one boot with one tick source. Their own samples of tick, REALTIME
+ * and MONOTONIC must *confirm* this. A process with contradicting samples (a VM snapshot, a migration) is split off and flagged. Transfers
  * distinguish clones whose samples agree (evidence/clones.ts).
  */
 
@@ -34,7 +34,9 @@ export interface SharedCounter {
   readonly flags: readonly string[];
 }
 
-/** Samples of one boot that disagree by more than this are not of one counter. NTP steps are smaller or visible to all. */
+/**
+ * Samples of one boot that disagree by more than this come from different counters. Steps by NTP are smaller, or all processes see them.
+ */
 const SAME_COUNTER_NS = 50e6;
 
 export function sharedCounters(witnesses: readonly ClockWitness[]): SharedCounter[] {
@@ -52,7 +54,7 @@ function groupByBoot(witnesses: readonly ClockWitness[]): ClockWitness[][] {
   return [...groups.values()];
 }
 
-/** Peels off the processes that contradict the first one, until every group agrees in itself. */
+/** Splits off the processes that contradict the first one, until the processes of every group agree. */
 function splitContradictions(group: readonly ClockWitness[]): SharedCounter[] {
   const counters: SharedCounter[] = [];
   let rest = [...group];
@@ -69,7 +71,7 @@ function splitContradictions(group: readonly ClockWitness[]): SharedCounter[] {
 type WallClock = 'realtime' | 'monotonic';
 
 /**
- * By either clock: REALTIME may be stepped in mid-run (seen by all processes of the host, but sampled at different ticks),
+ * Two processes agree if either clock agrees. REALTIME may be set in mid-run, and the processes of the host sample it at different ticks.
  * MONOTONIC may differ by an offset between containers.
  */
 const agree = (witness: ClockWitness, reference: ClockWitness): boolean =>

@@ -1,6 +1,6 @@
 /**
- * How equal the minimum delays of similar links are, measured around cycles of links, and which links differ from the others. A link that
- * differs is named, and loses weight by its unexplained part.
+ * How similar the minimum delays of similar links are, measured around cycles of links, and which links differ from the others. A link that
+ * differs is named. It loses weight by its unexplained part.
  */
 
 import { maxOf } from '../base/extremes.js';
@@ -41,7 +41,7 @@ export function judge(links: readonly Link[], references: References, delayOf: D
   }
 }
 
-/** Sets the links' weights from their delays and from `judge`. False: they have settled. */
+/** Sets the links' weights from their delays and from `judge`. Returns false if they have settled. */
 export function weigh(links: readonly Link[], delayOf: DelayOf, alike: number): boolean {
   let moved = false;
   statedSigmas(links, delayOf, byPart(alike)).forEach((sigma, i) => {
@@ -72,7 +72,7 @@ export interface AlikeFound {
   readonly stated: number;
   /** Null: nothing shows it. */
   readonly measured: number | null;
-  /** Used for the 99 % bound: of the shortest wire; less for longer ones. */
+  /** The spread used for the 99 % bound of the shortest wire. Longer wires have a smaller one. */
   readonly used: number;
 }
 
@@ -138,8 +138,8 @@ function measuredAlike(
 const LEAST_FREEDOM = 2;
 
 /**
- * Squared residuals, ns²: of the sums of both directions between two hosts, and of the rest. Two directions show their sum whatever the
- * clocks are. Their difference looks like an offset, unless a longer way round contradicts it.
+ * Squared residuals, ns²: of the sums of both directions between two hosts, and of the rest. Two directions show their sum for any clocks.
+ * Their difference looks like an offset, unless a longer cycle contradicts it.
  */
 function split(wires: readonly Link[]) {
   const back = new Map(wires.map((link) => [`${wireOf(link.edge).to} ${wireOf(link.edge).from}`, link]));
@@ -159,7 +159,7 @@ function split(wires: readonly Link[]) {
   return { sums: { count, squares, likenesses: likenesses.size }, differences };
 }
 
-/** One in forty lies below it (Wilson and Hilferty). */
+/** One value in forty lies below it (Wilson and Hilferty). */
 function lowChiSquare(freedom: number): number {
   const part = 2 / (9 * freedom);
   return freedom * (1 - part - 1.96 * Math.sqrt(part)) ** 3;
@@ -195,7 +195,7 @@ function wiresShown(links: readonly Link[], references: References) {
   }
   const wires = [...best.values()];
   const likenesses = new Set(wires.map(({ like }) => like)).size;
-  // A counter before and after a jump is two clocks, and the same wires show how far they are apart.
+  // A counter that jumped is two clocks, and the same wires show how far the two are apart.
   const domains = new Set(links.flatMap(({ edge }) => [wireOf(edge).from, wireOf(edge).to]));
   const groups = new Set(links.map(({ edge }) => references[edge.from]));
   return { wires, freedom: wires.length - (domains.size - groups.size) - likenesses };

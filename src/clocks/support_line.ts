@@ -1,8 +1,8 @@
 /**
  * The least delay of one edge over a stretch of time, as a line: the delay of messages that never waited. The stretch is cut into
  * sub-windows, and each gives its least delay. (It is taken below the line's own slope. Otherwise minima would sit at the edges of the
- * sub-windows.) The line runs through the lowest of these minima, except a single odd one. So one message that seems to arrive too early (a
- * wrong pair) moves nothing: a line needs the support of several sub-windows.
+ * sub-windows.) The line runs through the lowest of these minima, except a single odd one. A line needs the support of several sub-windows.
+ * So one message that seems to arrive too early (a wrong pair) moves nothing.
  */
 
 import { firstIndex } from '../base/first_index.js';
@@ -21,7 +21,7 @@ export interface SupportLine {
 
 const MAX_SUB_WINDOWS = 8;
 /**
- * A minimum of fewer pairs says too little. With more pairs per minimum, there would be too few minima where messages are few and clocks
+ * A minimum of fewer pairs shows too little. With more pairs per minimum, there would be too few minima where messages are few and clocks
  * bend.
  */
 const PAIRS_PER_SUB_WINDOW = 3;

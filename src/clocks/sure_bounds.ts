@@ -1,6 +1,6 @@
 /**
- * Hard bounds from certain evidence. If that leaves one side open (hosts that only received, and gave credits), credits count too. They are
- * assumed to be true while nothing contradicts them, and the domains concerned are known.
+ * Hard bounds from certain evidence. If this leaves one side open (hosts that only received, and gave credits), credits count, too. They
+ * are assumed to be true while nothing contradicts them. The result says for which domains this was assumed.
  */
 
 import { HardBounds } from './bounds.js';
@@ -38,7 +38,7 @@ export function sureBounds(
   const connected = groupReferences(references.length, sure);
   const isSure = references.map((reference, domain) => connected[domain] === connected[reference]);
   const known = new Set(sure);
-  // Receives that NCCL may report early are left out. Another stamp of theirs is certain.
+  // Receives that NCCL may report early are left out, because another stamp of these receives is certain.
   const credits = used.filter((edge) => edge.kind === 'credit' && !known.has(edge));
   const { spans, contradiction } = certain;
   if (credits.length === 0)

@@ -1,7 +1,7 @@
 /**
  * Narrows the bounds at one instant by the bounds at other instants. If a clock was not below `least` at one instant and not above `most`
- * at a later one, that limits its rate between the two. Afterwards it can have gone on no faster than that rate plus the declared change of
- * rates. So where a clock is well known twice, it is also known beside these instants: by tangents to the bounds, bent by the declared
+ * at a later one, its rate between the two is limited. Afterwards it can have gone on no faster than that rate plus the declared change of
+ * rates. So if a clock is well known at two instants, it is also known near them: by tangents to the bounds, bent by the declared
  * curvature.
  */
 
@@ -28,9 +28,9 @@ export interface Openings {
 }
 
 /**
- * Narrows the band in place, but not beyond the estimate. If clocks bend more than declared, nothing lies inside all bounds, and they would
- * go on narrowing without reason. `curvature`: most that either clock's rate changes, 1/ns. `near`: how many instants before and after each
- * one are looked at.
+ * Narrows the band in place, but not beyond the estimate. If clocks bend more than declared, no clock lies inside all bounds, and the
+ * bounds would get narrower and narrower. `curvature`: most that either clock's rate changes, 1/ns. `near`: how many instants before and
+ * after each one are used.
  */
 export function narrow(band: Band, curvature: number, near: number): Openings {
   // Twice, because the result of one direction narrows that of the other.
@@ -45,7 +45,7 @@ export function narrow(band: Band, curvature: number, near: number): Openings {
   };
 }
 
-/** Goes from one end to the other. Each instant passes on what is known from it and from those before it. */
+/** Goes from one end to the other. Each instant passes on what it and the instants before it show. */
 function sweep(band: Band, curvature: number, near: number, step: 1 | -1): void {
   const { times, most, least, guess } = band;
   const last = step > 0 ? times.length - 1 : 0;
@@ -75,7 +75,10 @@ function openingAt(band: Band, curvature: number, near: number, i: number, step:
 const endOf = (count: number, near: number, i: number, step: 1 | -1): number =>
   step > 0 ? Math.max(-1, i - near - 1) : Math.min(count, i + near + 1);
 
-/** The fastest way out of the band at `i` (`side` 1: up): the least that the other side allows where the clock came from. */
+/**
+ * The fastest rate at which a clock can leave the band at `i` (`side` 1: upwards). The other side of the band limits where the clock came
+ * from.
+ */
 function steepest(
   { times, most: high, least: low }: Band,
   side: 1 | -1,

@@ -13,15 +13,18 @@ import type { Wander } from './rate_changes.js';
 const RATE_PRIOR = 50e-6;
 /** How far minimum delays of different likenesses may differ, relatively: decides only where nothing else does. */
 const LIKENESS_PRIOR = 2;
-/** A credit that was waited for takes as long as the shortest data, or up to twice as long, or hardly any time: as a standard error. */
+/** A credit for which the sender waited takes between hardly any time and twice the time of the shortest data. As a standard error. */
 const CREDIT_PRIOR = 1 / Math.sqrt(3);
 
-/** Takes rows of least squares: the sum of coefficients[i] * x[indices[i]] should be `target`, within `sigma`. Returns its own. */
+/**
+ * Takes rows of least squares: the sum of coefficients[i] * x[indices[i]] should be `target`, within `sigma`. Returns its own name of the
+ * row.
+ */
 export interface Rows<Row> {
   add(indices: readonly number[], coefficients: readonly number[], target: number, sigma: number): Row;
 }
 
-/** What an estimate is made of. */
+/** The input of an estimate. */
 export interface Setting {
   readonly links: readonly Link[];
   /** Likenesses, by number. */
@@ -100,8 +103,8 @@ interface LikenessPrior {
 }
 
 /**
- * Where one likeness is seen in one direction only, and another in the other, something must relate their delays. Always as
- * many, and in the same order.
+ * If one likeness is seen in one direction only, and another one in the other direction, a prior must relate their delays. The number and
+ * the order of the priors are always the same.
  */
 export function likenessPriors(names: readonly string[], delays: ArrayLike<number>): LikenessPrior[] {
   const neighbours = names.map((_, i): LikenessPrior => {
@@ -112,7 +115,7 @@ export function likenessPriors(names: readonly string[], delays: ArrayLike<numbe
   const credit = names.indexOf(WAITED_CREDIT);
   if (credit < 0) return neighbours;
   const data = names.flatMap((name, i) => (name.startsWith('data') ? [i] : []));
-  // While no delays are known, the last one, which by its name belongs to the smallest messages.
+  // While no delays are known, the last likeness is taken, because its name shows the smallest messages.
   const shortest = data.reduce((least, i) => (delays[i]! <= delays[least]! ? i : least), data[0] ?? -1);
   const like = data.map((i): LikenessPrior => {
     const sigma = i === shortest ? CREDIT_PRIOR * Math.max(SHORT_NS, delays[i]!) : FAR_NS;

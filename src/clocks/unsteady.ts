@@ -1,7 +1,7 @@
 /**
- * Clocks that changed faster than declared: pairs at different times, each possible by itself, leave no room for a steady clock. A jump
- * between two of few transfers looks like this, and so does a slewed counter. It shows as a cycle of hosts around which, at one instant, a
- * clock would be behind itself.
+ * Finds clocks that changed faster than declared: pairs at different times are each possible alone, but leave no room for a steady clock. A
+ * jump looks like this if there are few transfers, and so does a slewed counter. The sign is a cycle of hosts around which, at one instant,
+ * a clock would be behind itself.
  */
 
 import type { Arc } from './graph.js';
@@ -16,8 +16,8 @@ export interface Unsteady {
 }
 
 /**
- * `slacks`: per instant, per arc by how much its receiver can be ahead of its sender beyond the estimate, ns; below 0: not even as
- * far as estimated. null: there is room for clocks that are steady.
+ * `slacks`: per instant and arc, how far the receiver can be ahead of the sender beyond the estimate, ns. Below 0: not even as far as
+ * estimated. null: there is room for steady clocks.
  */
 export function findUnsteady(
   domains: number,
@@ -74,7 +74,7 @@ function mostShort(slacks: readonly Float64Array[], most: number): number[] {
     .map(({ instant }) => instant);
 }
 
-/** If this many more hosts agree with one host than with another, the other one is to blame for their disagreement. */
+/** If two hosts disagree, and this many more hosts agree with one of them, the other host is named. */
 const MORE_PEERS = 2;
 
 function peersOf(arcs: readonly Arc[], domain: number): number {

@@ -77,13 +77,13 @@ const LOWEST_ABOVE = 0.25;
 /**
  * How exactly one minimum shows its link's least delay, as a standard error, ns: the median distance of the link's minima from the
  * solution. Few minima show it badly, because a line runs through two of them anyway. So all minima of the likeness count, also those of
- * messages that waited, each scaled to the same number of messages. All of them lie nearer to the fitted solution than to the truth, which
- * is corrected. Found by `test/clocks/sparse.test.ts`.
+ * messages that waited, each scaled to the same number of messages. All minima lie nearer to the fitted solution than to the truth. This is
+ * corrected. Found by `test/clocks/sparse.test.ts`.
  */
 function scattersOf(links: readonly Link[], guess: Estimate, unknowns: number): Float64Array {
   const distances = links.map((link) => distancesOf(link, guess));
-  // If all messages wait alike, the least of n lies above the least delay by an nth of their scatter. The least of few is often one that
-  // waited in another way, which the least of many never shows.
+  // If all messages wait in the same way, the least of n lies above the least delay by an nth of their scatter. The least of few messages
+  // is often one that waited in another way. The least of many messages is not.
   const closeness = links.map(({ edge }, i) => (pairsOf(edge) / Math.max(1, distances[i]!.length)) ** 2);
   const sums = new Float64Array(guess.delays.size);
   const scaled = new Float64Array(guess.delays.size);
@@ -109,7 +109,7 @@ function scattersOf(links: readonly Link[], guess: Estimate, unknowns: number): 
 const pairsOf = ({ windows }: EdgeEvidence): number => windows.reduce((sum, { pairs }) => sum + pairs, 0);
 
 const OF_A_LINE = 2;
-/** So few messages may all have waited long, as one in ten does. */
+/** With fewer messages than this, all of them may have waited long, as one message in ten does. */
 const FEW_PAIRS = 12;
 /** The evidence of other links counts as this many minima of a link itself. */
 const OTHERS_COUNT = 2;
@@ -153,7 +153,7 @@ function atEnds(link: Link): number {
   return Math.min(MOST_AT_ENDS, 1 + FEW_MINIMA / Math.max(1, minima)) / Math.sqrt(Math.max(1, minima));
 }
 
-/** Few points show little of how far they scatter, least of all at the ends of their line. */
+/** Few points show little about their scatter, and least at the ends of their line. */
 const FEW_MINIMA = 30;
 const MOST_AT_ENDS = 6;
 

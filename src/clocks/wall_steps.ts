@@ -1,6 +1,6 @@
 /**
- * When a host's wall clock was set: between two samples it advanced by another time than the counter. The trace does not follow it, but a
- * reader who compares the trace with that host's logs must know it.
+ * Finds when a host's wall clock was set: between two samples it advanced by another time than the counter. The trace does not follow such
+ * a step. But people who compare the trace with that host's logs must know it.
  */
 
 import type { LocalNs } from '../base/time.js';
@@ -16,7 +16,7 @@ export interface WallStep {
 
 /** Smaller steps are not reported. */
 const SMALLEST_NS = 1e6;
-/** NTP turns a clock by 500 ppm at most; the counter's nominal rate may be as far off. */
+/** NTP changes a clock's rate by 500 ppm at most. The counter's nominal rate may be wrong by as much. */
 const FASTEST_SLEW = 1e-3;
 
 /** `files`: of one domain. Samples that took long to read may be off by as much. */

@@ -1,4 +1,4 @@
-/** Each cause of slowness as a sentence: what, its evidence, and what is not known. */
+/** Each cause of slowness as a sentence: what happened, the evidence, and what is not known. */
 
 import type {
   Cause,

@@ -23,8 +23,8 @@ export interface ClockReport {
   readonly hardBound: number | null;
   readonly bound99: number | null;
   /**
-   * Placed by its wall clock, but with traffic in one direction only: against `host` its times are too late, or too early, by at most this
-   * many ns; below 0: by at least so many the other way. null: unbounded.
+   * For a domain that its wall clock places, with traffic in one direction only. Against `host` its times are too late, or too early, by at
+   * most this many ns. A value below 0 means at least this many ns the other way. null: unbounded.
    */
   readonly oneSided: {
     readonly host: string;
@@ -37,16 +37,16 @@ export interface ClockReport {
   readonly pieces: number;
   /** Pairs about this domain, by kind. */
   readonly evidence: Readonly<Partial<Record<EvidenceKind, number>>>;
-  /** Its transfers that would point backwards: not drawn. */
+  /** Transfers of this domain that would point backwards. They are not drawn. */
   readonly violations: number;
   /** Its ranks with stamped kernels; absent if there are none. */
   readonly gpus?: readonly GpuClockReport[];
   /**
-   * Largest change of its rate, ppm per minute, from one half minute to the next, against the others of its group. null: no traffic shows
-   * it, or the run is shorter than a minute.
+   * Largest change of its rate from one half minute to the next, against the other clocks of its group, in ppm per minute. null: no traffic
+   * shows it, or the run is shorter than a minute.
    */
   readonly wanderPpmPerMinute: number | null;
-  /** Largest distance of a wall-clock sample from the line or group's axis that placed it. */
+  /** Largest distance of a wall-clock sample from the line, or from the group's axis, that placed it. */
   readonly realtimeResidualNs: number;
   readonly flags: readonly string[];
 }
@@ -54,7 +54,7 @@ export interface ClockReport {
 /** Summary of the transfers between hosts; null with one host, or with `--clock realtime`. */
 export interface TrafficReport {
   readonly pairs: number;
-  /** Not looked at, because the scan keeps a share of too many. */
+  /** Not compared, because the scan keeps only a share if there are too many. */
   readonly sampledOut: number;
   /** Left out, by cause. */
   readonly dropped: {
@@ -64,7 +64,10 @@ export interface TrafficReport {
     readonly sizeLost: number;
     readonly unconfirmed: number;
   };
-  /** Exchanges of time with rank 0: used, and left out because their peer has no file or their times are impossible. */
+  /**
+   * Exchanges of time with rank 0: how many were used, and how many were left out because their peer has no file or their times are
+   * impossible.
+   */
   readonly beacons: {
     readonly exchanges: number;
     readonly peerUnknown: number;

@@ -71,7 +71,7 @@ function headline(clocks: readonly ClockReport[], traffic: TrafficReport | null)
   return lines;
 }
 
-/** Flag → its hosts, without what the lines above say already. */
+/** Flag → its hosts, without the facts in the lines above. */
 function flagLines(clocks: readonly ClockReport[]): string[] {
   const hosts = new Map<string, string[]>();
   for (const { flags, host } of clocks) {
@@ -82,7 +82,7 @@ function flagLines(clocks: readonly ClockReport[]): string[] {
   return [...hosts].map(([flag, names]) => `clocks: ${flag} on ${fewHosts(names)}`);
 }
 
-/** For a few hosts, what is known besides. */
+/** For a few hosts: what traffic in one direction shows. */
 function oneSidedLines(clocks: readonly ClockReport[]): string[] {
   const heard = clocks.flatMap(({ host, oneSided }) => (oneSided ? [{ host, oneSided }] : []));
   const lines = heard.slice(0, 3).map(({ host, oneSided: { host: other, late, early } }) => {
@@ -118,7 +118,7 @@ function causes({ dropped }: TrafficReport): string {
     .join(', ');
 }
 
-/** GPU times are on their hosts' clocks, with their own bound beside the hosts'. */
+/** GPU times are on their hosts' clocks. They have a bound of their own, in addition to the host's bound. */
 function gpuLines(clocks: readonly ClockReport[]): string[] {
   const gpus = clocks.flatMap((clock) => clock.gpus ?? []);
   if (gpus.length === 0) return [];

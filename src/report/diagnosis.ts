@@ -32,7 +32,7 @@ export interface Diagnosis {
   readonly traffic: TrafficReport | null;
   /** What to draw next; null: the verdict points nowhere. */
   readonly suggestion: SizedCommand | null;
-  /** What PyTorch's dumps say of it; null: none were given. */
+  /** What PyTorch's dumps show of this run. null: none were given. */
   readonly flightRecorder: FlightReport | null;
   /** Unusable or omitted files, in whole sentences. */
   readonly problems: readonly string[];
@@ -46,7 +46,7 @@ export interface DiagnosedRank {
   /** Its number on its host; null: the environment has none. */
   readonly localRank: number | null;
   readonly file: string;
-  /** 'closed' by its process, or 'recording': it still runs, or was killed. */
+  /** 'closed': the process closed its file. 'recording': the process still runs, or was killed. */
   readonly life: string;
   /** Slots by cause. */
   readonly lost: LostSlots;
@@ -57,12 +57,12 @@ export interface DiagnosedRank {
 }
 
 export interface DiagnosisOptions extends RunOptions, VerdictOptions, FlightOptions {
-  /** Called once when it waits for a second look at ranks that may be alive. */
+  /** Called once if the diagnosis waits for a second look at ranks that may be alive. */
   readonly onWait?: ((text: string) => void) | undefined;
   /** Worker threads; by default as many as are useful. */
   readonly jobs?: number | undefined;
   readonly onProgress?: OnProgress | undefined;
-  /** Ends it with `Interrupted` and leaves nothing behind. */
+  /** Ends the diagnosis with `Interrupted` and leaves nothing behind. */
   readonly interrupt?: AbortSignal | undefined;
 }
 

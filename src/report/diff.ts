@@ -1,4 +1,4 @@
-/** What differs between two runs as plain data (schemas/report.md). Only what is larger than noise, the costliest first. */
+/** What differs between two runs as plain data (schemas/report.md). Only differences larger than noise, the costliest first. */
 
 import { changesBetween, type Changes } from '../analysis/changes.js';
 import type { RankLabel } from '../analysis/rank_labels.js';

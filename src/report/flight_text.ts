@@ -1,6 +1,6 @@
 /**
- * PyTorch's Flight Recorder as text: its own verdict, for people who have no rank files, and the lines that it adds to ours. Each stack is
- * shortened to the place where the user's code calls. The JSON and the page have the whole stacks.
+ * PyTorch's Flight Recorder as text: its own verdict, for people who have no rank files, and the lines that it adds to our verdict. Each
+ * stack is shortened to the place in the user's code. The JSON and the page have the whole stacks.
  */
 
 import type { Culprit } from '../pytorch/blamed.js';

@@ -31,7 +31,7 @@ export function hangLines(hang: Hang, report: VerdictReport): string[] {
   return stallLines(hang, hang.aborted.length > 0 ? 'HUNG, then ABORTED' : 'HUNG', [], report);
 }
 
-/** WAITING: the evidence of a hang, and why there is no alarm. */
+/** WAITING: the same evidence as for a hang, and why there is no alarm yet. */
 export function waitingLines({ stall, hungAfter, isLive }: Waiting, report: VerdictReport): string[] {
   const who = stall.missing.length === 0 ? 'all ranks' : 'all with a file';
   const lived = isLive ? `${who} live, by heartbeats` : `the records end after ${durationText(stall.age)}`;
@@ -39,7 +39,7 @@ export function waitingLines({ stall, hungAfter, isLive }: Waiting, report: Verd
   return stallLines(stall, 'WAITING', [why], report);
 }
 
-/** Who is gone, and what the others did afterwards. */
+/** Which rank disappeared, and what the others did afterwards. */
 export function brokenLines(broken: Broken, report: VerdictReport): string[] {
   const { stall, gone, isOrderKnown, left, finished } = broken;
   const ended = (files: readonly number[], how: string): string[] =>
@@ -77,7 +77,7 @@ function title({ since, age, nRanks, ...hang }: Hang, verb: string, report: Verd
   return what.length + when.length + 2 <= 80 ? [`${what}  ${when}`] : [what, labelled('stuck', when)];
 }
 
-/** Threads inside a call that has not returned: it connects and waits for its peers. */
+/** Threads inside a call that has not returned. The call connects and waits for its peers. */
 function insideLines({ inside, nRanks, since }: Hang, report: VerdictReport): string[] {
   const byFunc = new Map<string, typeof inside>();
   for (const one of inside) byFunc.set(one.func, [...(byFunc.get(one.func) ?? []), one]);
@@ -158,7 +158,7 @@ function whereToLook(hang: Hang, report: VerdictReport): string[] {
   ];
 }
 
-/** Called, but its kernel never began, or began and did not end. */
+/** Ranks that called the collective, but whose kernel never began, or began and did not end. */
 function kernelLines(kernels: readonly KernelState[], report: VerdictReport): string[] {
   const groups = new Map<string, KernelState[]>();
   for (const one of kernels) {

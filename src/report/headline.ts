@@ -34,7 +34,7 @@ export function headline(report: VerdictReport): string {
 }
 
 /**
- * The text in several lengths, from longest to shortest. The time when a rank fell silent is left out first, because it is shown elsewhere,
+ * The text in several lengths, from longest to shortest. The time of a rank's last sign is left out first, because it is shown elsewhere,
  * too.
  */
 function ways(hang: Hang, report: VerdictReport): string[][] {

@@ -75,10 +75,10 @@ function wrapped(text: string, width: number): string[] {
 const optional = (label: string, value: string | number | null): string =>
   value === null || value === '' ? '' : `${label} ${value}`;
 
-/** "Not closed" is all that is known: a killed process cannot record its death. */
+/** "Not closed" is all that the file shows, because a killed process cannot record its death. */
 const lifeText = ({ life }: FileSummary): string => (life === 'closed' ? 'closed' : 'recording (not closed)');
 
-/** Ages by the file's own clock, against its newest entry, whatever the time is now. */
+/** Ages by the file's own clock, compared with its newest entry and not with the time now. */
 function newestText({ newest }: FileSummary): string {
   const ago = (name: string, seconds: number | null): string =>
     seconds === null ? `no ${name}` : `${name} ${((newest.any ?? seconds) - seconds).toFixed(1)} s earlier`;
@@ -86,7 +86,7 @@ function newestText({ newest }: FileSummary): string {
   return `${at(newest.any)}; ${ago('heartbeat', newest.heartbeat)}, ${ago('record', newest.record)}`;
 }
 
-/** Age of a copy against the last sign, which is copied more often than the rings. */
+/** Age of a copy, compared with the last sign. The last sign is copied more often than the rings. */
 function placementText(recorder: FileSummary['recorder'], heartbeat: number | null): string {
   if (recorder.placement === 'in-file') return `were in ${recorder.ringPath}, saved from there`;
   const where = recorder.placement === 'in-memory' ? 'in memory' : `in ${recorder.ringPath}`;
@@ -136,7 +136,7 @@ function foldLine(fold: FileSummary['openFolds'][number]): string {
 
 const RING_HEAD = ['ring', 'class', 'records', 'from', 'last', 'overwritten', 'torn', 'copy', 'folded'];
 
-/** Followed by the rarer counts as text, if any. */
+/** The table of the rings. Rare counts follow as text. */
 function ringTable(rings: readonly RingSummary[]): string[] {
   const rows = rings.map((ring) => [
     `${ring.ring}`,

@@ -1,4 +1,7 @@
-/** The late rank as text: how often, what it cost, whether its host or its GPU, since when; also for a healthy run. */
+/**
+ * The late rank as text: how often it was late, what this cost, whether its host or its GPU was late, and since when. Also for a healthy
+ * run.
+ */
 
 import { durationText } from '../base/duration.js';
 import { FEWEST } from '../verdict/slowness.js';
@@ -23,7 +26,7 @@ export function slowLines(slow: Slowness, report: VerdictReport): string[] {
   if (slow.link) return slowLinkLines(slow, slow.link, report);
   const { file, on, late, of, waits } = slow;
   const what = on === 'GPU' ? 'its GPU begins last' : 'it calls last';
-  // If most of the cost is in fewer waits, their number shows how much evidence there is.
+  // If a few waits make up most of the cost, their number shows how much evidence there is.
   const few = 2 * waits <= late ? `, ${countText(waits, 'long wait')}` : '';
   return [
     `SLOW  ${whichRank(slow, report)} (${hostOf(report, file)}): ${what} in ${late} of ${of} collectives${few}`,
@@ -31,7 +34,7 @@ export function slowLines(slow: Slowness, report: VerdictReport): string[] {
   ];
 }
 
-/** Half of the time was lost, and too few waits show a habit. */
+/** Half of the time was lost, but there are too few waits to show a habit. */
 export function perhapsSlowLines(late: Slowness, report: VerdictReport): string[] {
   const { cost, span, waits } = late;
   const lost = `${durationText(cost)} of ${durationText(span)} lost to it in ${countText(waits, 'wait')}`;
@@ -89,7 +92,7 @@ function slowLinkLines(slow: Slowness, link: SlowSends, report: VerdictReport): 
       `at least ${durationText(cost)} of ${durationText(span)} (${link.sends} sends, 8 at once)`,
     ),
     labelled('worst', `${durationText(worst.by)} for ${callText(worst, '')}, record ${worst.record}`),
-    // Only how long the sends took is known here; the report compares more.
+    // Here only the time of the sends is known. The report compares more.
     labelled('may be', 'the link, a NIC, or a proxy thread without CPU time'),
   ];
 }
@@ -107,7 +110,7 @@ const howText = ({ on, basis }: Slowness): string =>
     ? `on the GPU: called in time (seen in ${RESTS_ON[basis]})`
     : `on the host: calls late (seen in ${RESTS_ON[basis]})`;
 
-/** When it was late: throughout, since a time, until a time, or between two times. */
+/** When the rank was late: all the time, since a time, until a time, or between two times. */
 function whenText({ from, to, course, span, late, of }: Slowness, report: VerdictReport): string {
   const [start, stop] = [clockTime(report, from), clockTime(report, to)];
   const length = `${durationText(to - from)} of ${durationText(span)}`;
@@ -155,7 +158,7 @@ function latenessOf(latest: Slowness, report: VerdictReport): string[] {
   ];
 }
 
-/** And how far below which limit. */
+/** The reason, with the distance from the limit. */
 function whyNotSlow({
   why,
   of,

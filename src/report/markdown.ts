@@ -20,7 +20,7 @@ export function markdownOf(report: RunReport): string {
     `### ${escaped(report.headline)}`,
     '',
     '```',
-    // A fence ends at a line that begins with backquotes: none of ours does.
+    // A line that begins with backquotes would end the block of code. None of our lines does.
     ...report.lines.map((line) => printable(line)),
     '```',
     '',

@@ -35,7 +35,7 @@ export function mergeReportText(report: MergeReport): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** A browser on another machine cannot reach `open`: the link shows the same screen for a copied trace. */
+/** A browser on another machine cannot reach `open`. For a copied trace the link shows the same screen. */
 function howToOpen({ output, startup }: MergeReport): string[] {
   if (output === '-') return [];
   const lines = ['or follow this link and open the trace there (nothing is uploaded):'];
@@ -104,7 +104,7 @@ function fewLines(lines: readonly string[], title: string): string[] {
   return lines.length <= 6 ? [...lines] : [...lines.slice(0, 5), `${title}: ${lines.length - 5} more`];
 }
 
-/** Rings outside the file: events after the copy may be missing without a gap. */
+/** Files whose rings are outside: events after the copy may be missing without a gap. */
 function copies({ ranks }: MergeReport): string[] {
   const of = (members: readonly RankReport[]): string => `rank ${foldRanks(members.flatMap(allRanks))}`;
   const never = ranks.filter(({ ringCopyAge }) => ringCopyAge === null);

@@ -8,7 +8,7 @@ import type { VerdictOptions } from '../verdict/evidence/run_verdict.js';
 import { columns, printable } from './text.js';
 
 export interface NextCommand {
-  /** Its arguments quoted. */
+  /** With quoted arguments. */
   readonly command: string;
   /** What it writes, if known. */
   readonly about?: string;
@@ -16,14 +16,14 @@ export interface NextCommand {
 
 type Asked = RunOptions & VerdictOptions;
 
-/** After `inspect`: look again if a live job may go on, else trace what the verdict points to. */
+/** After `inspect`: look again if a live job may go on, or else draw the trace of the place that the verdict names. */
 export function inspectNext(found: Diagnosis, inputs: readonly string[], asked: Asked): NextCommand {
   const { verdict } = found;
   if (verdict.kind !== 'waiting' || !verdict.waiting.isLive) return mergeNext(found, inputs, asked);
   return { command: inspectCommandLine(about(inputs, asked)), about: '(look again)' };
 }
 
-/** Trace what the verdict points to, in the same run. */
+/** Draws the trace of the place that the verdict names, in the same run. */
 export function mergeNext(
   { suggestion }: Pick<Diagnosis, 'suggestion'>,
   inputs: readonly string[],
@@ -34,7 +34,7 @@ export function mergeNext(
   return { command: mergeCommandLine({ ...about(inputs, asked), request: {} }) };
 }
 
-/** With `--redact` commands name nothing: they are for reading, not typing. */
+/** With `--redact` commands contain no names. People can read them, but not run them. */
 const about = (inputs: readonly string[], { run, redact, hungAfter }: Asked) =>
   redact ? { inputs: ['DIR'], redact, hungAfter } : { inputs, run, hungAfter };
 
@@ -58,5 +58,5 @@ export function commandLines(title: string, { command, about }: NextCommand, mos
   return [...lines, columns(line + end) <= most ? line + end : line];
 }
 
-/** As written by `quoted`. */
+/** A word as `quoted` writes it. */
 const SHELL_WORD = /(?:'[^']*'|\\'|[^\s'])+/g;

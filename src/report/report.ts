@@ -27,7 +27,7 @@ export interface TraceCounts {
   readonly processes: number;
 }
 
-/** A connection without arrows from an operation on, because its two ends belong to different work. */
+/** A connection that has no arrows after some operation, because its two ends belong to different work. */
 export interface OutOfStepReport {
   /** 16 hexadecimal digits. */
   readonly commId: string;

@@ -49,7 +49,7 @@ export interface RunReport {
   readonly groups: readonly (CollectiveGroup & AllowedRate)[];
   readonly collectives: {
     readonly total: number;
-    /** The unfinished and the longest: at most MOST_COLLECTIVES, in order of time. All: `nccl-trace collectives`. */
+    /** The unfinished and the longest collectives, at most MOST_COLLECTIVES, in order of time. `nccl-trace collectives` prints all. */
     readonly shown: readonly CollectiveRow[];
   };
   readonly lateness: Lateness;
@@ -103,7 +103,7 @@ export interface RankRow {
 
 const MOST_COLLECTIVES = 400;
 
-/** A verdict of a hang or of slowness says so already, but the causes may know more about a slow link. */
+/** A verdict of a hang or of slowness already says this. But the causes may know more about a slow link. */
 function slowedText({ verdict }: Study, { causes, ranks }: RunNumbers): string {
   if (verdict.kind === 'slow' && verdict.slow.on === 'link') {
     const rank = ranks[verdict.slow.file]!;

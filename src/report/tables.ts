@@ -168,7 +168,7 @@ export const csvOf = ({ columns, rows }: FilledTable): string =>
   [columns.map(({ name }) => name), ...rows].map((cells) => `${cells.map(csvCell).join(',')}\n`).join('');
 
 /**
- * Names are data: an apostrophe marks one that a spreadsheet would run as a formula, and characters that control a terminal are replaced as
+ * Names are data. An apostrophe marks a name that a spreadsheet would run as a formula. Characters that control a terminal are replaced, as
  * in all our text.
  */
 function csvCell(cell: Cell): string {

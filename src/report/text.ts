@@ -5,16 +5,16 @@ import { maxOf } from '../base/extremes.js';
 export { foldRanks } from '../base/ranks.js';
 
 /**
- * Text from a file may contain anything. It must not control a terminal or deceive a person. So control characters, changes of the writing
- * direction, characters without width and halves of characters are not shown.
+ * Text from a file may contain any character. It must not control a terminal or deceive a person. So control characters, changes of the
+ * writing direction, characters without width and unpaired surrogates are not shown.
  */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, '?');
 }
 
 /**
- * Other (control, format, unassigned, private, surrogate), separators except the space, invisible letters, selectors of variants, and piles
- * of marks.
+ * Unicode's category Other (control, format, unassigned, private, surrogate), separators except the space, invisible letters, selectors of
+ * variants, and piles of marks.
  */
 const UNPRINTABLE =
   /[\p{C}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|[\p{Variation_Selector}]|\u034f|\u17b4|\u17b5|\p{M}{4,}/gu;
@@ -35,7 +35,7 @@ function width(char: string): number {
 const WIDE =
   /[\u1100-\u115f\u231a\u231b\u2329\u232a\u23e9-\u23f3\u25fd\u25fe\u2614-\u2615\u2648-\u2653\u267f\u2693\u26a1\u26aa\u26ab\u26bd-\u26ce\u26d4\u26ea\u26f2-\u26fd\u2705-\u2728\u274c-\u2797\u27b0\u27bf\u2b1b\u2b1c\u2b50\u2b55\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18fff}\u{1b000}-\u{1b2ff}\u{1f000}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 
-/** At most `most` columns: the start of a longer text, and dots. */
+/** The text in at most `most` columns. A longer text is cut and ends with dots. */
 export function cut(text: string, most: number): string {
   if (columns(text) <= most) return text;
   let kept = '';

@@ -113,7 +113,7 @@ function idleLines(
   ];
 }
 
-/** Next to files closed later, a file is silent without a missed heartbeat. */
+/** A rank can be silent without a missed heartbeat, if other files were closed later. */
 const missedHeartbeat = ({ lastSign }: Silent, end: number): boolean =>
   lastSign === null || end - lastSign > OVERDUE;
 
@@ -130,7 +130,7 @@ export const silentLines = (silent: readonly Silent[], end: number, report: Verd
   ...copyLines(silent, report),
 ];
 
-/** For a healthy run: ranks that did not end as others did, and ranks without a heartbeat when others had one. */
+/** For a healthy run: ranks that did not end like the others, and ranks without a heartbeat at a time when others had one. */
 export const firstSilentLines = (silent: readonly Silent[], report: VerdictReport): string[] => [
   ...neverClosedLines(
     silent.filter(({ mayBeCopy }) => !mayBeCopy),

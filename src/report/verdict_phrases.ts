@@ -1,4 +1,4 @@
-/** Words shared by all parts of the verdict: folded ranks, calls, times of day. */
+/** Phrases shared by all parts of the verdict: folded ranks, calls, times of day. */
 
 import { append } from '../base/extremes.js';
 import type { Diagnosis } from './diagnosis.js';
@@ -6,7 +6,7 @@ import type { CallArguments } from '../verdict/file_facts.js';
 import type { CallName, Front, SomeRanks } from '../verdict/types.js';
 import { cut, foldRanks, printable } from './text.js';
 
-/** What gives file numbers and trace times a meaning. */
+/** The report without its problems. It gives file numbers and trace times a meaning. */
 export type VerdictReport = Omit<Diagnosis, 'problems'>;
 
 export const COLUMNS = 80;
@@ -30,7 +30,7 @@ export function callText(call: CallName, on = ` on ${commName(call)}`): string {
   return `${name(call.func)}${seq}${replay}${on}`;
 }
 
-/** For a function with calls only: its number among the communicator's calls, from 0. */
+/** If NCCL reports only calls of the function: the call's number among the communicator's calls, from 0. */
 export const callNumber = (call: number | null): string => (call === null ? '' : ` call ${call}`);
 
 export function wayArguments({ count, datatype, root }: CallArguments): string {
@@ -51,7 +51,7 @@ export const allRanks = ({
 
 export const rankName = ({ ranks }: VerdictReport, file: number): string => foldRanks(allRanks(ranks[file]!));
 
-/** The other end of an operation: a rank of the job, or of its communicator if that has other numbers. */
+/** The other end of an operation: a rank of the job, or a rank of the communicator if the communicator has other numbers. */
 export function peerName(
   { peerFile, peerInComm }: { readonly peerFile: number | null; readonly peerInComm: number },
   call: Pick<CallName, 'comm' | 'commId'> & { readonly nRanks?: number },
@@ -76,7 +76,7 @@ export function rankList(files: readonly number[], { ranks }: VerdictReport): st
   return all.length === 1 ? `rank ${foldRanks(all)}` : `${all.length} ranks (${foldRanks(all)})`;
 }
 
-/** For a process with several ranks of the communicator (of `nRanks`): the ranks meant, as far as they can be named. */
+/** For a process with several ranks of the communicator (of `nRanks`): the ranks that are meant, as far as their names are known. */
 export function someRanks(
   list: readonly ({ readonly file: number } & SomeRanks)[],
   nRanks: number,

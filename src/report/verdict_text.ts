@@ -1,6 +1,6 @@
 /**
- * The verdict as text: at most 15 lines of at most 80 columns, and up to 5 from PyTorch's dumps. The first is the result, the last is the next command. The JSON has the
- * evidence of every claim (`--summary`, `inspect --json`).
+ * The verdict as text: at most 15 lines of at most 80 columns, and up to 5 from PyTorch's dumps. The first line is the result, the last one
+ * is the next command. The JSON has the evidence of every claim (`--summary`, `inspect --json`).
  */
 
 import { maxOf, minOf } from '../base/extremes.js';
@@ -140,7 +140,7 @@ function otherRuns({ otherRuns: others, ranks }: VerdictReport): string[] {
   const name = others.length === 1 || isLarger ? largest.name : 'list';
   const line = (run: string): string => labelled('other runs', `${count}${size}: --run ${run}`);
   const full = line(printable(quoted(name)));
-  // A cut name cannot be typed.
+  // Nobody can type a cut name, so the line names the list instead.
   return [full.length <= COLUMNS ? full : line('list')];
 }
 
@@ -199,7 +199,7 @@ function limits(report: VerdictReport): string[] {
   return lines;
 }
 
-/** Files that were not read: the verdict rests on the others. */
+/** Files that were not read. The verdict uses only the others. */
 function notRead({ ranks }: VerdictReport): string[] {
   const slots = ranks.reduce((sum, { unread }) => sum + unread, 0);
   if (slots === 0) return [];

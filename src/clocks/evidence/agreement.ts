@@ -1,6 +1,7 @@
 /**
- * Whether the two ends of a transfer describe the same transfer. If an end does not know the work behind an operation, its neighbours
- * decide: two ends that agree on an operation before and on one after, and disagree on none between, count operations alike there.
+ * Whether the two ends of a transfer describe the same transfer. If an end does not know the work of an operation, the operations before
+ * and after decide. If both ends agree on an operation before and on one after, and disagree on none between, they count operations in the
+ * same way there.
  */
 
 import { STEP_ROW, SIZE_LOST } from '../../scan/step_file.js';
@@ -20,10 +21,10 @@ export type Decided = (send: Float64Array, receive: Float64Array, agreement: Agr
 /** Ends whose neighbours are awaited, at most. */
 const MOST_HELD = 4096;
 
-/** Hands pairs on, with their agreement, in about the order in which they come. */
+/** Passes pairs on, with their agreement, in about the order in which they come. */
 export class Neighbours {
   private held: [send: Float64Array, receive: Float64Array][] = [];
-  /** The first and the last operation that agree, since the newest one that does not. */
+  /** The first and the last operation that agree, since the newest operation that does not agree. */
   private first = Infinity;
   private last = -Infinity;
   private newestDifferent = -Infinity;

@@ -1,6 +1,6 @@
 /**
- * From beacons to pairs of stamps: each exchange gives one pair per direction, whatever the application sent. The peer is
- * found by its counter, not by its rank: any file of the same boot gives the counter's values a meaning.
+ * Makes pairs of stamps from beacons. Each exchange gives one pair per direction, independent of the application's traffic. The peer is
+ * found by its counter, not by its rank, because any file of the same boot gives the counter's values a meaning.
  */
 
 import { ticks } from '../../base/time.js';
@@ -26,7 +26,7 @@ export interface BeaconCounts {
 /** A stamp before the cause and one after the effect; LocalNs of their domains. */
 export type VisitBeacon = (from: number, sent: number, to: number, received: number) => void;
 
-/** No peer answers so long before the first file of its boot begins, or after the run. */
+/** No peer answers longer than this before the first file of its boot begins, or after the run. */
 const OUTSIDE_NS = 3600e9;
 
 export function visitBeacons(

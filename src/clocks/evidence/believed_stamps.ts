@@ -1,7 +1,7 @@
 /**
- * Learns which stamps to believe: whether receives of low-latency protocols wait for their data (else their stop counts instead of state
- * 11), and whether the network makes a sender wait for the receiver (else a receive's start says nothing about the sender). Each belief is
- * tried, the richest first. The one with the fewest contradictions is used.
+ * Learns which stamps to believe. First: do receives of low-latency protocols wait for their data? If not, their stop counts instead of
+ * state 11. Second: does the network make a sender wait for the receiver? If not, a receive's start shows nothing about the sender. Each
+ * belief is tried, and the one with the fewest contradictions is used. The belief with the most evidence is tried first.
  */
 
 import { align, type Alignment, type AlignmentOptions } from '../alignment.js';
@@ -79,8 +79,8 @@ const isJump = ({ what }: Culprit): boolean => what === 'clock-jump';
 const isSplit = (culprit: Culprit): boolean => culprit.what === 'clock-jump' && culprit.isSplit;
 
 /**
- * The evidence that hard bounds may rest on: what is certain, except credits that others contradict. Then the network takes sends before
- * there is room.
+ * The evidence for hard bounds: all certain evidence. Credits are left out if other evidence contradicts them, because then the network
+ * takes sends before there is room.
  */
 const sureIn = (edges: readonly EdgeEvidence[], { credits }: Belief): EdgeEvidence[] =>
   edges.filter((edge) => isCertain(edge) && (credits || edge.kind !== 'credit'));

@@ -25,7 +25,7 @@ export interface ClockEvidence {
   readonly edges: readonly EdgeEvidence[];
   readonly counts: JoinCounts;
   readonly beacons: BeaconCounts;
-  /** Made only when asked for: they are many, and seldom needed. */
+  /** Made only when needed, because there are many, and they are rarely needed. */
   readonly collectives: () => readonly SeenCollective[];
 }
 
@@ -34,7 +34,9 @@ const WINDOWS_IN_ALL = 1 << 21;
 /** Likenesses that two hosts commonly show each other: credits of two kinds, and some classes of size. */
 const LIKENESSES = 4;
 
-/** How many windows an edge may have. By pairs of domains, not of ranks: those of two hosts share one edge per likeness. */
+/**
+ * How many windows an edge may have. It counts pairs of domains, not of ranks, because all ranks of two hosts share one edge per likeness.
+ */
 export function windowsPerEdge(
   links: readonly Pick<TransferLink, 'sender' | 'receiver'>[],
   domainOf: readonly number[],
@@ -84,11 +86,11 @@ export function collectEvidence(sources: readonly EvidenceSource[], axes: AxesWi
   return { coarse, edges: collectors.finish(), counts, beacons, collectives };
 }
 
-/** STEP_ROW.arrives of the operation: both ends have one protocol, and one may have lost the record of it. */
+/** STEP_ROW.arrives of the operation. Both ends have the same protocol, but one end may have lost its record. */
 const arrivesBy = (send: Float64Array, receive: Float64Array): number =>
   (receive[STEP_ROW.arrives] === -1 ? send : receive)[STEP_ROW.arrives]!;
 
-/** How the likenesses of receives begin whose stop, after they were consumed, is taken for their arrival. */
+/** Prefix of the likenesses of receives that use their stop, after the data were consumed, as their arrival. */
 export const CONSUMED = 'data until consumed,';
 
 function once<T>(make: () => T): () => T {

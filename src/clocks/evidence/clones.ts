@@ -1,7 +1,7 @@
 /**
- * Machines copied while they ran, or started from one snapshot: they have one boot id, nearly one counter, and different host names. So
- * have containers of one host, which share a counter. A transfer between two of those names that would arrive before it was sent proves
- * clones: then each name has its own clock.
+ * Finds clones: machines that were copied while they ran, or started from one snapshot. They have one boot id, nearly the same counter, and
+ * different host names. Containers of one host look the same, but share a counter. If a transfer between two of the names would arrive
+ * before it was sent, the machines are clones, and each name has its own clock.
  */
 
 import { toLocal, type ClockAxes, type ClockWitness } from '../domains.js';
@@ -9,7 +9,7 @@ import { STEP_ROW } from '../../scan/step_file.js';
 import { isWaited } from './first_look.js';
 import { joinTransfers, linksBetween, type StepSource } from './transfers.js';
 
-/** Sums of ticks are rounded, and rates of two processes measured apart. */
+/** Smaller differences prove nothing, because sums of ticks are rounded and the rates of two processes are measured separately. */
 const SURE_NS = 2000;
 
 /** Returns the same witnesses; those of clones have the name of their machine. */

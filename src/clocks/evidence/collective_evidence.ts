@@ -12,9 +12,9 @@ export type CollectiveSource = Pick<RankScan, 'communicators' | 'works' | 'workE
 
 /** One collective, as the domains of its ranks saw it. LocalNs. */
 export interface SeenCollective {
-  /** Per domain in which a rank entered it whose data others need: the last such entry. */
+  /** Per domain: the last entry of a rank whose data others need. */
   readonly entered: ReadonlyMap<number, number>;
-  /** Per domain in which a rank needed others' data and was done: the first such end. */
+  /** Per domain: the first end of a rank that needed others' data. */
   readonly left: ReadonlyMap<number, number>;
 }
 
@@ -23,7 +23,7 @@ interface Draft {
   readonly left: Map<number, number>;
 }
 
-/** Which ranks wait for which. Functions that are not listed say nothing about that. */
+/** Which ranks wait for which. Functions that are not listed show nothing about this. */
 const FLOWS: Readonly<Record<string, 'all to all' | 'from root' | 'to root'>> = {
   AllReduce: 'all to all',
   AllGather: 'all to all',
@@ -83,8 +83,8 @@ function isWhole({ rings }: CollectiveSource): boolean {
 }
 
 /**
- * How far the axis of one set of domains lies from another's, by what each says of the other; null unless both say
- * something. Good to the length of a collective.
+ * How far the axis of one set of domains lies from that of another set, by the evidence in both directions. null if one direction has none.
+ * Exact to the length of a collective.
  */
 export function distanceByCollectives(
   collectives: readonly SeenCollective[],

@@ -5,8 +5,8 @@ import { EdgeCollector, type EdgeEvidence } from '../evidence.js';
 export type Edge = Pick<EdgeEvidence, 'from' | 'to' | 'kind' | 'like' | 'insists'>;
 
 /**
- * ns. No message arrives so long before it is sent, on axes that are right to seconds, unless a stamp cannot be true. As evidence it would
- * stretch the corrections over all the hours in between.
+ * ns. On axes that are right to seconds, no message arrives longer than this before it is sent, unless a stamp is impossible. As evidence
+ * such a stamp would stretch the corrections over all the hours in between.
  */
 const MOST_BACKWARDS = 3600e9;
 

@@ -1,6 +1,6 @@
 /**
- * A start that is exact to a second: from a first look at the transfers, so that wall clocks do not affect relative times. It also shows
- * which networks turn senders away until their receiver is ready.
+ * A first look at the transfers. It gives a start that is exact to a second, so that wall clocks do not affect relative times. It also
+ * shows which networks refuse sends until the receiver is ready.
  */
 
 import { toLocal } from '../domains.js';
@@ -10,16 +10,16 @@ import { distanceByCollectives, type SeenCollective } from './collective_evidenc
 import { STEP_ROW } from '../../scan/step_file.js';
 import { joinTransfers, type StepSource, type TransferLink } from './transfers.js';
 
-/** Whether a send was turned away at least once before it had its credit: the first try is a poll as well. */
+/** Whether a send was refused at least once before it had its credit. The first try is a poll, too. */
 export const isWaited = (send: Float64Array): boolean => send[STEP_ROW.polls]! > 1;
 
-/** So many pairs of each connection. */
+/** Pairs of each connection that are read. */
 const FIRST_LOOK_PAIRS = 256;
 
 export interface FirstLook {
   /** Per domain: LocalNs + this is an axis for all. */
   readonly coarse: readonly number[];
-  /** Sender and receiver: of these first transfers at least one was turned away until it had its credit. */
+  /** Sender and receiver: the pairs of ranks for which at least one of these first transfers was refused until it had its credit. */
   readonly insisting: ReadonlySet<string>;
 }
 
@@ -63,8 +63,8 @@ interface SeenDelays {
 }
 
 /**
- * The least delay. One that is seconds shorter than a quarter of the others does not count: it rests on a stamp that cannot be true, and would
- * put the two hosts hours apart.
+ * The least delay. A delay that is seconds shorter than a quarter of the others does not count. It comes from an impossible stamp, and
+ * would put the two hosts hours apart.
  */
 function leastDelay(delays: readonly number[]): number {
   const rising = Float64Array.from(delays).sort();

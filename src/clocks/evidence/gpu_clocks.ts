@@ -1,4 +1,4 @@
-/** Each GPU of a file on its host's clock: the line by which its stamps are moved, and how wrong the moved times can be. */
+/** Each GPU of a file on its host's clock: the line that converts its stamps, and how wrong the converted times can be. */
 
 import { hex64 } from '../../base/hex.js';
 import { ALIGNMENT_DEFAULTS, perNs } from '../alignment.js';
@@ -10,16 +10,16 @@ import { ONLY_GPU, type StampedGpu } from '../../scan/gpu_stamps.js';
 import type { RunMember } from '../../runs/run.js';
 import type { RankScan } from '../../scan/scan.js';
 
-/** What is known about a GPU's times in the trace, besides what is known about its host's. */
+/** The facts about a GPU's times in the trace, in addition to those about its host's times. */
 export interface GpuClockReport {
   /** Rank of the file; with `commId` its rank in that communicator. */
   readonly rank: number | null;
-  /** 0x and 16 digits; only of a process with several GPUs: each rank of each communicator has a line of its own. */
+  /** 0x and 16 digits. Only for a process with several GPUs, because there each rank of each communicator has a line of its own. */
   readonly commId?: string;
   /** Hard bounds, the worst of the run, ns: how late and how early the GPU's times can be against the host's clock. null: unbounded. */
   readonly late: number | null;
   readonly early: number | null;
-  /** The steps that the timer is taken to count in, ns. */
+  /** The steps in which the timer is assumed to count, ns. */
   readonly stepNs: number;
 }
 
@@ -35,7 +35,7 @@ export function gpuLines({ gpus }: Pick<RankScan, 'gpus'>, scale: TickScale): Gp
   return lines;
 }
 
-/** GPU timestamps of a communicator's kernels (number in the file, -1: not known) on the trace's axis. Null: nothing to go by. */
+/** GPU timestamps of a communicator's kernels (number in the file, -1: not known) on the trace's axis. null: there is no evidence. */
 export function gpuTimes(lines: GpuLines, map: ClockMap): (comm: number) => ReturnType<typeof gpuTime> {
   const times = new Map([...lines].map(([comm, line]) => [comm, gpuTime(line, map)]));
   const only = times.get(ONLY_GPU);

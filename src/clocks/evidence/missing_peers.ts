@@ -1,6 +1,6 @@
 /**
- * Counters that several hosts asked for the time, without a file here: that of rank 0, if its file is missing. All compared themselves with
- * the same counter, so it is a clock of its own in the evidence, but nothing of it is drawn.
+ * Counters without a file that several hosts asked for the time, for example rank 0's counter if its file is missing. All these hosts
+ * compared themselves with the same counter. So it is a clock of its own in the evidence, but it is not drawn.
  */
 
 import type { ClockAxes } from '../domains.js';

@@ -1,6 +1,6 @@
 /**
- * The clocks of one run: wall clocks and, where ranks are on several hosts, the transfers between them. With the solution
- * in hand every transfer between hosts is looked at once more, in whole nanoseconds as it will be drawn.
+ * The clocks of one run: from wall clocks and, if ranks are on several hosts, from the transfers between the hosts. With the solution,
+ * every transfer between hosts is checked once more, in whole nanoseconds, as it will be drawn.
  */
 
 import { ALIGNMENT_DEFAULTS, type Alignment, type AlignmentOptions } from '../alignment.js';
@@ -31,7 +31,7 @@ import { STEP_ROW } from '../../scan/step_file.js';
 import { TransferTimer, type TransferTimes } from './transfer_times.js';
 import { joinTransfers, linksBetween, type StepSource, type TransferLink } from './transfers.js';
 
-/** The clocks as everybody else needs them. Plain data: it is written to a file between two steps of a merge. */
+/** The clocks as all other code needs them. Plain data, because a file between two steps of a merge contains it. */
 export interface FoundClocks {
   readonly solution: ClockSolution;
   /** null: one host, or wall clocks were asked for. */
@@ -47,7 +47,7 @@ export interface TrafficFacts {
   readonly evidence: Pick<ClockEvidence, 'coarse' | 'counts' | 'beacons'>;
   /** Per domain: pairs about it, used for its clock, by kind. */
   readonly pairs: readonly Readonly<Partial<Record<EvidenceKind, number>>>[];
-  /** Per domain: what traffic in one direction says of a wall clock; null: nothing. */
+  /** Per domain: what traffic in one direction shows about a wall clock. null: nothing. */
   readonly oneSided: readonly (OneSidedBound | null)[];
 }
 
@@ -68,8 +68,9 @@ export interface BrokenTransfers {
 }
 
 /**
- * A connection whose two ends are out of step from some operation on: they describe different work, or (on one counter) data is received
- * before it is sent. Data comes in the order in which it was sent, whatever work it was meant for. So no arrow is right from there on.
+ * A connection whose two ends are out of step after some operation: they describe different work, or (on one counter) data is received
+ * before it is sent. Data arrives in the order in which it was sent, whatever work it belongs to. So after this operation no arrow is
+ * right.
  */
 export interface OutOfStep extends ConnectionName {
   /** The ordinal of the first such operation. */
@@ -152,7 +153,7 @@ function trafficFound(
   };
 }
 
-/** Looks at all pairs on one axis, also at those that were no evidence. */
+/** Checks all pairs on one axis, including pairs that were no evidence. */
 function lookOnceMore(
   sources: readonly StepSource[],
   solution: ClockSolution,

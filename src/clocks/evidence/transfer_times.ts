@@ -1,6 +1,7 @@
 /**
- * How long transfers took across ranks, by connection and size: from the moment when both ends were ready (the sender's last poll of state 20,
- * the receive posted) to the arrival (state 11). Only of protocols in which state 11 means arrival, and as exact as the two clocks.
+ * How long transfers took across ranks, by connection and size. The time begins when both ends were ready: after the sender's last poll of
+ * state 20, and after the receive was posted. It ends with the arrival (state 11). Only for protocols in which state 11 means arrival. The
+ * times are as exact as the two clocks.
  */
 
 import { countOf, countTime, noTimes, quantileOf } from '../../base/time_bins.js';
@@ -21,7 +22,7 @@ export interface SizeOnTheWay {
   readonly sends: number;
   readonly sum: number;
   readonly least: number;
-  /** Half of them, and nine of ten, took longer. */
+  /** Half of the sends took longer than the median, and nine of ten took longer than the quick time. */
   readonly medianNs: number;
   readonly quickNs: number;
 }

@@ -94,7 +94,7 @@ export function joinTransfers(
   const [sends, receives] = [new Side(), new Side()];
   try {
     for (const link of links) {
-      // A row that only one end had to keep is not lost.
+      // If only one end had to keep a row, the row is not lost.
       const kept = smallerShare(link.sends.halved, link.receives.halved);
       sends.load(open(link.sender), link.sends, kept);
       receives.load(open(link.receiver), link.receives, kept);
@@ -147,7 +147,7 @@ class Side {
     this.key = this.at < end ? stepKey(rows, this.at) : Infinity;
   }
 
-  /** Always the same array: making a view for each row would be half of the work. */
+  /** Always the same array, because a view for each row would be half of the work. */
   row(): Float64Array {
     for (let column = 0; column < ROW_WIDTH; column++) this.own[column] = this.rows[this.at + column]!;
     return this.own;
