@@ -25,16 +25,16 @@ import { addBendRows } from './rate_changes.js';
 const MOST_BELOW = 0.15;
 const LEAST_BELOW = 0.02;
 const ODD_ONES = 1.25;
-/** So many of the minima lie near their least delays. */
+/** The part of the minima that lies near the least delays. */
 const NEAR_FLOOR = 0.2;
 /** Below this a residual is read-out noise: keeps the weights finite. */
 const SMALLEST_RESIDUAL_NS = 300;
 const PASSES = 16;
 /** If a pass moves the corrections by less than this, they have settled. */
 const STILL_NS = 10;
-/** One minimum for so long: even the fastest change of a rate moves a clock by a few tens of ns in this time. */
+/** Each minimum stands for this time. Even the fastest change of a rate moves a clock by only a few tens of ns in it. */
 const SLOT_NS = 2.5e9;
-/** A link that is heard for a short time only has so many. */
+/** Number of minima of a link with messages for a short time only. */
 const LEAST_SLOTS = 8;
 /** If there are more minima, each is for longer... */
 const MOST_MINIMA = 40_000;
@@ -139,8 +139,8 @@ export function addMinima<Row>(
 }
 
 /**
- * How exactly one minimum shows its link's least delay, ns. A quantile is known the better the more minima lie near it, so this is the distance of
- * those between two quantiles of their likeness, divided by their number.
+ * How exactly one minimum shows its link's least delay, ns. A quantile is known better if more minima lie near it. So this is the distance
+ * between two quantiles of the likeness, divided by the number of minima between them.
  */
 function scalesOf(
   links: readonly Link[],

@@ -74,7 +74,7 @@ export class SparseLeastSquares {
     const image = new Float64Array(this.unknowns);
     let size = dot(gradient, towards);
     let small = 0;
-    // The whole matrix gives the solution at once but for rounding, which further rounds do not make less.
+    // The whole matrix gives the solution at once, except for rounding. Further rounds do not reduce the rounding.
     const rounds = blocks instanceof OrderedCholesky ? LAST_ROUNDS : 4 * this.unknowns + 100;
     for (let round = 0; round < rounds && size > 0; round++) {
       this.timesNormal(direction, image);

@@ -4,7 +4,8 @@
  */
 
 import { readFileSync, readlinkSync } from 'node:fs';
-// This asks the kernel about another process. eslint-disable-next-line no-restricted-imports
+// This asks the kernel about another process.
+// eslint-disable-next-line no-restricted-imports
 import { kill } from 'node:process';
 import type { ProcessIdentity } from './types.js';
 

@@ -1,4 +1,4 @@
-/** Who entered a collective, and who surely did not. A file only proves what its records cover. */
+/** Which ranks entered a collective, and which ranks certainly did not. A file proves this only for the time of its records. */
 
 import type { ClusterComm, Collective } from '../cluster/types.js';
 import type { RankWitness } from './file_facts.js';
@@ -6,15 +6,15 @@ import type { RankWitness } from './file_facts.js';
 /** ns: ranks may arrive this far apart. Nothing shorter is called a hang. */
 export const SHORTEST_HANG = 1e9;
 
-/** ns: heartbeats come once a second. A recorder without one for this long is silent, not dead. */
+/** ns: heartbeats come once a second. A rank without a heartbeat for longer than this is silent, which does not mean dead. */
 export const SILENT_AFTER = 1.5e9;
 
 /** At most this many ranks that entered are asked for the order of calls. */
 const MOST_WITNESSES = 8;
 
 /**
- * Files whose ranks surely did not enter: their records cover the time, without the call. Records that end soon after the call prove
- * nothing. A file that lost older records proves something only if it still has an earlier call of the communicator: a rank that runs ahead
+ * Files whose ranks certainly did not enter: their records cover the time, but not the call. Records that end soon after the call prove
+ * nothing. A file that lost older records proves something only if it still has an earlier call of the communicator. A rank that runs ahead
  * enters first, so its record may be overwritten.
  */
 export function absentFrom(one: Collective, comm: ClusterComm, ranks: readonly RankWitness[]): number[] {
@@ -28,7 +28,7 @@ function wouldKnow(file: number, one: Collective, comm: ClusterComm, ranks: read
   return reaches(rank, one, comm, ranks);
 }
 
-/** No lost record before the end of the file might be this call. */
+/** Whether no lost record before the end of the file can be this call. */
 function reaches(
   rank: RankWitness,
   one: Collective,
@@ -40,7 +40,7 @@ function reaches(
   return !isPartial || (knownFrom <= one.firstCalled && knowsEarlierCall(rank, one, comm, ranks));
 }
 
-/** The files of `gone` whose ranks had not entered. Their records end with their processes. */
+/** The files in `gone` whose ranks had not entered. Their records end with their processes. */
 export const goneBefore = (
   one: Collective,
   gone: readonly number[],
@@ -81,7 +81,7 @@ export const ranksInComm = ({ communicators }: RankWitness, commId: bigint | nul
   ),
 ];
 
-/** A file whose records of the communicator begin later counts only if it lost nothing: then its rank never called before. */
+/** If a file's records of the communicator begin later, the file counts only if it lost nothing. Then its rank never called before. */
 function unseenBy({ absent, notKnown }: Collective, ranks: readonly RankWitness[]): number[] {
   const complete = notKnown.filter((file) => !ranks[file]!.reach.isPartial);
   return complete.length === 0 ? [...absent] : [...absent, ...complete].sort((a, b) => a - b);
@@ -89,8 +89,8 @@ function unseenBy({ absent, notKnown }: Collective, ranks: readonly RankWitness[
 
 /**
  * The file still has a call that ranks made before the collective, so a record of the collective would not have been overwritten. If the
- * file's oldest call is older than all that the others still have, its newest call decides: an absent rank has called less, so its window
- * reaches further back.
+ * file's oldest call is older than all calls that the other files still have, its newest call decides. An absent rank has called less, so
+ * its window reaches further back.
  */
 function knowsEarlierCall(
   { calls, reach: { knownFrom } }: RankWitness,

@@ -1,7 +1,7 @@
 /**
- * Work that broke off: one rank's process is gone, its file was never closed, and others ended in order at about that time, so no stall was
- * long. Heartbeats come once a second, so the order of the two is often not known. The others left their common work unfinished after an
- * error, or already had all they needed.
+ * Work that broke off: one rank's process died without closing its file, and others ended in order at about that time, so no stall was
+ * long. Heartbeats come once a second, so the order of these two events is often not known. The others left their common work unfinished
+ * after an error, or already had all their data.
  */
 
 import { minOf } from '../base/extremes.js';
@@ -18,7 +18,7 @@ import type { Broken, Silent } from './types.js';
 
 export interface Break extends Omit<Broken, 'stall'> {
   readonly stall: Stall;
-  /** False: the others finished the work, and ended so much later that the file may be an older copy of a live rank's file. */
+  /** False if the others finished the work, and ended so much later that the file may be an older copy of a live rank's file. */
   readonly isSure: boolean;
 }
 
@@ -36,7 +36,7 @@ function breakOf(stall: Stall, evidence: Case): Break | null {
     ? stall.files.filter((file) => !finished.includes(file))
     : [...stall.works.map(({ file }) => file), ...stall.absent];
   const parties = [...known, ...unknown];
-  // The others did not leave because of a rank that fell silent later.
+  // If a rank became silent later, the others did not leave because of it.
   const silent = silentAmong([...stall.files, ...unknown], evidence, stall.since).filter(
     ({ file, lastSign, mayBeCopy }) =>
       !mayBeCopy &&
@@ -60,7 +60,7 @@ function breakOf(stall: Stall, evidence: Case): Break | null {
   };
 }
 
-/** The job ended in the middle of work: no rank is left, and a rank that had not finished ended in order or is gone for certain. */
+/** The job ended in the middle of work: no rank is left, and a rank that had not finished ended in order or has certainly died. */
 export function endedInMidst(evidence: Case): Stall[] {
   const { ranks, processes } = evidence;
   const isOver = (file: number): boolean => ranks[file]!.life.isClosed || ranks[file]!.life.isGone;
@@ -76,13 +76,15 @@ export function endedInMidst(evidence: Case): Stall[] {
   );
 }
 
-/** If a rank ends much later than the others, the job need not have broken off because of it: only its last steps may have been left. */
+/**
+ * If a rank ends much later than the others, it is perhaps not the reason why the job broke off. It may have had only its last steps left.
+ */
 function endedSoonAfter({ file, lastSign }: Silent, ended: readonly number[], { ranks }: Case): boolean {
   const ends = ended.flatMap((other) => ranks[other]!.life.lastSign ?? []);
   return ranks[file]!.life.isNoEarlierCopy || minOf(ends) - (lastSign ?? -Infinity) <= COPIED_WITHIN;
 }
 
-/** None of the others ended while a heartbeat was still due. */
+/** Whether the order is known: none of the others ended while a heartbeat was still due. */
 const isOrderKnown = (
   gone: readonly Silent[],
   ended: readonly number[],

@@ -14,7 +14,7 @@ export interface Facts {
   readonly ranks: readonly RankWitness[];
   /** The costliest first. */
   readonly slowLinks: readonly SlowLink[];
-  /** Every rank of the job has a file, as far as their number is known. */
+  /** Every rank of the job has a file, as far as the number of ranks is known. */
   readonly isWholeJob: boolean;
   /** Whether the files are on one axis, within the bounds of their clocks. */
   readonly comparable: (files: readonly number[]) => boolean;
@@ -29,7 +29,7 @@ export interface Case extends Facts {
   readonly processes: readonly ProcessState[];
 }
 
-/** Keeps the result for each key: such a function is called often and goes through the whole run. */
+/** Keeps the result for each key, because such a function is called often and reads the whole run. */
 export function cached<K extends object, V>(make: (key: K) => V): (key: K) => V {
   const known = new WeakMap<K, { readonly value: V }>();
   return (key) => {
@@ -67,7 +67,7 @@ export function knownUntilOf(files: readonly number[], ranks: readonly RankWitne
   return end as TraceNs;
 }
 
-/** ns: NCCL sets up a communicator together; its ranks report it within this time. */
+/** ns: NCCL sets up a communicator on all ranks together. Its ranks report it within this time. */
 const SET_UP_WITHIN = 1e9;
 
 /**

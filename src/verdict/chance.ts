@@ -1,11 +1,14 @@
 /**
- * Whether one of several equal ranks may have cost so much by chance. If they are equal, each wait may be any rank's. The chance that one
- * has such a large share is bounded from above (Chernoff) for any waits: a few large ones prove little.
+ * Whether one of several equal ranks may have cost this much by chance. If the ranks are equal, each wait may be for any of them. The
+ * chance that one rank has such a large share has an upper bound (Chernoff) for any waits. A few large waits prove little.
  */
 
 import { maxOf } from '../base/extremes.js';
 
-/** `own`: its waits; `others`: those for the other ranks, of `ranks` in all. Natural logarithm; 0: by chance. */
+/**
+ * `own`: waits for this rank. `others`: waits for the other ranks. `ranks`: number of all ranks. The result is a natural logarithm; 0: by
+ * chance.
+ */
 export function logChance(own: readonly number[], others: readonly number[], ranks: number): number {
   const all = [...own, ...others].filter((wait) => wait > 0);
   const cost = own.reduce((sum, wait) => sum + wait, 0);

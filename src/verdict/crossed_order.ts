@@ -1,6 +1,7 @@
 /**
- * A deadlock of two orders: some ranks began one call first, others the other, and on each rank the second call waits behind the first in
- * its stream. Two streams would let both go on, so no rank's GPU may have begun its second call.
+ * A deadlock of two orders: some ranks began one call first, and others began the other call first. On each rank the second call waits
+ * behind the first in its stream. With two streams both calls would go on. So it is a deadlock only if no rank's GPU has begun the second
+ * call.
  */
 
 import { Wait } from '../model/waits.js';

@@ -27,7 +27,7 @@ interface Block {
   readonly end: number;
 }
 
-/** Compares each with the caller that has most calls in common; among several, the one with most calls. */
+/** Compares each caller with the one that has most calls in common with it. If there are several, it takes the one with most calls. */
 function mismatchAmong(commId: bigint, callers: readonly Placed[]): Mismatch | null {
   const byLength = [...callers].sort((a, b) => b.end - b.from - (a.end - a.from));
   let first: Block | null = null;
@@ -57,7 +57,7 @@ function firstDifference(a: Placed, b: Placed): Block | null {
   while (from < until && !(isBorderAt(a, from) && isBorderAt(b, from))) from++;
   if (areIdentical(a, b, from, until, numbers)) return null;
   let isSame = true;
-  // Over all calls of all ranks: avoid function calls.
+  // This loop runs over all calls of all ranks, so it avoids function calls.
   const [{ shape, begins }, other] = [a.calls, b.calls];
   for (let at = from; at < until; at++) {
     if (ofA[shape[at - a.from]!] !== ofB[other.shape[at - b.from]!]) isSame = false;
@@ -74,7 +74,7 @@ function firstDifference(a: Placed, b: Placed): Block | null {
   return null;
 }
 
-/** Nearly all are identical: comparing bytes is quick. */
+/** Nearly all calls are identical, so comparing bytes is quick. */
 function areIdentical(a: Placed, b: Placed, from: number, end: number, numbers: Numbers): boolean {
   if (!numbers[1].every((number, shape) => number === numbers[0][shape]) || from >= end) return false;
   const isEqual = (one: HostCalls['shape' | 'begins'], other: HostCalls['shape' | 'begins']): boolean =>
@@ -109,7 +109,7 @@ function commonNumbers(a: readonly CallShape[], b: readonly CallShape[]): Number
   return [a.map(commonOf), b.map(commonOf)];
 }
 
-/** NCCL turns these into bytes: equal bytes of another type are the same call. */
+/** NCCL turns these into bytes, so equal bytes of another type are the same call. */
 const MOVES_BYTES: ReadonlySet<string> = new Set(['AllGather', 'Broadcast']);
 
 function keyOf({ func, count, datatype, root }: CallShape): string {
@@ -133,7 +133,10 @@ function areSame(a: HostCalls['shape'], b: HostCalls['shape'], [ofA, ofB]: Numbe
   return one.every((shape, i) => shape === other[i]);
 }
 
-/** Groups the ranks by what they called. Each group is shown with a call that the largest group lacks; the largest, with one that another lacks. */
+/**
+ * Groups the ranks by their calls. Each group is shown with a call that the largest group lacks. The largest group is shown with a call
+ * that another group lacks.
+ */
 function describe(commId: bigint, callers: readonly Placed[], { from, end }: Block): Mismatch | null {
   const byShapes = new Map<string, { readonly keys: readonly string[]; readonly callers: Placed[] }>();
   for (const caller of callers) {
@@ -158,7 +161,7 @@ function describe(commId: bigint, callers: readonly Placed[], { from, end }: Blo
   return { commId: hex64(commId), comm: name, nRanks, what, call, ways };
 }
 
-/** The first that is more frequent here than in `others`. */
+/** The first call that is more frequent here than in `others`. */
 function lacking(keys: readonly string[], others: readonly string[]): string {
   const left = [...others];
   for (const key of keys) {

@@ -7,7 +7,7 @@ import { knownAfter, type Case } from './case.js';
 import { byFile, callersByComm, evidenceAt, shapeAt, type Placed } from './placed_calls.js';
 import type { Behind } from './types.js';
 
-/** Ranks that surely had not made a call a second after another rank did; least calls first. */
+/** Ranks that certainly had not made a call one second after another rank made it. The rank with the fewest calls comes first. */
 export function behindOthers(evidence: Case): Behind[] {
   const { ranks } = evidence;
   const all = [...callersByComm(ranks)].flatMap(([commId, sections]) =>

@@ -1,5 +1,5 @@
 /**
- * What the judge knows of each file, and look-ups in what it recorded. Files are named by their index in the run; times are ns on the
+ * The facts about each file for the judge, and look-ups in its records. Files are named by their index in the run. Times are ns on the
  * trace's axis.
  */
 
@@ -30,9 +30,12 @@ export interface FileLife {
   readonly isClosed: boolean;
   /** The heartbeat was recent when the file was read. */
   readonly isAlive: boolean;
-  /** If the rank is not alive, it is gone, and the file is no earlier copy: it is a snapshot, or has the rings of a process that is gone. */
+  /**
+   * If the rank is not alive, its process has died, and the file is no earlier copy: it is a snapshot, or has the rings of a process that
+   * ended.
+   */
   readonly isNoEarlierCopy: boolean;
-  /** Not closed, and its process is gone for certain. */
+  /** The file was not closed, and its process has certainly ended. */
   readonly isGone: boolean;
   /** Its newest heartbeat or record; null: none. */
   readonly lastSign: TraceNs | null;
@@ -46,9 +49,9 @@ export interface Reach {
   readonly isPartial: boolean;
 }
 
-/** What is not in the file. */
+/** Records that are missing from the file. */
 export interface Lacks {
-  /** Parts of the file are missing (cut short or damaged), and how much is not known. */
+  /** Parts of the file are missing (cut short or damaged). It is not known how much. */
   readonly isDamaged: boolean;
   /** Unreadable entries of its tables. */
   readonly lostEntries: number;
@@ -62,7 +65,7 @@ export interface Lacks {
   readonly notRecorded: readonly string[];
 }
 
-/** What had not ended, or is not known to have ended. */
+/** Work that had not ended, or is not known to have ended. */
 export interface Pending {
   /** In order of start. */
   readonly works: readonly WitnessedWork[];
@@ -74,7 +77,7 @@ export interface Pending {
   readonly lastWithoutEnd: readonly (number | null)[];
 }
 
-/** How long it works and pauses. */
+/** How long the rank works and pauses. */
 export interface Pace {
   /** Number of a communicator in this file → its last move. */
   readonly lastMove: ReadonlyMap<number, TraceNs>;
@@ -82,7 +85,7 @@ export interface Pace {
   readonly longestTransfer: number | null;
   /** Last begin or end of any NCCL event, also of calls without further events; null: none. */
   readonly lastEvent: TraceNs | null;
-  /** When its records end, calls are recorded as at the start. */
+  /** At the end of its records, calls are still recorded as at the start. */
   readonly hasCallsNow: boolean;
   /** ns: longest recorded pause before, without the job's start. */
   readonly longestQuiet: number;
@@ -92,7 +95,7 @@ export interface Pace {
   readonly watched: number;
 }
 
-/** What the host called (CollApi), whether or not NCCL reported a Coll. No call after the first of these is missing. */
+/** The calls of the host (CollApi), with and without a Coll from NCCL. No call after the first of these is missing. */
 export interface HostCalls extends Pick<CommCalls, 'shape' | 'begins' | 'isLastOpen'> {
   /** There was no call before them. */
   readonly isWhole: boolean;
@@ -117,7 +120,7 @@ export interface RankCalls {
   enteredAs(commId: bigint, call: CallNumber): readonly number[];
   /** It began a send or receive of the communicator. */
   hasTransfers(commId: bigint): boolean;
-  /** It surely began that send or receive. */
+  /** It certainly began that send or receive. */
   transferred(commId: bigint, transfer: Transfer): boolean;
 }
 
@@ -158,7 +161,7 @@ export interface CallArguments {
 }
 
 export interface WitnessedComm {
-  /** 0: not reported; then two of them are not the same. */
+  /** 0: not reported. Two communicators with 0 are not the same. */
   readonly commId: bigint;
   readonly name: string;
   /** This file's rank in it. */
@@ -181,7 +184,7 @@ export interface WitnessedWork {
   /** Its start record: "ring:position", as in `inspect --records`. */
   readonly record: string;
   readonly ops: readonly WitnessedOp[];
-  /** What its GPU was seen to begin and end; null: not known. */
+  /** The blocks that its GPU was seen to begin and end. null: not known. */
   readonly blocks: BlocksSeen | null;
   /** Slots that were lost after the last record of its pending parts. Its end may be among them. 0: it has not ended. */
   readonly lostSince: number;

@@ -95,7 +95,7 @@ function callOf({ commId, name, collective, works, inside }: Stall): CallName {
   };
 }
 
-/** Each file once, by its oldest work, also if only its part in another process is unfinished. */
+/** Each file once, by its oldest work. Includes files for which only the part in another process is unfinished. */
 function waitingIn(
   { collective, works, commId, partlyAbsent }: Stall,
   ranks: readonly RankWitness[],
@@ -188,7 +188,7 @@ function newestCall(
   return { commId: hex64(commId), comm: name, func, seq, replay: ordinal, file, record, at };
 }
 
-/** None if most ranks ended: then they left because of the stall. */
+/** None if most ranks ended, because then they left because of the stall. */
 function endedEarly({ works, files, since, until }: Stall, { processes }: Case): Ended[] {
   const ended = [...new Set(works.map(({ file }) => file))].flatMap((file): Ended[] => {
     const { state, lastSign: at } = processes[file]!;
@@ -201,6 +201,6 @@ function endedEarly({ works, files, since, until }: Stall, { processes }: Case):
 /** ns: a process may do something else before it ends. */
 const LEFT_WITHIN = 3e9;
 
-/** Their last signs are not newer than the stall. This holds whenever the files were read. */
+/** Whether their last signs are not newer than the stall. This does not depend on when the files were read. */
 const goneAtStall = (silent: readonly Silent[], since: TraceNs): number[] =>
   silent.flatMap(({ file, lastSign }) => ((lastSign ?? -Infinity) < since + SILENT_AFTER ? [file] : []));

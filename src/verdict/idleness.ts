@@ -1,6 +1,7 @@
 /**
- * Processes that are alive, or were up to their last record, without events for much longer than ever before. Nothing seems stuck, but they
- * may be stuck in something unrecorded: a collective that sampling left out, one without a reported end, or anything outside NCCL.
+ * Processes that are alive, or were alive up to their last record, without events for much longer than ever before. Nothing seems stuck.
+ * But they may be stuck in work that is not recorded: a collective that sampling left out, a collective without a reported end, or anything
+ * outside NCCL.
  */
 
 import { maxOf, minOf } from '../base/extremes.js';
@@ -18,7 +19,7 @@ const LONG_WINDOW = 600e9;
 /** ns: such a pause may take this long. */
 const UNSEEN_MAY_TAKE = 300e9;
 
-/** Each file's silence is measured by its own clock. null: they do something or just did, or no rank is alive. */
+/** Each file's time without events is measured by its own clock. null: the ranks do something or just did, or no rank is alive. */
 export function idleness(evidence: Case): Idle | null {
   const { ranks, hungAfter } = evidence;
   const silent = new Set(silentFiles(evidence, NO_STALL).map(({ file }) => file));
@@ -48,11 +49,13 @@ export function idleness(evidence: Case): Idle | null {
   };
 }
 
-/** Some file covers all of its job's activity, or much of it. */
+/** Whether some file covers all of the job's activity, or much of it. */
 const isPaceKnown = (files: readonly number[], ranks: readonly RankWitness[]): boolean =>
   files.some((file) => ranks[file]!.pace.isPaceWhole || ranks[file]!.pace.watched >= LONG_WINDOW);
 
-/** Surely long enough to be more than a garbage collection or a wait for input, whatever the clocks' error. */
+/**
+ * Ranks that have been behind for longer than a garbage collection or a wait for input takes, even with the largest error of the clocks.
+ */
 function longBehind(evidence: Case): Behind[] {
   const { ranks, clockBound, hungAfter } = evidence;
   const least = Math.min(TRANSFER_MAY_TAKE, hungAfter ?? Infinity);
@@ -70,6 +73,6 @@ const mayCall = ({ life, pace, communicators }: RankWitness): boolean =>
   pace.hasCallsNow &&
   [...communicators.values()].some(({ finalized }) => finalized === null);
 
-/** ns; null: it never did anything, which shows no pace. */
+/** ns. null: the rank never did anything, so its pace is not known. */
 const quietFor = ({ life: { lastSign }, reach, pace: { lastEvent } }: RankWitness): number | null =>
   lastSign === null || lastEvent === null ? null : Math.min(lastSign, reach.knownUntil) - lastEvent;

@@ -1,7 +1,7 @@
 /**
- * When a stall is called a hang. If all ranks are alive, they may be on their way to the collective: writing a checkpoint, compiling,
- * starting up. That looks the same, so it is no alarm before it has lasted long. A stall that cannot end is a hang at once: a rank's process
- * is gone, the communicator was aborted, or the ranks made different calls.
+ * When a stall is called a hang. If all ranks are alive, a rank may still come: it writes a checkpoint, compiles, or starts up. This looks
+ * like a hang, so there is no alarm before it has lasted long. A stall that cannot end is a hang at once: a rank's process has died, the
+ * communicator was aborted, or the ranks made different calls.
  */
 
 import { commOf, type Case } from './case.js';
@@ -37,7 +37,7 @@ export function mayGoOn(stall: Stall, evidence: Case): boolean {
   );
 }
 
-/** Only if sure: work whose end may be lost may have been destroyed in order. */
+/** Only if it is certain. If the record of an end may be lost, the communicator may have been destroyed in order. */
 export function isAborted({ collective, works }: Stall, ranks: readonly RankWitness[]): boolean {
   const mayBeOver = filesInDoubt(works);
   return (

@@ -1,7 +1,7 @@
 /**
- * From the joined collectives and each rank's last state to a verdict. No claim exceeds the evidence. A late rank came last by more than
- * the clocks' error. A rank that never entered was recording before and after. A stall is a hang only if nothing can go on, or if it has
- * lasted much longer than anything before.
+ * Makes a verdict from the joined collectives and each rank's last state. No claim exceeds the evidence. A rank is late only if it came
+ * last by more than the clocks' error. A rank never entered only if it was recording before and after. A stall is a hang only if nothing
+ * can go on, or if it has lasted much longer than anything before.
  */
 
 import { addTo } from '../base/grouped.js';
@@ -71,7 +71,7 @@ function kindOf(evidence: Case, lateness: Judged): VerdictKind {
   );
   if (broken) return { kind: 'broken', broken };
   const rest = withoutMismatch(evidence, lateness, stalls, doubtful, breaks);
-  // A certain fault comes before a possible one, because it may be the reason.
+  // A certain fault comes before a possible fault, because it may be the reason.
   const mismatch = firstMismatch(evidence);
   return mismatch ? { kind: 'mismatch', mismatch, besides: rest } : rest;
 }
@@ -107,7 +107,8 @@ function withoutMismatch(
   // Work that is unfinished only in the file of a silent rank does not show that the others are stuck.
   const isAtWork = unfinished.some((file) => !silent.some((one) => one.file === file));
   const idle = isAtWork ? null : idleness(evidence);
-  // Most important first: a rank that disappeared or ranks that do nothing, a late rank, a rank that may have disappeared.
+  // The most important finding comes first: a rank that disappeared or ranks that do nothing, then a late rank, then a rank that may have
+  // disappeared.
   if (slow && !idle && !unclearOf(gone)) return { kind: 'slow', slow };
   if (unknown) return { kind: 'unclear', unclear: unknown };
   const damaged = cannotTell(evidence);
@@ -160,7 +161,7 @@ function withoutMismatch(
     : { kind: 'healthy', silent };
 }
 
-/** The other breaks are listed as waiting for it or reported beside it. */
+/** The first break. The other breaks are listed as waiting for it, or are reported beside it. */
 function firstBreak(breaks: readonly Break[], evidence: Case): Broken | null {
   const stalls = breaks.map(({ stall }) => stall);
   const cause = causeAmong(stalls, evidence);
@@ -173,7 +174,7 @@ function firstBreak(breaks: readonly Break[], evidence: Case): Broken | null {
 const causeAmong = (stalls: readonly Stall[], evidence: Case): Stall | null =>
   causeOf(stalls, evidence.ranks, (stall) => mismatchOf(stall, evidence) === null);
 
-/** null: no hang yet. A stall that waits for ranks that have just begun something else is no hang, however old it is. */
+/** null: no hang yet. If a stall waits for ranks that have just begun other work, it is no hang at any age. */
 function hangAmong(stalls: readonly Stall[], evidence: Case): Stall | null {
   const cause = causeAmong(stalls, evidence);
   if (!cause || isHang(cause, evidence)) return cause;

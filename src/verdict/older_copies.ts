@@ -1,7 +1,7 @@
 /**
- * Files that are older than their ranks: copies of live files that were made before the other files. Their ranks look silent unless the
- * others prove otherwise. Data that arrive later do not prove that the sender lived: they may have been in flight. A finished collective
- * does.
+ * Files that are older copies: somebody copied a live file earlier than the other files. The rank of such a file looks silent unless the
+ * other files prove that it lived. Data that arrive later do not prove that the sender lived, because they may have been in flight. A
+ * finished collective proves it.
  */
 
 import type { ClusterComm, Collective } from '../cluster/types.js';
@@ -11,7 +11,7 @@ import type { RankWitness } from './file_facts.js';
 /** The result on each rank needs every other rank's input. */
 const ALL_TO_ALL: readonly string[] = ['AllReduce', 'AllGather', 'ReduceScatter'];
 
-/** Its process surely lived after its file's last sign. */
+/** Whether the process certainly lived after its file's last sign. */
 export const livedLater = (file: number, evidence: Facts): boolean =>
   evidence.comms.some((comm) => comm.files.includes(file) && livedLaterIn(comm, file, evidence));
 
@@ -29,9 +29,9 @@ function enteredUnseen({ one }: Finished, file: number, evidence: Facts): boolea
 }
 
 /**
- * The rank may have entered both collectives before its last sign, if those records are not in its file. But the earlier one ended on it
- * only after another rank came, and that rank came after the last sign. Only then did it begin its part of the later one, which others
- * received.
+ * The rank may have entered both collectives before its last sign, if the records are missing from its file. But on this rank the earlier
+ * collective ended only after another rank came, and that rank came after the last sign. Only then did this rank begin its part of the
+ * later collective. The others received that part, so it lived.
  */
 function tookPart({ before }: Finished, file: number, evidence: Facts): boolean {
   return before !== null && beganAfter(before.lastArrival, before.lastFile, file, evidence);
@@ -42,14 +42,17 @@ function beganAfter(at: Collective['lastArrival'], by: number, file: number, evi
   return comparable([by, file]) && at - clockBound(by, file, at) > ranks[file]!.life.lastSign!;
 }
 
-/** Rings inside the file are never behind its heartbeat, and its calls are complete from some time on. */
+/** The rings inside the file are never older than its heartbeat, and its calls are complete from some time on. */
 const isCompleteToItsEnd = ({ life: { lastSign }, reach }: RankWitness): boolean =>
   Number.isFinite(reach.knownFrom) && lastSign !== null && reach.knownUntil >= lastSign;
 
 interface Finished {
-  /** The newest collective for which a rank had all it needed. */
+  /** The newest collective for which a rank had all its data. */
   readonly one: Collective;
-  /** Among collectives that ended on a rank before `one` began (so not in the same group), the last to be entered by all. */
+  /**
+   * The collectives that ended on a rank before `one` began are in an earlier group. This is the one of them that all ranks had entered
+   * last.
+   */
   readonly before: Collective | null;
 }
 

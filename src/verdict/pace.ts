@@ -1,29 +1,35 @@
 /**
- * Whether the others were held up by the rank they waited for. Hosts that do not wait for a collective's end keep their pace. Then a rank that
- * lags behind by the same time in each collective costs the run this time once. The waits themselves show which it is: after a longer wait
- * the next work comes later by as much, or it comes no later.
+ * Whether the others lost the time in which they waited for a rank. Hosts that do not wait for a collective's end keep their pace. Then a
+ * rank that is late by the same time in each collective costs the run this time only once. The waits show which case it is: after a longer
+ * wait the next work comes later by as much, or it comes no later.
  */
 
 import { medianOf, quantile, sortedNumbers } from '../base/quantile.js';
 import type { Collective } from '../cluster/types.js';
 
-/** By length of the wait: where the bands of short and long waits begin. The longest tenth is left out: a machine that stopped for a moment. */
+/**
+ * Where the bands of short and long waits begin, by length of the wait. The longest tenth is left out, because it comes from machines that
+ * stopped for a moment.
+ */
 const SHORT = 0;
 const LONG = 0.6;
 const BAND = 0.3;
-/** Less than half of the longer wait, by so many standard errors, is no hold-up. Fewer groups in a band show nothing. */
+/**
+ * If the next work comes later by less than half of the longer wait, by this many standard errors, the others lost no time. With fewer
+ * groups in a band nothing is known.
+ */
 const HALF = 0.5;
 const ERRORS = 3;
 const FEWEST = 6;
 
-/** Collectives that were called before half of the one before was over: their stream holds them up, whatever the hosts do. */
+/** Collectives that were called before half of the one before was over. Their stream delays them, so the hosts' pace does not matter. */
 interface Group {
   readonly from: number;
   until: number;
   waited: number;
 }
 
-/** ns of `cost` that held up the others: all, or the last lag if they kept their pace. */
+/** ns of `cost` that the others lost: all of it, or only the last delay if they kept their pace. */
 export function heldUp(whole: readonly Collective[], cost: number): number {
   const groups = groupsOf(whole);
   return keptPace(groups) ? Math.min(cost, groups.at(-1)!.waited) : cost;
@@ -33,7 +39,7 @@ function groupsOf(whole: readonly Collective[]): Group[] {
   const groups: Group[] = [];
   for (const { firstCalled, firstArrival, lastArrival, end } of whole) {
     const half = (lastArrival + Math.max(lastArrival, end!)) / 2;
-    // From the first arrival, as the time until the next group: a late second rank must change both alike.
+    // From the first arrival, like the time until the next group. So a late second rank changes both in the same way.
     const waited = lastArrival - firstArrival;
     const last = groups.at(-1);
     if (last && firstCalled <= last.until) {

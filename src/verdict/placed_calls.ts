@@ -54,8 +54,8 @@ export const callersByComm = cached((ranks: readonly RankWitness[]): Sections =>
 });
 
 /**
- * Numbers the calls from the first one if a file has it, else by the file with the most calls. Callers that do not fit that file (an older
- * copy) are numbered by the one with the most calls among them. The rest stay alone.
+ * Numbers the calls from the first one if a file has it, or else by the file with the most calls. Callers that do not fit that file (an
+ * older copy) are numbered by the one of them with the most calls. The rest stay alone.
  */
 function sectionsOf(callers: readonly Caller[]): Placed[][] {
   const lengthOf = ({ calls }: Caller): number =>
@@ -127,18 +127,18 @@ class Reference {
 
 const numberOf = ({ func, seq, ordinal }: CallNumber): string => `${func} ${seq} ${ordinal}`;
 
-/** A group of its own: the order within other groups may differ. */
+/** Whether the call is alone in its group. The order within larger groups may differ. */
 const isAlone = (calls: HostCalls, call: number): boolean =>
   isBorder(calls, call) && isBorder(calls, call + 1);
 
-/** No group spans the calls before and after. */
+/** Whether no group contains both this call and the one before. */
 const isBorder = ({ begins, shape, isLastOpen }: HostCalls, at: number): boolean =>
   at === shape.length ? !isLastOpen : begins[at] === 1;
 
 export const isBorderAt = ({ calls, from, end }: Placed, at: number): boolean =>
   at >= from && at <= end && isBorder(calls, at - from);
 
-/** The first of each file, with its ranks in the communicator if they are not all. */
+/** The first caller of each file, with its ranks in the communicator if these are not all. */
 export function byFile(callers: readonly Placed[]): [Placed, SomeRanks][] {
   const files = new Map<number, Placed[]>();
   for (const caller of callers) addTo(files, caller.file, caller);

@@ -1,6 +1,6 @@
 /**
  * The state of each file's process, decided once for all rules. Files of a running job are copied one after the other, so an older copy of
- * a live rank looks like a rank that fell silent. Nothing is claimed across unrelated clocks.
+ * a live rank's file makes the rank look silent. Nothing is claimed across unrelated clocks.
  */
 
 import { COPIED_WITHIN } from '../scan/read_order.js';
@@ -14,14 +14,15 @@ export function processStates(facts: Facts): ProcessState[] {
   const { ranks, comparable } = facts;
   const all = ranks.map((_, file) => file);
   const end = comparable(all) ? lastSignOf(all, ranks) : null;
-  // If files were read in place, or the job has ended, none is an earlier copy.
+  // If files were read in place, or if the job has ended, no file is an earlier copy.
   const isAtEnd = ranks.some(({ life }) => life.isAlive || life.isClosed);
   return ranks.map(({ life: { lastSign, isClosed, isAlive, isNoEarlierCopy } }, file): ProcessState => {
     if (isClosed || isAlive) return { state: isClosed ? 'ended' : 'alive', lastSign, isSure: true };
     if (lastSign === null) return { state: 'silent', lastSign, isSure: true };
     const onItsAxis = (): number[] => all.filter((other) => comparable([file, other]));
     const behind = (end ?? lastSignOf(onItsAxis(), ranks)) - lastSign;
-    // If others were closed after its last sign, the file need not miss a heartbeat: the others ended in order, and it did not.
+    // If others were closed after its last sign, the rank is silent even without a missed heartbeat: the others ended in order, and it did
+    // not.
     if (behind <= SILENT_AFTER && !othersEndedAfter(file, all, facts))
       return { state: 'alive', lastSign, isSure: false };
     const isSure = isAtEnd || isNoEarlierCopy || behind > COPIED_WITHIN;
@@ -30,9 +31,9 @@ export function processStates(facts: Facts): ProcessState[] {
 }
 
 /**
- * The silent ones among `files`, for a stall that began at `since`. If the last sign is from about that time, the process is the reason of
- * the stall. With a later last sign the file may be an older copy. A copy whose rank lived on is not silent, unless it lacks a record of
- * the stall: then a node may have died and taken the last records in its memory with it.
+ * The silent ranks among `files`, for a stall that began at `since`. If the last sign is from about that time, the process is the reason of
+ * the stall. If the last sign is later, the file may be an older copy. If the rank of a copy lived on, it is not silent. But if the copy
+ * lacks a record of the stall, a node may have died, and its last records were lost with its memory.
  */
 export const silentAmong = (files: readonly number[], { processes }: Case, since: TraceNs): Silent[] =>
   files.flatMap((file): Silent[] => {
@@ -46,18 +47,18 @@ export const silentAmong = (files: readonly number[], { processes }: Case, since
 export const silentFiles = (evidence: Case, since: TraceNs): Silent[] =>
   silentAmong([...evidence.processes.keys()], evidence, since);
 
-/** As the start of a stall: there is none, so every last sign is later. */
+/** Start of a stall if there is none, so that every last sign is later. */
 export const NO_STALL = -Infinity as TraceNs;
 
-/** No process ended, and none is surely gone. */
+/** No process ended in order, and none has certainly died. */
 export const allLived = (files: readonly number[], evidence: Case, since: TraceNs): boolean =>
   !files.some((file) => evidence.processes[file]!.state === 'ended') &&
   silentAmong(files, evidence, since).every(({ mayBeCopy }) => mayBeCopy);
 
 /**
- * Those of `files` whose processes were gone when the stall began at `since`, or shortly before. They left no unfinished work, and an older
- * copy of a healthy file looks the same. So the stall must be longer than copying takes, and than `muchLonger` (ns). Another file that is
- * fresh or closed says nothing about when this one was copied. The records must reach to the last sign.
+ * Files whose processes died at about the time `since` when the stall began, or shortly before. They left no unfinished work, and an older
+ * copy of a healthy file looks the same. So the stall must be longer than copying takes, and longer than `muchLonger` (ns). Another file
+ * that is recent or closed does not show when this one was copied. The records must reach to the last sign.
  */
 export function goneSince(
   files: readonly number[],

@@ -1,7 +1,7 @@
 /**
- * Finds the stall that the others wait for. One stall waits for another if a rank it misses is in the other, or if most ranks in both began
- * the other first. A missing rank may itself be held up by the stall that misses it: other ranks called both, and the missing one called
- * only the second. Then the second waits for the first.
+ * Finds the stall for which the others wait. Stall A waits for stall B if a rank that A misses is in B, or if most ranks in both began B
+ * first. There is one exception: the missing rank may be late because of A itself. Then other ranks called both, the missing rank called
+ * only B, and B waits for A.
  */
 
 import { minOf } from '../base/extremes.js';
@@ -10,8 +10,9 @@ import type { Stall } from './stall.js';
 import type { RankWitness, WitnessedWork } from './file_facts.js';
 
 /**
- * The cause waits for none, or only for stalls that wait for it as well. Of these it is the one that misses the fewest ranks, because most
- * ranks are right; else the one begun first. A stall with different calls comes before all others, because anything may follow from it.
+ * The cause waits for no stall, or only for stalls that wait for it, too. If there are several, it is the one that misses the fewest ranks,
+ * because most ranks are right. Otherwise it is the one that began first. A stall with different calls comes before all others, because it
+ * can cause any other stall.
  */
 export function causeOf(
   stalls: readonly Stall[],

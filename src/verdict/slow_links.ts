@@ -1,6 +1,6 @@
 /**
- * A rank whose slow links (cluster/slow_links.ts) cost so much that all ranks wait for it. A rank at one end of most slow links has a slow
- * NIC.
+ * Finds a rank whose slow links (cluster/slow_links.ts) cost so much that all ranks wait for it. A rank at one end of most slow links has a
+ * slow NIC.
  */
 
 import { maxOf } from '../base/extremes.js';
@@ -33,7 +33,7 @@ function describe(
   span: number,
   ranks: Case['ranks'],
 ): Slowness {
-  // How many slow links the rank is an end of. Over several connections only one rank can be an end of all.
+  // How many slow links end at the rank. With several connections, only one rank can be an end of all.
   const linksOf = (file: number): number =>
     new Set(
       slow.flatMap(({ times: one }) =>

@@ -1,6 +1,6 @@
 /**
- * The rank that all others waited for, if it cost the run enough to report and more than chance explains among equal ranks. The late rank
- * is the last on the GPU (cluster/arrival.ts): because of its host, or of its GPU if its call was on time.
+ * Finds the rank for which all others waited, if it cost the run enough to report, and more than chance explains among equal ranks. The
+ * late rank is the last on the GPU (cluster/arrival.ts). The reason is its host, or its GPU if its call was on time.
  */
 
 import { maxOf, minOf } from '../base/extremes.js';
@@ -17,13 +17,13 @@ import type { Slowness } from './types.js';
 /** Fewer collectives prove no habit. */
 export const FEWEST = 4;
 /**
- * A rank is slow if all others waited for it alone longer than for any other by this share of the time; with few collectives the share is
- * larger. Its longest wait does not count: once is no habit.
+ * A rank is slow if all others waited for it alone longer than for any other rank, by at least this share of the time. With few collectives
+ * the share is larger. The longest wait does not count, because one wait is no habit.
  */
 const shareOf = (collectives: number): number => 0.05 + 0.5 / collectives;
 /**
- * How rarely equal ranks may show such a difference by chance: a team looks at hundreds of runs a day. Lost time is evidence, too, so the
- * limit rises with it, until half of the time is lost.
+ * How rarely equal ranks may show such a difference by chance. The limit is low, because a team looks at hundreds of runs a day. Lost time
+ * is evidence, too, so the limit rises with it, until half of the time is lost.
  */
 const leastLikely = (share: number): number =>
   IS_NO_CHANCE + (MAY_BE_CHANCE - IS_NO_CHANCE) * Math.min(1, share / HALF);
@@ -31,14 +31,17 @@ const IS_NO_CHANCE = Math.log(1 / 1000);
 const MAY_BE_CHANCE = Math.log(1 / 20);
 const HALF = 0.5;
 const QUARTER = 0.25;
-/** ns: less lost time is not worth a doubt. Half of a shorter run is its start-up. */
+/** ns: less lost time is not reported as doubtful, because half of a shorter run is its start-up. */
 const WORTH_DOUBT = 1e8;
-/** ns: a machine holds up a process for some time, so waits for one rank within this time have one cause. */
+/** ns: a machine delays a process for some time, so waits for one rank within this time have one cause. */
 const ONE_CAUSE = 2e7;
 /** The waits that make up this share of the cost are counted. */
 const MOST_OF_IT = 0.9;
 
-/** All others had arrived and waited for one rank alone. A long run has a hundred thousand: what is rarely needed is read again. */
+/**
+ * All others had arrived and waited for one rank alone. A long run has a hundred thousand such waits, so rarely needed facts are read
+ * again.
+ */
 interface Wait extends Spell {
   /** When the late rank called it. */
   readonly called: number;
@@ -52,7 +55,7 @@ export interface Judged {
   readonly unresolved: Slowness | null;
   /** The rank that cost most if none is called slow. */
   readonly latest: Slowness | null;
-  /** Much of the run was lost to it, in too few waits to distinguish a habit from chance. */
+  /** Much of the run was lost to this rank, but in too few waits to distinguish a habit from chance. */
   readonly doubtful: Slowness | null;
   /** Collectives that were compared. */
   readonly compared: number;
@@ -121,14 +124,17 @@ function leftOutOf(
   return { first: first ? `${first.func} seq ${first.seq}` : null, rooted, notWhole: rest - rooted };
 }
 
-/** NCCL does not report it up to interface v3: then the number of files, if none is missing. Infinity: not known. */
+/**
+ * The size of a communicator. NCCL does not report it up to interface v3. Then it is the number of files, if none is missing. Infinity: not
+ * known.
+ */
 function sizeOf({ nRanks, files, commId }: ClusterComm, { ranks, isWholeJob }: Case): number {
   if (nRanks > 0) return nRanks;
   const entries = files.flatMap((file) => [...ranks[file]!.communicators.values()]);
   return isWholeJob ? entries.filter((comm) => comm.commId === commId).length : Infinity;
 }
 
-/** Error of the last arrival against all others. Clocks are compared per piece, not one by one. */
+/** Error of the last arrival against all others. The bound is computed once per piece of the clocks, not for each collective. */
 function boundsOf({ files }: ClusterComm, clockBound: Case['clockBound']): (one: Collective) => number {
   return ({ lastFile, lastArrival }) =>
     maxOf(
@@ -251,7 +257,7 @@ function causes(spells: readonly Spell[]): number[] {
   return costs;
 }
 
-/** As few as make up `cost`. */
+/** The longest spells, as few as make up `cost`. */
 function longestOf(spells: readonly Spell[], cost: number): Spell[] {
   let left = cost;
   return [...spells]
@@ -264,8 +270,8 @@ function longestOf(spells: readonly Spell[], cost: number): Spell[] {
 }
 
 /**
- * The lateness began or ended in the run only if more than this share of the collectives at that end have no long wait. Twice the mean
- * distance between long waits is no change, either.
+ * The lateness began or ended during the run only if more than this share of the collectives, at the start or at the end, have no long
+ * wait. If they span less than twice the mean distance between long waits, this is no change, either.
  */
 const EDGE = 0.2;
 const GAPS = 2;
@@ -298,7 +304,7 @@ function overlapsOne(spells: readonly Spell[], wait: Spell): boolean {
   return low < spells.length && spells[low]!.from < wait.to;
 }
 
-/** Nobody waits for the last rank of a Broadcast, and a Reduce's ranks do not wait for each other. */
+/** In a Broadcast no rank waits for the last rank, and in a Reduce the ranks do not wait for each other. */
 const isForAll = ({ root }: Collective): boolean => root < 0;
 
 const isWhole = (one: Collective, nRanks: number): boolean =>

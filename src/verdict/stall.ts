@@ -1,4 +1,4 @@
-/** What did not go on in one communicator: a collective, its sends and receives, or calls that have not returned. */
+/** The work that stopped in one communicator: a collective, its sends and receives, or calls that have not returned. */
 
 import type { TraceNs } from '../base/time.js';
 import type { Collective } from '../cluster/types.js';
@@ -25,7 +25,7 @@ export interface Stall {
   /** Threads inside an NCCL call that has not returned: nothing is enqueued yet. */
   readonly inside: readonly Inside[];
   /**
-   * Files that never entered, though the call would have been recorded. For sends and receives: the other sides without unfinished work
+   * Files that never entered, although the call would have been recorded. For sends and receives: the other sides without unfinished work
    * here.
    */
   readonly absent: readonly number[];

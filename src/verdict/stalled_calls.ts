@@ -11,9 +11,9 @@ import { TRANSFER_MAY_TAKE, type Inside, type Stall } from './stall.js';
 import { longestIn } from './stalled_collective.js';
 
 /**
- * Calls that have not returned, by communicator: NCCL connects in the first one and waits for its peers. Sends and receives are apart from
- * collectives, because a rank in one has passed or left out the other. A stuck collective of the communicator is the reason and comes
- * first.
+ * Calls that have not returned, by communicator. NCCL connects in the first call and waits for its peers. Sends and receives are separate
+ * from collectives, because a rank in one kind has passed or left out the other kind. A stuck collective of the communicator is the reason
+ * and comes first.
  */
 export function insideStalls(evidence: Case, covered: ReadonlyMap<bigint, Stall>): Stall[] {
   const { ranks } = evidence;
@@ -64,8 +64,8 @@ function insideStall(commId: bigint, inside: readonly Inside[], evidence: Case):
 }
 
 /**
- * For a collective the ranks that surely called less. For a send or receive, whose peer is not known, the only live rank outside, or one
- * that surely never began any.
+ * For a collective: the ranks that certainly called less. The peer of a send or receive is not known. So for these: the only live rank
+ * outside, or a rank that certainly never began any.
  */
 function notInside(
   inside: readonly Inside[],

@@ -51,16 +51,16 @@ export function stalledIn(
   const candidates = sure.length > 0 ? sure : unfinished;
   const oldest = candidates.find((one) => !isLeftBehind(one, candidates, evidence)) ?? candidates[0];
   if (!oldest) return [];
-  // Ranks that entered different ones exclude each other: most ranks are right, and the others strayed.
+  // If ranks entered different collectives, most ranks are right, and the others strayed.
   const rivals = unfinished.filter((one) => one === oldest || excludeEachOther(one, oldest));
   const most = rivals.reduce((a, b) => (begun(b).length > begun(a).length ? b : a));
   return [{ comm, one: most }];
 }
 
 /**
- * The collective is unfinished only in the files of silent ranks. Others finished it and are now stuck in a later one. Either a process
- * died in it after doing its part, or its file is older (a copy, or all that is left of a dead node). The live ranks show how long the
- * stall lasts.
+ * The collective is unfinished only in the files of silent ranks. The others finished it and are now stuck in a later one. Either a process
+ * died in it after it had done its part, or its file is older (a copy, or the rest of a dead node). The live ranks show how long the stall
+ * lasts.
  */
 function isLeftBehind(one: Collective, unfinished: readonly Collective[], { ranks }: Case): boolean {
   const files = begun(one);

@@ -9,7 +9,7 @@ import { filesOfComm, type FileWork } from './wait_chains.js';
 import { TRANSFER_MAY_TAKE, type Stall } from './stall.js';
 
 /**
- * Sends and receives, except those queued behind the communicator's stuck collective; and collectives that cannot be joined, because their
+ * Sends and receives, except those queued behind the communicator's stuck collective. Also collectives that cannot be joined, because their
  * communicator has no id.
  */
 export function looseStalls(ranks: readonly RankWitness[], covered: ReadonlyMap<bigint, Stall>): Stall[] {
@@ -71,7 +71,7 @@ function looseStall(works: readonly FileWork[], ranks: readonly RankWitness[]): 
 
 /**
  * The other sides of unfinished sends and receives, if they have no unfinished work in this communicator. A rank that has finished its side
- * is not missing: what it sent did not arrive.
+ * is not missing: its data did not arrive.
  */
 function idlePeers(
   works: readonly FileWork[],
@@ -90,7 +90,7 @@ function idlePeers(
 
 const OTHER_SIDE: Readonly<Record<string, string>> = { Send: 'Recv', Recv: 'Send' };
 
-/** It began the send or receive with the same number between these two ranks. */
+/** Whether it began the send or receive with the same number between these two ranks. */
 function beganItsSide(
   { file, work }: FileWork,
   peerFile: number,

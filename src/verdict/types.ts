@@ -1,7 +1,7 @@
 /**
- * The verdict: healthy, mismatched, slow, waiting, hung, broken or unclear, and the rank it blames, as far as the evidence goes. Plain
- * data, so that terminal text and JSON agree, and each claim is beside its record. Files are named by their index in the run; times are
- * ns on the trace's axis.
+ * The verdict: healthy, mismatched, slow, waiting, hung, broken or unclear, and the rank that it names, as far as the evidence shows it.
+ * Plain data, so that terminal text and JSON agree, and each claim is beside its record. Files are named by their index in the run. Times
+ * are ns on the trace's axis.
  */
 
 import type { TraceNs } from '../base/time.js';
@@ -60,17 +60,17 @@ export type VerdictKind =
   | { readonly kind: 'hung'; readonly hang: Hang }
   /** The same evidence without an alarm: all ranks are alive. */
   | { readonly kind: 'waiting'; readonly waiting: Waiting }
-  /** No stall was long: a process is gone, and others ended in order at about that time. */
+  /** No stall was long: a process disappeared, and others ended in order at about that time. */
   | { readonly kind: 'broken'; readonly broken: Broken }
   /** No hang is seen, but ranks of a communicator made different calls. `besides`: the verdict without that. */
   | { readonly kind: 'mismatch'; readonly mismatch: Mismatch; readonly besides: VerdictKind }
   | { readonly kind: 'slow'; readonly slow: Slowness }
   /**
-   * The pending work may have ended among the lost records, with no other sign of a hang; or files are damaged; or a rank fell silent, and
-   * the state of its common work is not known; or the silence is much longer than before.
+   * One of four reasons. The pending work may have ended among the lost records, and there is no other sign of a hang. Files are damaged. A
+   * rank is silent, and the state of its common work is not known. There were no events for much longer than before.
    */
   | { readonly kind: 'unclear'; readonly unclear: Unclear }
-  /** Something was unfinished for a short time: a copy of a live job, or a job ended while it worked. */
+  /** Work was unfinished for a short time: the files are copies of a live job, or the job ended while it worked. */
   | { readonly kind: 'working'; readonly working: Working }
   /** `silent`: never closed, though others were later, or perhaps copies. */
   | { readonly kind: 'healthy'; readonly silent: readonly Silent[] }
@@ -81,7 +81,10 @@ export interface Broken {
   readonly stall: Hang;
   /** Files that were never closed: others were closed after their last sign, or all their processes are gone. */
   readonly gone: readonly Silent[];
-  /** It was surely gone when the first of the others ended. Else it may have been killed later: heartbeats come once a second. */
+  /**
+   * It had certainly died when the first of the others ended. Otherwise it may have been killed later, because heartbeats come only once a
+   * second.
+   */
   readonly isOrderKnown: boolean;
   /** Closed in order without finishing it. */
   readonly left: readonly number[];
@@ -93,12 +96,12 @@ export interface Waiting {
   readonly stall: Hang;
   /** Age from which it is called a hang, ns. */
   readonly hungAfter: number;
-  /** Every file of the communicator was alive when read, so look again later. Else the records end here. */
+  /** Every rank of the communicator was alive when its file was read, so look again later. Otherwise the records end here. */
   readonly isLive: boolean;
 }
 
 export interface Unclear {
-  /** The oldest that may have ended; null: nothing seems stuck, but parts of files are missing. */
+  /** The oldest work that may have ended. null: nothing seems stuck, but parts of files are missing. */
   readonly work: (CallName & Evidence) | null;
   /** Number of such works in all files. */
   readonly works: number;
@@ -106,32 +109,32 @@ export interface Unclear {
   readonly files: readonly number[];
   /** Lost slots of their rings since then, the most of any work. */
   readonly lost: number;
-  /** Files that fell silent before others with unfinished common work, or began `work` that others finished. */
+  /** Ranks that became silent before others with unfinished common work, or that began `work` that others finished. */
   readonly silent: readonly Silent[];
-  /** No records for much longer than ever before, up to the end, while processes lived. null: no. */
+  /** Live processes had no events up to the end, for much longer than ever before. null: not so. */
   readonly idle: Idle | null;
-  /** Half of the time was lost to this rank, in too few waits to tell a habit from chance. null: no such rank. */
+  /** Half of the time was lost to this rank, in too few waits to distinguish a habit from chance. null: no such rank. */
   readonly late: Slowness | null;
   /** Newest sign of any file. */
   readonly end: TraceNs;
 }
 
-/** Processes lived on without NCCL events. They may be before the next call, or stuck in one that is not recorded. */
+/** Processes that lived on without NCCL events. They may be on their way to the next call, or stuck in a call that is not recorded. */
 export interface Idle {
   /** Last begin or end in any of them. */
   readonly since: TraceNs;
-  /** ns: shortest current silence among them. */
+  /** ns: the shortest current time without events among them. */
   readonly age: number;
   /** ns: longest pause before in any of the files, without the job's start. */
   readonly longestBefore: number;
-  /** True: the pauses of everything they did are known. False: only of what is recorded, so there may have been longer ones. */
+  /** True: all their pauses are known. False: only the pauses in the recorded time are known, so there may have been longer ones. */
   readonly isPaceWhole: boolean;
   /**
-   * Files neither closed nor silent before others: their processes lived to the end. Without those whose calls are no longer recorded as at
-   * the start.
+   * Files that were neither closed nor silent before others, so their processes lived to the end. Files whose calls are no longer recorded
+   * as at the start are left out.
    */
   readonly files: readonly number[];
-  /** All heartbeats were recent when read. Else the records end there, and the processes may be gone. */
+  /** All heartbeats were recent when the files were read. Otherwise the records end there, and the processes may have died. */
   readonly isLive: boolean;
   /** Files that were closed in order. */
   readonly ended: readonly number[];
@@ -159,7 +162,7 @@ export interface Working {
   /** Files with unfinished work. */
   readonly files: readonly number[];
   readonly silent: readonly Silent[];
-  /** A heartbeat was recent when the files were read. Else their processes may be gone since then. */
+  /** A heartbeat was recent when the files were read. Otherwise the processes may have died since then. */
   readonly isLive: boolean;
 }
 
@@ -194,39 +197,39 @@ export interface Hang extends CallName {
   readonly since: TraceNs;
   readonly age: number;
   /**
-   * Never came, though recording before and after, or gone since the stall began. For a send/receive: the other side, if it has nothing
-   * unfinished.
+   * Ranks that never came, although they were recording before and after, or that died when the stall began. For a send/receive: the other
+   * side, if it has no unfinished work.
    */
   readonly neverEntered: readonly Stray[];
-  /** Not known whether they entered: their records begin later, end earlier, or are lost. */
+  /** Ranks for which it is not known whether they entered: their records begin later, end earlier, or are lost. */
   readonly notKnown: readonly number[];
-  /** Entered, and the record of the end may be lost. */
+  /** Ranks that entered, and the record of the end may be lost. */
   readonly mayHaveFinished: readonly number[];
   /** The first calls that differ between ranks before the stall: of this communicator, else of any. */
   readonly mismatch: Mismatch | null;
   /** A deadlock of two orders; null: none seen. */
   readonly crossed: Crossed | null;
-  /** Files that differ from most in one of these two. */
+  /** Files that differ from most in `mismatch` or `crossed`. */
   readonly different: readonly number[];
-  /** Entered and did not finish. */
+  /** Ranks that entered and did not finish. */
   readonly waiting: readonly (Evidence & SomeRanks)[];
-  /** Those whose communicator was then finalized: aborted. */
+  /** The waiting ranks that then finalized their communicator: aborted. */
   readonly aborted: readonly number[];
   /** Ranks with threads inside an NCCL call that has not returned. */
   readonly inside: readonly (Evidence & CallArguments & { readonly func: string })[];
   /** Waits of the waiting ranks' operations, with counts, most first. */
   readonly waits: readonly (readonly [wait: Wait | 'no step in flight', operations: number])[];
-  /** Their processes ended in order in the middle of it, while others went on: they wait for these. */
+  /** Ranks whose processes ended in order in the middle of the work. The others went on and wait for them. */
   readonly ended: readonly Ended[];
   /** The operation that ends the chain of waits: look there first. */
   readonly front: Front | null;
-  /** What the GPUs began, if no operation on the network shows it; least first. */
+  /** The blocks that the GPUs began, if no operation on the network shows them. The least come first. */
   readonly kernels: readonly KernelState[];
   /** Ranks of the communicator without a file. */
   readonly missing: readonly number[];
   /** Files without a sign in the last seconds of the run. */
   readonly silent: readonly Silent[];
-  /** The clocks of its ranks are related. Else it is not known who fell silent first. */
+  /** The clocks of its ranks are related. Otherwise it is not known which rank became silent first. */
   readonly isRelated: boolean;
   /** Newest sign of the communicator's files: the stall is known up to here. */
   readonly until: TraceNs;
@@ -261,14 +264,14 @@ export interface Ended {
 export interface Silent {
   readonly file: number;
   readonly lastSign: TraceNs | null;
-  /** Its process may have lived on: the file may be a slightly older copy. */
+  /** Its process may have lived on, because the file may be a slightly older copy. */
   readonly mayBeCopy: boolean;
 }
 
 /** A rank that never entered, and where it is instead. */
 export interface Stray extends SomeRanks {
   readonly file: number;
-  /** Its records are complete in this time (null: to its orderly end). */
+  /** Its records are complete in this time. null: up to its orderly end. */
   readonly knownFrom: TraceNs;
   readonly knownUntil: TraceNs | null;
   readonly lastSign: TraceNs | null;
@@ -281,7 +284,7 @@ export interface Stray extends SomeRanks {
   readonly newest: (CallName & Evidence) | null;
 }
 
-/** What the GPU began and ended of the called work. `isLeast`: it began less than another, or no GPU began any. */
+/** The blocks of the called work that the GPU began and ended. `isLeast`: it began fewer than another GPU, or no GPU began any. */
 export interface KernelState extends BlocksSeen {
   readonly file: number;
   readonly record: string;
@@ -300,7 +303,7 @@ export interface Front {
   readonly nSteps: number;
   readonly done: number;
   readonly wait: WitnessedOp['wait'];
-  /** The other side is past this step: the peer did its part, so this rank or the link is the reason. */
+  /** The other side is after this step: the peer did its part, so this rank or the link is the reason. */
   readonly peerIsPast: boolean;
   /** File of the process that executes the send (PXN). */
   readonly executor: number | null;
@@ -314,11 +317,14 @@ export interface Mismatch {
   readonly commId: string;
   readonly comm: string;
   readonly nRanks: number;
-  /** 'arguments': of the same collective; 'calls': each side entered one that the other never did. */
+  /**
+   * 'arguments': the ranks called the same collective with different arguments. 'calls': each side entered a collective that the other side
+   * never entered.
+   */
   readonly what: 'arguments' | 'calls';
   /**
-   * Number of the communicator's call, from 0, if the calls show it (CollApi: `seq` is null). null: not known, in a group, or from
-   * collectives.
+   * Number of the communicator's call, from 0, if the calls show it (CollApi: `seq` is null). null: it is not known, the call is in a
+   * group, or the difference was found in collectives.
    */
   readonly call: number | null;
   /** Most ranks first. */
@@ -338,36 +344,43 @@ export interface Slowness {
   readonly file: number;
   /** Its rank in the communicator: a process with several GPUs has several. */
   readonly inComm: number;
-  /** Reason: it called late, its GPU began late after a call in time, or its sends, or those to it, take long (`link`). */
+  /** The reason. 'host': it called late. 'GPU': its GPU began late after a call in time. 'link': sends from it, or to it, take long. */
   readonly on: 'host' | 'GPU' | 'link';
   /** The evidence of its arrival. */
   readonly basis: ArrivalBasis;
   /** How often it was last, by more than the clocks' error, among `of` collectives of all ranks. */
   readonly late: number;
   readonly of: number;
-  /** Not checked: the first collective, and how many of the others have a root, or are not known to begin and end on all ranks. */
+  /**
+   * Collectives that were not checked: the first one, and the number of others with a root, or without a known begin and end on all ranks.
+   */
   readonly leftOut: { readonly first: string | null; readonly rooted: number; readonly notWhole: number };
-  /** ns: time that all others waited for this rank alone, which the run would gain without its lateness. */
+  /** ns: time in which all others waited for this rank alone. The run would gain this time without the lateness. */
   readonly cost: number;
   /** Its longest waits, as few as make up nine tenths of the cost. */
   readonly waits: number;
   /** ns: the observed time. */
   readonly span: number;
-  /** Where in this time these waits lie: throughout, from a moment on, up to a moment, between two moments, or there is only one. */
+  /** Where in this time the waits lie: all the time, from a moment on, up to a moment, between two moments, or there is only one wait. */
   readonly course: 'always' | 'since' | 'until' | 'between' | 'once';
   /** ns: the same for another rank, on average. */
   readonly ofOthers: number;
   /** The first and last of these waits. */
   readonly from: TraceNs;
   readonly to: TraceNs;
-  /** null: it is slow. Else the reason why not: too few collectives, chance explains it among equal ranks, or it cost too little. */
+  /**
+   * null: the rank is slow. Otherwise the reason why it is not called slow: too few collectives, chance explains it among equal ranks, or
+   * it cost too little.
+   */
   readonly why: 'few' | 'chance' | 'cost' | null;
-  /** ns of `cost` that held up the others: less if their hosts kept their pace, whatever they waited (pace.ts). */
+  /** ns of `cost` that the others lost. This is less than `cost` if their hosts kept their pace (pace.ts). */
   readonly heldUp: number;
-  /** Share of the time held up by it without its longest wait, beyond that of another rank; and from which share it is slow. */
+  /**
+   * Share of the time that was lost to it without its longest wait, minus the share of another rank. And the share from which it is slow.
+   */
   readonly habit: number;
   readonly slowFrom: number;
-  /** In which share of runs equal ranks show at most such a difference; and below which share it is slow. */
+  /** The share of runs in which equal ranks show such a difference by chance. And the share below which the rank is slow. */
   readonly chance: number;
   readonly chanceBelow: number;
   /** Its latest arrival, and by how much, ns. */

@@ -10,7 +10,7 @@ import type { RankWitness } from './file_facts.js';
 import type { Idle, Silent, Slowness, Unclear } from './types.js';
 
 /**
- * The pending work may have ended in lost records, and there is no other evidence of a hang: no absent rank, no process gone, no abort, no
+ * The pending work may have ended in lost records, and there is no other evidence of a hang: no absent rank, no dead process, no abort, no
  * different call.
  */
 export function mayBeOver(stall: Stall, evidence: Case): boolean {
@@ -28,7 +28,7 @@ export function mayBeOver(stall: Stall, evidence: Case): boolean {
   );
 }
 
-/** null: no work may have ended in lost records, or something else is surely pending. `stalls`: those that may be over. */
+/** null: no work can have ended in lost records, or other work is certainly pending. `stalls`: the stalls that may be over. */
 export function unclear({ ranks }: Case, stalls: readonly Stall[]): Unclear | null {
   const all = ranks.flatMap(({ pending }, file) => pending.works.map((work) => ({ file, work })));
   const doubtful = all.filter(({ work }) => work.lostSince > 0);
@@ -51,7 +51,7 @@ export function unclear({ ranks }: Case, stalls: readonly Stall[]): Unclear | nu
   };
 }
 
-/** Nothing seems stuck, but it may be: parts of files are missing, or the communicator of pending work is not known. null: neither. */
+/** Nothing seems stuck, but work may be: parts of files are missing, or the communicator of pending work is not known. null: neither. */
 export function cannotTell({ ranks }: Case): Unclear | null {
   const isOpen = ranks.some(({ pending }) => pending.works.some(({ comm }) => comm === null));
   const isDamaged = ranks.some((rank) => rank.lacks.isDamaged);
@@ -59,8 +59,8 @@ export function cannotTell({ ranks }: Case): Unclear | null {
 }
 
 /**
- * Nothing seems stuck, but ranks fell silent. Either no record shows whether their last common work ended, or they are surely gone while
- * the others lived on. null: no such rank. If all work was done and the others ended in order, a rank that is gone leaves no doubt.
+ * Nothing seems stuck, but ranks are silent. Either no record shows whether their last common work ended, or they have certainly died while
+ * the others lived on. null: no such rank. If all work was done and the others ended in order, a dead rank leaves no doubt.
  */
 export function unclearFor(silent: readonly Silent[], evidence: Case): Unclear | null {
   const { ranks } = evidence;
@@ -91,13 +91,13 @@ function unfinishedOf(
   };
 }
 
-/** All went well, but half of the time was lost to one rank. */
+/** All work ended, but half of the time was lost to one rank. */
 export const unclearWhetherSlow = (late: Slowness, silent: readonly Silent[], { ranks }: Case): Unclear => ({
   ...nothingPending(silent, ranks),
   late,
 });
 
-/** The rank that is gone had begun work that the others finished, and its file may be an older copy. */
+/** The rank that disappeared had begun work that the others finished, and its file may be an older copy. */
 export function unclearBreak({ stall, gone }: Break, { ranks }: Case): Unclear {
   const [first] = stall.works;
   return {

@@ -1,7 +1,7 @@
 /**
- * Which of many stuck operations to look at. Each waits for another one: a receive for the peer's send, a send for the peer's receive, a
- * GPU wait for the other side of the same GPU. The chain of waits ends at an operation whose other side never came, was gone when the stall
- * began, has no file, or contradicts it. That is where to look. It need not be the reason.
+ * Finds the stuck operation to look at first, among many. Each operation waits for another one: a receive for the peer's send, a send for
+ * the peer's receive, a GPU wait for the other side of the same GPU. The chain of waits ends at one operation: its other side never came,
+ * had died when the stall began, has no file, or contradicts it. This is the place to look first, though not always the reason.
  */
 
 import { Wait } from '../model/waits.js';
@@ -20,8 +20,8 @@ interface PendingOp {
 }
 
 /**
- * `suspects`: files that never came or were gone when the stall began, besides peers without a file. `absentRanks`: ranks that did not come
- * though others of their process did.
+ * `suspects`: files that never came or had died when the stall began. Peers without a file are suspects, too. `absentRanks`: ranks that did
+ * not come although others of their process did.
  */
 export function endOfWaits(
   pending: readonly FileWork[],
@@ -81,8 +81,8 @@ interface Group {
 }
 
 /**
- * GPUs of one node wait for each other, and no record shows it. So among operations that wait for their own GPU, all are taken to wait for
- * the one with the least progress.
+ * GPUs of one node wait for each other, and no record shows it. So all operations that wait for their own GPU are assumed to wait for the
+ * one with the least progress.
  */
 function leastDone(groups: readonly Group[]): Group[] {
   const own = groups.filter(({ front: { op } }) => !needsPeer(op));
@@ -91,7 +91,7 @@ function leastDone(groups: readonly Group[]): Group[] {
   return [{ front: foremost(own.map(({ front }) => front)), waiters }];
 }
 
-/** A GPU wait is for its own GPU, whoever the peer is. */
+/** A GPU wait is for the rank's own GPU, so the peer does not matter. */
 const needsPeer = ({ wait }: WitnessedOp): boolean => wait?.name !== Wait.Gpu;
 const progress = ({ done, nSteps }: WitnessedOp): number => (nSteps === 0 ? 1 : done / nSteps);
 const waitingSince = ({ wait }: WitnessedOp): number => wait?.since ?? Number.MAX_VALUE;
@@ -155,7 +155,7 @@ class Chains {
     }
   }
 
-  /** Its GPU has no data to send, or no room: what does the GPU wait for? */
+  /** Its GPU has no data to send, or no room. Finds the operation for which the GPU waits. */
   private otherSide({ file, op }: PendingOp): PendingOp | null {
     const others = (this.ofFile.get(file) ?? []).filter(
       (other) => other.op.isSend !== op.isSend && other.op.channel === op.channel,
@@ -221,7 +221,7 @@ export function waitsOf(pending: readonly FileWork[]): Hang['waits'] {
   return [...waits].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
 }
 
-/** Rank in a communicator → its file; null: it is not here. */
+/** Rank in a communicator → its file. null: it has no file. */
 export function filesOfComm(
   ranks: readonly RankWitness[],
   commId: bigint | null,

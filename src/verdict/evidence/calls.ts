@@ -1,4 +1,4 @@
-/** Looks up what a file saw begin. The index is made when it is first needed: most files are never asked. */
+/** Looks up the work that began in a file. The index is made when it is first needed, because most files are never asked. */
 
 import type { TraceNs } from '../../base/time.js';
 import type { ClusterCommunicator } from '../../cluster/types.js';

@@ -1,7 +1,7 @@
 /**
- * The calls of a file's ranks where NCCL does not report calls (before 2.28), or where they were not asked for. Its collectives (Coll)
- * stand in the same order, because NCCL sorts the collectives of a group alike on every rank. The calls are not known if several threads
- * use one communicator or graphs are replayed, because another thread begins these.
+ * The calls of a file's ranks if NCCL does not report calls (before 2.28), or if calls were not requested. The collectives (Coll) of all
+ * ranks have the same order, because NCCL sorts the collectives of a group in the same way on every rank. The calls are not known if
+ * several threads use one communicator, or if graphs are replayed, because another thread begins the replays.
  */
 
 import type { TraceNs } from '../../base/time.js';
@@ -50,7 +50,7 @@ export function reportedCalls(
   return new Map(known);
 }
 
-/** Each shape once, and which of them each row has. */
+/** Each shape once, and the shape of each row. */
 function shapesOf(
   rows: readonly number[],
   { func, funcs, count, datatype, datatypes, root }: RankScan['works'],

@@ -36,7 +36,7 @@ export interface VerdictOptions {
   readonly hungAfter?: number | undefined;
 }
 
-/** `alive`, `ends`, `origins`: by file; `ends` with what other processes executed. */
+/** `alive`, `ends`, `origins`: by file. `ends` includes the operations that other processes executed. */
 export function runVerdict(
   run: Run,
   clocks: ClockSolution,
@@ -170,12 +170,15 @@ export function wasFresh({ heartbeat, readAt, header }: RankScan): boolean {
   return old < FRESH && old > -FRESH;
 }
 
-/** Only `snapshot` copies the rings of a live process. Recorders save rings, and commands read them in place, only when the process is gone. */
+/**
+ * Only `snapshot` copies the rings of a live process. Recorders save rings, and commands read them in place, only after the process has
+ * ended.
+ */
 const hasRingsOfGone = ({ snapshotRealtime, placement, ringPath }: RankScan['header']): boolean =>
   snapshotRealtime === null && placement === 'in-file' && ringPath !== '';
 
 const CALLS = EventType.Coll | EventType.P2p;
-/** The verdict on a hang or an end rests on these. */
+/** The event types on which a verdict of a hang or an end rests. */
 const OF_WEIGHT: readonly EventTypeName[] = ['Coll', 'P2p', 'ProxyOp', 'ProxyStep', 'KernelCh'];
 const WITHOUT_END: readonly string[] = [
   'no-children',

@@ -1,4 +1,6 @@
-/** For the verdict: the calls of a file's ranks (CollApi), as far as none is lost, and the collectives that NCCL made of them. */
+/**
+ * For the verdict: the calls of a file's ranks (CollApi) from the point on where none is lost, and the collectives that NCCL made of them.
+ */
 
 import type { TraceNs } from '../../base/time.js';
 import { EventType } from '../../rankfile/format/nccl.js';
@@ -26,13 +28,13 @@ const NO_CALLS: CommCalls = {
 const asksForCalls = ({ eventMask }: RankScan['header'], muted: number): boolean =>
   (eventMask & ~muted & NEEDED) === NEEDED;
 
-/** NCCL reports calls of some communicator, and they were asked for. */
+/** NCCL reports calls of at least one communicator, and they were requested. */
 export const hasHostCalls = ({ header, communicators }: RankScan, muted: number): boolean =>
   asksForCalls(header, muted) && communicators.some(({ abi }) => abi >= FIRST_ABI);
 
 /**
- * Per communicator the calls after the last lost one. `muted`: event types that were not recorded at times. A graph's calls are left out:
- * their runs are not reported.
+ * Per communicator: the calls after the last lost one. `muted`: event types that were not recorded at times. A graph's calls are left out,
+ * because NCCL does not report their runs.
  */
 export function hostCalls(
   { header, communicators, calls, works, hostWindow }: RankScan,
@@ -86,7 +88,7 @@ function newestReported(
   for (let call = shape.length - 1; call >= from; call--) calls.set(numberAt(at, call), call - from);
   const numbers = Array.from({ length: shape.length - from }, (): CallNumber | null => null);
   const first = numbers.length > 0 ? numberAt(at, from) : Infinity;
-  // The newest ones are needed, and a communicator's come in order.
+  // Only the newest works are needed, and the works of a communicator come in order.
   for (let row = seq.length - 1; row >= 0; row--) {
     if (comm[row] !== number || seq[row]! < 0) continue;
     const tick = arrival[row]!;

@@ -3,7 +3,7 @@
 import { Wait } from '../../model/waits.js';
 import type { Hang, Silent, Verdict, VerdictKind } from '../types.js';
 
-/** More suspects at once prove nothing about any of them. */
+/** If there are more suspects than this, they prove nothing about any rank. */
 const MOST = 8;
 
 /** The stall, whether it is called a hang, WAITING or BROKEN OFF. */
@@ -13,7 +13,7 @@ export function stallOf(verdict: VerdictKind): Hang | null {
   return verdict.kind === 'waiting' ? verdict.waiting.stall : null;
 }
 
-/** What is held against a rank, as a label: its process's name ends in it. `schemas/trace.md` explains each. */
+/** Why a rank is suspect, as a label at the end of its process's name. `schemas/trace.md` explains each label. */
 export type SuspectLabel =
   | 'SILENT'
   | 'GONE'
@@ -37,13 +37,13 @@ export function suspectsOf(verdict: Verdict): Suspect[] {
   const found = new Map<number, SuspectLabel>();
   for (const [file, label] of accused(verdict)) {
     if (file === null || found.has(file)) continue;
-    // A rank that fell silent is SILENT first, whatever else it did not do.
+    // A silent rank gets the label SILENT, even if others apply, too.
     found.set(file, silent.has(file) && label !== 'GONE' ? 'SILENT' : label);
   }
   return [...found].slice(0, MOST).map(([file, label]) => ({ file, label }));
 }
 
-/** By file: whether its process gave no sign after its records end. A trace must not draw its work beyond that. */
+/** By file: whether the process is silent. A trace must not draw its work after its last sign. */
 export const silentFiles = ({ states }: Verdict): boolean[] =>
   states.map((state) => state === 'silent' || state === 'copy');
 
@@ -59,7 +59,7 @@ function silentIn(verdict: Verdict): readonly Silent[] {
 function* accused(verdict: Verdict): Generator<readonly [file: number | null, label: SuspectLabel]> {
   if (verdict.kind === 'slow') yield [verdict.slow.file, verdict.slow.link ? 'SLOW SENDS' : 'LATE'];
   if (verdict.kind === 'mismatch') {
-    // Ranks that called it as most did are witnesses.
+    // Ranks that made the most frequent call are witnesses, not suspects.
     const [, ...others] = verdict.mismatch.ways;
     for (const { entered } of others) for (const { file } of entered) yield [file, 'OTHER CALL'];
   }
@@ -69,7 +69,7 @@ function* accused(verdict: Verdict): Generator<readonly [file: number | null, la
       gone.map(({ file }) => [file, 'GONE'] as const),
       isOrderKnown ? [] : left.map((file) => [file, 'LEFT'] as const),
     ];
-    // One rank aborted and all others were killed for it, or one was killed and all others left.
+    // One rank aborted and all others were killed because of it, or one was killed and all others left.
     yield* sides.sort((a, b) => a.length - b.length).flat();
   }
   if (verdict.kind === 'unclear') {
@@ -84,12 +84,13 @@ function* accused(verdict: Verdict): Generator<readonly [file: number | null, la
 
 function* accusedOf(stall: Hang): ReturnType<typeof accused> {
   const { neverEntered, inside, different, ended, front, kernels, silent } = stall;
-  // All ranks but the wrong one may differ from most: few are suspects, many are witnesses. Ranks may die of a mismatch, so it comes first.
+  // All ranks except the wrong one may differ from most. So few ranks are suspects, and many are witnesses. Ranks may die because of a
+  // mismatch, so the mismatch comes first.
   if (different.length <= MOST / 2) for (const file of different) yield [file, 'OTHER CALL'];
   for (const { file } of goneFirst(stall, 0)) yield [file, 'SILENT'];
   for (const { file } of ended) yield [file, 'GONE'];
   for (const { file } of neverEntered) yield [file, 'NOT CALLED'];
-  // The peer is not known: both sides.
+  // The peer is not known, so both sides are suspects.
   for (const { file, func } of inside) if (TRANSFERS.includes(func)) yield [file, 'STUCK'];
   for (const { file, isLeast } of kernels) if (isLeast) yield [file, 'STUCK'];
   for (const file of frontFiles(front)) yield [file, 'STUCK'];
@@ -98,7 +99,7 @@ function* accusedOf(stall: Hang): ReturnType<typeof accused> {
     for (const file of frontFiles(stuckIn?.front ?? null)) yield [file, 'STUCK'];
 }
 
-/** Ranks that fell silent before or about when it stalled come first; none if most did. */
+/** Ranks that became silent before the stall, or at about its begin, come first. None if most ranks became silent. */
 export function goneFirst({ silent, since, nRanks }: Hang, files: number): readonly Silent[] {
   const gone = silent.filter(({ lastSign }) => lastSign === null || lastSign <= since + GONE_WITHIN);
   return 2 * gone.length > Math.max(files, nRanks) ? [] : gone;
@@ -109,7 +110,7 @@ const TRANSFERS: readonly string[] = ['Send', 'Recv'];
 /** ns: a heartbeat or two may follow the last move. */
 const GONE_WITHIN = 3e9;
 
-/** The rank that waits for its own GPU, else the one it waits for. */
+/** The rank that waits for its own GPU, or else the rank for which it waits. */
 function frontFiles(front: Hang['front']): (number | null)[] {
   if (front === null) return [];
   const needsPeer = front.wait?.name === Wait.Recv || front.wait?.name === Wait.Peer;
