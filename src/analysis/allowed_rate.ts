@@ -1,8 +1,8 @@
 /**
- * The bandwidth that a communicator's network would allow, to compare its bus bandwidth with: the rate of its own best link, and the rate
- * that the user states for the hosts' NICs (`--peak`). The bus bandwidth is what each node sends out, so both are rates out of a node: a
- * host, or a rank if the communicator's links do not leave a host. Both are upper bounds: channels may share a wire, and a ring may not use
- * all NICs of a host.
+ * The bandwidth that a communicator's network would allow. It is compared with the bus bandwidth. There are two such rates: that of the
+ * communicator's best link, and that which the user states for the hosts' NICs (`--peak`). The bus bandwidth is the rate out of each node,
+ * so both are rates out of a node. A node is a host, or a rank if the communicator's links do not leave a host. Both are upper bounds,
+ * because channels may share a wire, and a ring may not use all NICs of a host.
  */
 
 import { UsageError } from '../base/errors.js';
@@ -19,15 +19,15 @@ export interface Peaks {
 }
 
 export interface AllowedRate {
-  /** The best link's rate, times the channels of the node that has fewest; null: no link has a line. */
+  /** The best link's rate, times the number of channels of the node with the fewest. null: no link has a fitted line. */
   readonly linksAllowGBs: number | null;
-  /** null: not given, or nothing of it goes over the network. */
+  /** null: not given, or the communicator does not use the network. */
   readonly peakGBs: number | null;
   /** The median bus bandwidth against the smaller of the two. */
   readonly achieved: number | null;
 }
 
-/** A fitted line that explains less of the variance says little about the rate. */
+/** A fitted line that explains less of the variance shows little about the rate. */
 const LEAST_R2 = 0.9;
 
 export function withAllowedRates<Group extends Pick<CollectiveGroup, 'commId' | 'busbwGBs'>>(
@@ -73,7 +73,7 @@ function allowedBy(links: readonly LinkRow[], peaks: Peaks | null): Omit<Allowed
   };
 }
 
-/** As the files name the hosts, or as `--redact` does. Throws UsageError for a host that the run does not have. */
+/** Hosts are named as in the files, or by their aliases with `--redact`. Throws UsageError for a host that the run does not have. */
 export function checkedPeaks(
   peaks: Peaks | undefined,
   hosts: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * The time of transfers across ranks, until their arrival (clocks/evidence/transfer_times.ts), by connection and by pair of ranks, with the bound of
- * the two clocks beside it. Nothing for connections whose clocks cannot be compared.
+ * The time of transfers across ranks, until their arrival (clocks/evidence/transfer_times.ts), by connection and by pair of ranks, with the
+ * bound of the two clocks. Connections whose clocks cannot be compared are left out.
  */
 
 import { hex64 } from '../base/hex.js';

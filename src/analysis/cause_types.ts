@@ -7,7 +7,7 @@ import type { LinkRow } from './link_rows.js';
 import type { RankWaits } from './rank_waits.js';
 import type { WaitRow } from './wait_rows.js';
 
-/** `view`: a stretch of the trace that shows it, ns. `costNs`: the least that it cost the run; null: not known. */
+/** `view`: a stretch of the trace that shows the cause, ns. `costNs`: it cost the run at least this; null: not known. */
 interface Shown {
   readonly view: readonly [from: number, to: number];
   readonly costNs: number | null;
@@ -16,7 +16,7 @@ interface Shown {
 export interface SlowerSince extends Shown {
   readonly cause: 'slower since';
   readonly sinceNs: number;
-  /** Factor: the time of collectives since then, by their time before. */
+  /** Factor: the time of collectives since then, divided by their time before. */
   readonly factor: number;
   readonly before: number;
   readonly after: number;
@@ -29,12 +29,12 @@ export interface LateRank extends Shown {
   readonly cause: 'late rank';
   readonly rank: RankLabel;
   readonly on: 'host' | 'GPU';
-  /** When its long waits were: throughout, from a moment on, up to a moment, between two moments, or there is only one. */
+  /** When its long waits were: all the time, from a moment on, up to a moment, between two moments, or there is only one wait. */
   readonly when: 'always' | 'since' | 'until' | 'between' | 'once';
   /** The first and the last of these waits. */
   readonly fromNs: number;
   readonly toNs: number;
-  /** Collectives that it was the last in, and those it might have been. */
+  /** Number of collectives in which it came last, and of those in which it might have come last. */
   readonly late: number;
   readonly of: number;
 }
@@ -51,13 +51,13 @@ export interface SlowLinks extends Shown {
   /** Slow pairs of ranks, of all pairs with this rank or node as an end. */
   readonly slowPairs: number;
   readonly pairs: number;
-  /** The times of the costliest link, against the usual ones. */
+  /** The times of the costliest link, compared with the usual ones. */
   readonly ratio: number;
   readonly by: SlowLinkRow['by'];
   readonly transfers: number;
   /** The channel that is thin; null: the cause is not about one channel. */
   readonly channel: number | null;
-  /** The other possible causes: the sender may have only one link, and receive nothing that would show its proxy thread. */
+  /** Causes that cannot be distinguished, because the sender has only one link, or receives nothing that would show its proxy thread. */
   readonly cannotTell: 'link or NIC' | 'NIC or proxy thread' | 'link, NIC or proxy thread' | null;
 }
 
@@ -74,8 +74,8 @@ export interface StarvedThread extends Shown {
 }
 
 /**
- * `consumes`: received data waited long for the rank's GPU, though the rank did not wait for room to send it on. `produces`: data to send
- * waited long for the rank's GPU, though the rank did not wait for data.
+ * `consumes`: received data waited long for the rank's GPU, although the rank did not wait for room to send it on. `produces`: data to send
+ * waited long for the rank's GPU, although the rank did not wait for data.
  */
 export interface SlowGpu extends Shown {
   readonly cause: 'slow GPU';
@@ -104,7 +104,7 @@ export interface Contention extends Shown {
   readonly alone: number;
 }
 
-/** Collectives take longer whose algorithm or protocol is unlike that of their peers: same communicator, function and size. */
+/** Collectives with another algorithm or protocol than their peers take longer. Peers have the same communicator, function and size. */
 export interface UnlikePlan extends Shown {
   readonly cause: 'unlike algorithm';
   readonly comm: string;
@@ -121,7 +121,7 @@ export interface UnlikePlan extends Shown {
 
 export type Cause = SlowerSince | LateRank | SlowLinks | StarvedThread | SlowGpu | Contention | UnlikePlan;
 
-/** What the verdict knows of a slow rank. */
+/** The verdict's facts about a slow rank. */
 interface SlowRank {
   readonly file: number;
   readonly commId: string;

@@ -1,7 +1,7 @@
 /**
- * Why a run is slow, as far as its numbers show it. Causes are: everything since a moment, a late rank, a proxy thread without CPU time,
- * slow links and what they have in common, a slow GPU, communicators in each other's way, an unusual algorithm or protocol. Each cause has
- * its evidence, or says what is not known. A healthy run has none.
+ * Why a run is slow, as far as its numbers show it. The causes are: everything is slower since a moment, a late rank, a proxy thread
+ * without CPU time, slow links and what they have in common, a slow GPU, communicators in each other's way, an unusual algorithm or
+ * protocol. Each cause has its evidence, or says what is not known. A healthy run has no cause.
  */
 
 import type { Cause, CauseEvidence } from './cause_types.js';

@@ -1,7 +1,7 @@
 /**
  * The moment since when everything is slower: a single change in a series of times, larger than the series' own scatter. Other courses have
- * no such moment. With a pause or two changes, the times before and after do not lie on two sides of a level between them. A drift is a
- * line, not a step.
+ * no such moment. After a pause or with two changes, no level separates the times before from the times after. A drift is a line, not a
+ * step.
  */
 
 import { squaresOf, stretchesOf, studentQuantile, studentsT } from './noise.js';
@@ -23,7 +23,7 @@ const CHANCE = 0.001;
 const LEAST_FACTOR = 1.5;
 /** This many stretches may lie on the wrong side, but not the first or the last. */
 const WRONG_SIDE = 0.08;
-/** A line must leave this many times the squares that the step leaves, because machines drift, and a drift has no moment to name. */
+/** The squares that a line leaves must be this many times those that the step leaves. Machines drift, and a drift has no moment to name. */
 const LEAST_STEP = 2;
 
 /** `logs`: logarithms of times, in order. */
@@ -48,14 +48,14 @@ export function changePoint(logs: readonly number[]): ChangePoint | null {
   return { index: exactly(logs, border, Math.ceil(logs.length / count), low, high), factor };
 }
 
-/** Rather than a line. */
+/** Whether the values are a step and not a line. */
 function isStep(values: readonly number[], split: number): boolean {
   const step = squaresOf(values.slice(0, split)) + squaresOf(values.slice(split));
   const line = fitLine(values.map((y, x) => ({ x, count: 1, sum: y, sumOfSquares: y * y })))!;
   return (1 - line.r2) * squaresOf(values) >= LEAST_STEP * step;
 }
 
-/** Within `reach` of the border: where most values lie nearer to their own side's level. */
+/** The place within `reach` of the border where most values are nearer to the level of their own side. */
 function exactly(logs: readonly number[], border: number, reach: number, low: number, high: number): number {
   let [best, bestSum, sum] = [border - reach, 0, 0];
   for (let i = border - reach; i < Math.min(logs.length, border + reach); i++) {

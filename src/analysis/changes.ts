@@ -1,6 +1,6 @@
 /**
- * What differs between two runs by more than noise: collectives by communicator, function and size class, links, and ranks. All numbers are
- * compared together, because among a thousand comparisons some differ by chance. Reads no file.
+ * Finds what differs between two runs by more than noise: collectives by communicator, function and size class, links, and ranks. All
+ * numbers are compared together, because among a thousand comparisons some differ by chance. Reads no file.
  */
 
 import { addTo } from '../base/grouped.js';
@@ -23,7 +23,7 @@ export interface Difference {
   readonly low: number | null;
   readonly high: number | null;
   readonly isWorse: boolean;
-  /** What it costs the second run; negative: saves. null: it is a part of another number's cost. */
+  /** ns that the difference costs the second run. Negative: it saves time. null: another number's cost includes it. */
   readonly costNs: number | null;
 }
 
@@ -33,7 +33,7 @@ export interface Changes {
   readonly compared: number;
   /** By measure: the smallest change that would have shown, the median of all comparisons. */
   readonly resolution: Readonly<Partial<Record<Measure, number>>>;
-  /** Collectives of one of the runs only. */
+  /** Collectives that only one of the runs has. */
   readonly onlyBefore: readonly Subject[];
   readonly onlyAfter: readonly Subject[];
 }

@@ -1,6 +1,6 @@
 /**
- * Each collective of the run as a row of a table, and groups of rows: by communicator, function and size class. A number is null unless the
- * files show it: a skew needs all ranks and comparable clocks, a bandwidth needs all ends.
+ * Each collective of the run as a row of a table, and groups of rows: by communicator, function and size class. A number is null if the
+ * files do not show it. A skew needs all ranks and comparable clocks. A bandwidth needs all ends.
  */
 
 import { hex64 } from '../base/hex.js';
@@ -29,7 +29,7 @@ export interface CollectiveRow {
   readonly startNs: number;
   /** From the first arrival to the last end; null: not ended, or not known. */
   readonly durationNs: number | null;
-  /** First to last arrival; null: not all came, or the clocks cannot tell. */
+  /** First to last arrival. null: not all ranks came, or the clocks are not exact enough. */
   readonly skewNs: number | null;
   /** Size as nccl-tests counts it; null: not known. */
   readonly bytes: number | null;
@@ -38,7 +38,7 @@ export interface CollectiveRow {
   readonly busbwGBs: number | null;
   readonly algbwFromFirstGBs: number | null;
   readonly busbwFromFirstGBs: number | null;
-  /** The last rank to come; null: the clocks cannot tell. */
+  /** The last rank to come. null: the clocks are not exact enough. */
   readonly lateRank: RankLabel;
   readonly ranks: number;
   readonly outcome: Outcome;
@@ -133,7 +133,7 @@ function outcomeOf({ open, aborted, end }: Collective): Outcome {
   return end === null ? 'end not known' : 'complete';
 }
 
-/** Significant digits: what a measurement of this kind is worth. */
+/** Three significant digits, because a measurement of this kind is not more exact. */
 const three = (value: number | null): number | null => value && Number(value.toPrecision(3));
 
 /** By communicator, function and size class. */

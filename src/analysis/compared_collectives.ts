@@ -29,7 +29,7 @@ export type Subject =
 export type Measure =
   'duration' | 'busbw' | 'skew' | 'send' | 'lateness' | 'gpuWait' | 'peerWait' | 'recvWait' | 'flushWait';
 
-/** A number that both runs have. `count`: how often it was paid in the second run; null: it is a part of another number. */
+/** A number that both runs have. `count`: how often the second run had this time. null: another number includes it. */
 export interface Pair {
   readonly of: Subject;
   readonly measure: Measure;
@@ -46,7 +46,7 @@ interface Group {
   readonly rows: CollectiveRow[];
 }
 
-/** The first of each kind on a communicator connects and allocates: it does not count. */
+/** The first of each kind on a communicator connects and allocates, so it does not count. */
 export function groupsOf({ collectives }: RunNumbers, names: Names): Map<string, Group> {
   const groups = new Map<string, Group>();
   const seen = new Set<string>();

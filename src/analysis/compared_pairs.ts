@@ -17,11 +17,11 @@ import type { SendSeries } from './over_time.js';
 import type { RunNumbers } from './run_numbers.js';
 import { medianOf } from '../base/quantile.js';
 
-/** Sends of a connection that may be on their way at once (NCCL's steps in flight): their times overlap. */
+/** Sends of a connection that may be in flight at once. Their times overlap. */
 const IN_FLIGHT = 8;
 /** ns per transfer: shorter waits are not compared as ratios. */
 const WAIT_FLOOR = 10_000;
-/** Skew and lateness are not compared as ratios either, below this part of the collectives' median duration. */
+/** Skew and lateness below this part of the collectives' median duration are not compared as ratios, either. */
 const LATE_FLOOR = 0.1;
 
 /** Includes the collectives that only one of the runs has. */
@@ -53,7 +53,7 @@ function lateFloorOf(before: RunNumbers, after: RunNumbers): number {
 }
 
 /**
- * Ids differ from run to run, and names may differ, too. A name that only one run has is not used: then size and ranks say which
+ * Ids differ from run to run, and names may differ, too. A name that only one run has is not used. Then size and ranks decide which
  * communicators are compared.
  */
 function commNames(before: RunNumbers, after: RunNumbers): Names {
@@ -92,7 +92,7 @@ interface Link {
   readonly sends: readonly SendSeries[];
 }
 
-/** Communicators without names may join the same two ranks: the one that moved more comes first in both runs. */
+/** Communicators without names may connect the same two ranks. The one with more traffic comes first in both runs. */
 function sendsByLink({ pairs, sends }: RunNumbers, names: Names): Map<string, Link> {
   const links = new Map<string, Link>();
   pairs.forEach(({ comm, source, destination }, i) => {

@@ -1,8 +1,8 @@
 /**
- * Communicators in each other's way: collectives of a kind take longer if one of another communicator begins at the same time, each within
- * the other kind's least time. Only beginnings count: a loaded machine makes both long, and long collectives meet more often. A collective
- * that meets an older one counts on neither side. Times count from the last arrival, so a late rank is no contention. It is not known
- * whether the communicators share a wire or a GPU.
+ * Finds communicators that slow each other down. Collectives of a kind take longer if a collective of another communicator begins at the
+ * same time, each within the other kind's least time. Only beginnings count, because a loaded machine makes both long, and long collectives
+ * overlap more often. A collective that overlaps an older one counts on neither side. Times count from the last arrival, so a late rank is
+ * no contention. It is not known whether the communicators share a wire or a GPU.
  */
 
 import { minOf } from '../base/extremes.js';
@@ -31,7 +31,7 @@ export function contention({ collectives, durationNs }: CauseEvidence): Contenti
   return kinds.flatMap(([, ...rows]) => contentionOf(rows, times, others, durationNs));
 }
 
-/** By collective: those of other communicators that began with it. One that met only older ones is left out. */
+/** By collective: the collectives of other communicators that began with it. A collective that overlaps only older ones is left out. */
 function begunTogether(
   busy: readonly Busy[],
   kinds: readonly (readonly CollectiveRow[])[],

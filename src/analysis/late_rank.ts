@@ -1,4 +1,4 @@
-/** The rank that the verdict calls slow, with the verdict's own numbers: a report has no second opinion on it. */
+/** The rank that the verdict calls slow, with the verdict's own numbers. The report does not judge it again. */
 
 import { around, type CauseEvidence, type LateRank } from './cause_types.js';
 

@@ -1,7 +1,7 @@
 /**
  * Whether a number differs between two runs by more than noise. The scatter within a run is not enough: medians of two runs of one healthy
  * job were up to 16 standard errors (block bootstrap) apart, because machines drift. So two runs are expected to differ as much as the
- * stretches of one run do. On a log scale, because a change is a ratio and a few long times should not count much.
+ * stretches of one run. The scale is logarithmic, because a change is a ratio and a few long times should not count much.
  */
 
 import { minOf } from '../base/extremes.js';
@@ -27,7 +27,7 @@ const STRETCHES = 16;
 const LEAST_VALUES = 8;
 /** Chance that any of all comparisons of two equal runs shows a difference. */
 const CHANCE = 0.01;
-/** How far beyond the noise a change must lie: a smaller one is not worth a line. */
+/** How far beyond the noise a change must be to be reported. */
 const LEAST_CHANGE = Math.log(1.05);
 
 /** `values` in order of time; `floor` is added to values that may be 0. null: too few. */
@@ -57,7 +57,7 @@ export function squaresOf(values: readonly number[]): number {
 export const deviation = (values: readonly number[]): number =>
   Math.sqrt(squaresOf(values) / (values.length - 1));
 
-/** Several levels as one. Their noise counts as common: it does not average out. */
+/** Several levels as one. Their noise is assumed to be common, so it does not average out. */
 export function levelsTogether(levels: readonly { readonly level: Level; readonly weight: number }[]): Level {
   const total = levels.reduce((sum, { weight }) => sum + weight, 0);
   const mean = (of: (level: Level) => number): number =>
@@ -87,7 +87,7 @@ export function changeOf(before: Level, after: Level, comparisons: number): Chan
   };
 }
 
-/** Student's t that is exceeded, to either side, with this chance. */
+/** The Student's t that is exceeded, on either side, with this chance. */
 export function studentQuantile(chance: number, freedom: number): number {
   let [low, high] = [0, 1];
   while (studentTails(high, freedom) > chance) high *= 2;
@@ -99,7 +99,7 @@ export function studentQuantile(chance: number, freedom: number): number {
   return high;
 }
 
-/** Closed form for even degrees of freedom; odd ones are rounded down. Subtracts from 1, so it is good to 1e-12. */
+/** Closed form for even degrees of freedom; odd ones are rounded down. Subtracts from 1, so it is exact to 1e-12. */
 function studentTails(t: number, freedom: number): number {
   const even = Math.max(2, freedom - (freedom % 2));
   const cosine = even / (even + t * t);

@@ -1,13 +1,12 @@
 /**
- * Ranks as tables name them, by their numbers in the job. A process with several GPUs is named by all its ranks if it is not known which of
- * them it was.
+ * Names of ranks in tables, by their numbers in the job. If a process has several GPUs and the rank is not known, all its ranks are named.
  */
 
 import { foldRanks } from '../base/ranks.js';
 import type { Run } from '../runs/run.js';
 import { jobRanks } from '../trace/job_ranks.js';
 
-/** A number where it is one rank; "0-7": one of these, or all of them; null: not known. */
+/** A number: one rank. "0-7": one of these, or all of them. null: not known. */
 export type RankLabel = number | string | null;
 
 export interface RankLabels {

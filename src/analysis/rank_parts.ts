@@ -1,6 +1,6 @@
 /**
- * What each rank did in each collective: how late it came, in bins of time, and all its parts around the verdict's moment. All parts stream
- * by once more. Kept are sums per rank and bin, and the parts around the moment.
+ * What each rank did in each collective: how late it came, in bins of time, and all its parts around the verdict's moment. This goes
+ * through all parts once more. It keeps sums per rank and bin, and the parts around the moment.
  */
 
 import type { Part } from '../cluster/join.js';
@@ -20,7 +20,7 @@ export interface Lateness {
     readonly meanNs: number | null;
     /** How often it came last by more than the clocks' error. */
     readonly last: number;
-    /** While all others waited for this file's rank alone. */
+    /** Time in which all others waited for this file's rank alone. */
     readonly aloneNs: number;
   }[];
 }
@@ -30,7 +30,7 @@ export interface Picture {
   readonly to: number;
   /** What a slice's `func` means. */
   readonly funcs: readonly string[];
-  /** By file; at most MOST_SLICES each, the others of that stretch are only counted. */
+  /** By file, at most MOST_SLICES each. Further slices of that stretch are only counted. */
   readonly files: readonly {
     /** `to` null: it had not ended. */
     readonly slices: readonly (readonly [from: number, to: number | null, func: number])[];
@@ -90,7 +90,7 @@ export class PartsCollector {
         const bound = this.comparable.bound(one.firstFile, one.lastFile, one.lastArrival);
         if (one.lastArrival - one.firstArrival > bound)
           last.set(one.lastFile, (last.get(one.lastFile) ?? 0) + 1);
-        // A broadcast's root waits for nobody.
+        // A broadcast's root does not wait for other ranks.
         if (one.root >= 0) continue;
         for (const span of lateSpans(one, bound)) listOf(waits, span.late.file).push(span);
       }

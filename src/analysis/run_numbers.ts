@@ -1,6 +1,6 @@
 /**
- * All numbers of a report beside the verdict: collectives, links, waits and lateness of one run, made of a study whose scans were asked to
- * collect for a report. Reads no file.
+ * All numbers of a report, besides the verdict: collectives, links, waits and lateness of one run. They are made from a study whose scans
+ * collected data for a report. Reads no file.
  */
 
 import type { TraceNs } from '../base/time.js';
@@ -42,7 +42,7 @@ export interface RunNumbers {
   readonly causes: readonly Cause[];
 }
 
-/** `peaks`: what `--peak` says of the hosts. Throws UsageError if one of them is not in the run. */
+/** `peaks`: the hosts' rates from `--peak`. Throws UsageError if one of the hosts is not in the run. */
 export function runNumbers(studied: Study, peaks?: Peaks): RunNumbers {
   const { run, clocks, ends, gpuLines, comms, verdict, aliases } = studied;
   const hosts = run.members.map(({ scan }) => scan.header.hostName);

@@ -1,9 +1,9 @@
 /**
- * A GPU that is slow with its data. It consumes slowly if data that arrived at its rank waits long until the kernel takes it, and the rank
- * is the last in most collectives. The second condition excludes a rank that the machine held up once, and the rank's sender, whose GPU
- * waits as well because it cannot send on. It produces slowly if the rank's sends wait long for its GPU while the rank itself waits for no
- * data. No claim is made beside a slow link or a starved proxy thread, which have the same effects. A kernel that merely begins late is a
- * late rank.
+ * Finds a GPU that is slow with its data. It consumes slowly if data that arrived at its rank waits long until the kernel takes it, and the
+ * rank comes last in most collectives. The second condition excludes a rank that the machine delayed once. It also excludes the rank's
+ * sender, whose GPU waits, too, because it cannot send on. A GPU produces slowly if the rank's sends wait long for it while the rank itself
+ * waits for no data. No claim is made if there is a slow link or a starved proxy thread, because these have the same effects. A kernel that
+ * only begins late is a late rank.
  */
 
 import {
@@ -19,10 +19,10 @@ import { medianOf } from '../base/quantile.js';
 /** Fewer ranks or transfers do not show what is usual. */
 const FEWEST_RANKS = 3;
 const FEWEST_TRANSFERS = 64;
-/** Collectives with a known last rank, and in how many of them it is the one. */
+/** The fewest collectives with a known last rank, and the part of them in which this rank must be the last. */
 const FEWEST_LATE = 6;
 const MOSTLY = 0.5;
-/** Its wait against the usual one, and its cost against the run. */
+/** Its wait compared with the usual one, and its cost compared with the run. */
 const LEAST_RATIO = 4;
 const LEAST_SHARE = 0.05;
 /** Up to this many transfers of a connection are under way at once. */
@@ -75,7 +75,7 @@ function consumers(times: Times, commId: string, evidence: CauseEvidence): SlowG
   ).filter(({ rank }) => isLast(rank) && times.get(rank)!.roomNs <= times.get(rank)!.received.gpuNs);
 }
 
-/** A GPU that passes on received data waits for that data. This time is not its own production. */
+/** A GPU that passes on received data waits for these data. This time does not count as its own production. */
 const producers = (times: Times, commId: string, evidence: CauseEvidence): SlowGpu[] =>
   outliers(
     'produces',

@@ -1,7 +1,7 @@
 /**
- * What slow links have in common: a channel, a NIC, a node, or nothing. If only one channel of each slow pair is slow, that channel is thin. If
- * all links of a rank are slow and it has several, its NIC is slow; if a host has several such ranks, the node is. A proxy thread without processor
- * time makes sends long as well: links that it explains are left out, and where a rank receives nothing, nothing shows its thread.
+ * What slow links have in common: a channel, a NIC, a node, or nothing. If only one channel of each slow pair is slow, that channel is
+ * thin. If a rank has several links and all are slow, its NIC is slow. If a host has several such ranks, the node is slow. A proxy thread
+ * without CPU time also makes sends long. Links that it explains are left out. If a rank receives nothing, no record shows its thread.
  */
 
 import { longestOf, type CauseEvidence, type SlowLinks } from './cause_types.js';
@@ -67,7 +67,7 @@ function thinChannels(slow: readonly Slow[], evidence: CauseEvidence): SlowLinks
   });
 }
 
-/** Takes the links that it explains out of `left`. */
+/** Removes the links that it explains from `left`. */
 function commonEnds(left: Set<Slow>, evidence: CauseEvidence): SlowLinks[] {
   const causes: SlowLinks[] = [];
   const slowPairs = pairsOf([...left].map(({ row }) => row));
@@ -81,7 +81,7 @@ function commonEnds(left: Set<Slow>, evidence: CauseEvidence): SlowLinks[] {
         const pairs = pairsOf(own).size;
         const ranks = new Set(own.map((row) => (row.sourceHost === key ? row.source : row.destination)));
         if (pairs < 2 || (by === 'host' && ranks.size < 2) || !isWhole(own)) continue;
-        // If all links of another end are slow, too, that end may be at fault as well.
+        // If all links of another end are slow, too, that end may also be the cause.
         const others = new Set(own.flatMap((row) => endsOf(row, by)).filter((end) => end !== key));
         const opposite = direction === 'out' ? 'in' : direction === 'in' ? 'out' : 'both';
         if ([...others].some((other) => isWhole(linksOf({ by, key: other }, opposite, links)))) continue;
@@ -103,7 +103,7 @@ function commonEnds(left: Set<Slow>, evidence: CauseEvidence): SlowLinks[] {
   return causes;
 }
 
-/** Only what it receives shows how often a rank's proxy thread looks. */
+/** Only received data show how often a rank's proxy thread runs. */
 const receives = (rank: RankLabel, { links }: CauseEvidence): boolean =>
   links.some(({ destination }) => destination === rank);
 

@@ -1,6 +1,6 @@
 /**
- * Slow links as rows, found in two ways by the rule of cluster/slow_links.ts. By the time of their sends, with the verdict's numbers. And
- * by the time until arrival, which shows a slow way into a rank: a network that buffers hides it from the sender.
+ * Slow links as rows, found in two ways by the rule of cluster/slow_links.ts. The first uses the time of their sends, with the verdict's
+ * numbers. The second uses the time until arrival. It shows a slow way into a rank, which a network with buffers hides from the sender.
  */
 
 import type { TransferTimes } from '../clocks/evidence/transfer_times.js';

@@ -8,7 +8,7 @@ import { medianOf } from '../base/quantile.js';
 interface Timed {
   readonly row: CollectiveRow;
   readonly kind: string;
-  /** Against the median of its kind. */
+  /** Logarithm of the time, relative to the median of its kind. */
   readonly log: number;
 }
 

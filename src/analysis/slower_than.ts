@@ -5,7 +5,7 @@ import { deviation, meanOf, studentQuantile, studentsT } from './noise.js';
 
 /** Limits for a cause of slowness: its chance, its factor, and its share of the run's time. */
 const SLOWER = { chance: 0.001, factor: 1.5, share: 0.05 };
-/** Times side by side have the machine's load in common, so a smaller factor is enough. It must recur so often. */
+/** Neighbouring times have the machine's load in common, so a smaller factor is enough. `least`: it must occur at least this often. */
 const SIDE_BY_SIDE = { factor: 1.25, least: 8 };
 
 /** Times of one run that may be longer than the others, and the others. In order of time. */
@@ -14,7 +14,7 @@ export interface ComparedTime {
   readonly mayBeLonger: boolean;
 }
 
-/** Are they longer by more than chance, and by enough to be worth a line? null: they are not. */
+/** The factor if the times are longer by more than chance, and by enough to be reported. null: they are not. */
 export function slowerThan(
   times: readonly ComparedTime[],
   durationNs: number,

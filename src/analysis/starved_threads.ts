@@ -1,7 +1,7 @@
 /**
- * A proxy thread without CPU time: data that arrived at its rank waits long until the thread looks at it again (flush wait). Each transfer
- * has such a gap, and neither the wire nor the GPU is part of it. Such a rank's sends end late, too, and look like those of a slow wire. It
- * counts if the gaps are long most of the time, because the machine may hold up any thread once.
+ * Finds a proxy thread without CPU time: data that arrived at its rank waits long until the thread looks at the transfer again (flush
+ * wait). Each transfer has such a wait, and neither the wire nor the GPU is part of it. The rank's sends end late, too, and look like sends
+ * over a slow wire. The thread is named only if the waits are long most of the time, because the machine may delay any thread once.
  */
 
 import { longestOf, type CauseEvidence, type StarvedThread } from './cause_types.js';
@@ -11,7 +11,7 @@ import { medianOf } from '../base/quantile.js';
 const FEWEST_RANKS = 3;
 const FEWEST_TRANSFERS = 64;
 const LEAST_RATIO = 4;
-/** ns: a flush itself, a read over PCIe, may take so long. */
+/** ns: the flush itself, a read over PCIe, may take this long. */
 const LEAST_WAIT = 100_000;
 const LEAST_SHARE = 0.05;
 /** Most transfers of a connection that are under way at once. */

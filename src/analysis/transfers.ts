@@ -1,6 +1,7 @@
 /**
- * The transfers of all files together: where each rank's step time went, who waited for whom, and every link with the times of its
- * transfers. A send's time is measured at the sender, by its own counter. The time until arrival has the bound of both clocks beside it.
+ * The transfers of all files together: where each rank's step time went, which rank waited for which, and every link with the times of its
+ * transfers. A send's time is measured at the sender, by the sender's own counter. The time until arrival comes with the bound of both
+ * clocks.
  */
 
 import type { TraceNs } from '../base/time.js';

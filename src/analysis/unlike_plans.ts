@@ -1,6 +1,6 @@
 /**
- * Collectives with an unusual algorithm or protocol that take longer: it differs from that of their peers (same communicator, function and
- * size), or between their own ranks. Times count from the last arrival. A few such collectives show nothing.
+ * Finds collectives with an unusual algorithm or protocol that take longer. It differs from that of their peers (same communicator,
+ * function and size), or between their own ranks. Times count from the last arrival. A few such collectives show nothing.
  */
 
 import { around, type CauseEvidence, type UnlikePlan } from './cause_types.js';

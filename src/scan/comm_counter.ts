@@ -14,7 +14,7 @@ import { TimeCounter, type TimeCounts } from './time_counts.js';
 
 /** One channel, direction and peer. */
 interface Connection {
-  /** Stand-ins: the ends of these are only known at the end. */
+  /** Stand-ins. Their ends are known only after the last record. */
   readonly standIns: Op[];
   /** All other operations, each in the lowest free lane, as in the trace. */
   readonly lanes: LaneNumbers;
@@ -38,7 +38,7 @@ export class CommCounter {
   private readonly kernels = new Map<number, LaneNumbers>();
   private readonly connections = new Map<number, Connection>();
   private readonly quiet = new QuietConnections();
-  /** Kept at hand, because steps are the most frequent events. */
+  /** A field of its own, because steps are the most frequent events. */
   readonly steps = this.counters.step;
   readonly phases = this.counters.phase;
 
@@ -63,8 +63,8 @@ export class CommCounter {
   }
 
   /**
-   * Kernels lie as they are drawn: by the GPU's stamps, in the first lane whose last kernel ended before. Without stamps they hardly
-   * overlap.
+   * Kernels are counted as they are drawn: by the GPU's stamps, in the first lane whose last kernel ended before. Kernels without stamps
+   * hardly overlap.
    */
   kernelStop(kernel: Kernel): void {
     const { timerStart, timerStop } = kernel;
@@ -102,7 +102,7 @@ export class CommCounter {
     connection.slots[slotSet] = Math.max(connection.slots[slotSet] ?? 0, slotsOf(op));
   }
 
-  /** Call it after `opStop` of those still open. `works`: lanes of its works. */
+  /** Call it after `opStop` was called for all open operations. `works`: lanes of its works. */
   finish(works: number, endless: ReadonlySet<string>, peers: number): CommSize {
     const { comm, counters, tracks, threads } = this;
     const { instants, instantTracks, waiting } = this.quiet.finish(endless);

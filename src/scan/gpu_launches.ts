@@ -1,6 +1,7 @@
 /**
- * Launches of kernels bound the GPU's clock from one side, notices from the other: a stamp was taken after the call that launched the
- * kernel. Only launches on the envelope are kept, however long the run is, and the steps of the timer.
+ * Launches of kernels bound the GPU's clock from one side, because a stamp is taken after the call that launched the kernel. Notices bound
+ * the clock from the other side. Only the launches on the envelope and the steps of the timer are kept, so memory does not grow with the
+ * run.
  */
 
 import type { Ticks } from '../base/time.js';
@@ -14,7 +15,7 @@ export interface GpuLaunch {
 
 /** Launches between two reductions to their envelope. */
 const BATCH = 4096;
-/** Stamps whose step is computed together: by chance one group in a thousand shows a larger step. */
+/** Stamps whose common step is computed. By chance, one group in a thousand shows a larger step. */
 const GROUP = 12;
 /** Most steps to keep: a timer shows a few. */
 const MOST_STEPS = 1024;
@@ -33,8 +34,8 @@ export class GpuLaunches {
   }
 
   /**
-   * Step of the timer, ns; 0: one stamp, or none. Half of the groups must show it: a wrong stamp shares no step with its group, and does
-   * not affect the others.
+   * Step of the timer, ns. 0: one stamp, or none. Half of the groups must show the step, because a wrong stamp shares no step with its
+   * group. It does not affect other groups.
    */
   step(): number {
     // The last few stamps only count if there are no others.
@@ -54,7 +55,7 @@ export class GpuLaunches {
   /** `x`: time of the call, ns; in any order. */
   add(launched: Ticks, x: number, gpu: number): void {
     const last = this.kept.at(-1);
-    // The blocks of one launch come in a row: the earliest counts.
+    // The blocks of one launch come one after the other. The earliest one counts.
     if (last?.x === x && gpu >= last.launch.gpu) return;
     if (last?.x === x) this.kept.pop();
     this.kept.push({ x, launch: { launched, gpu: gpu as GpuNs } });

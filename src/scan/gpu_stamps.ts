@@ -1,8 +1,8 @@
 /**
- * The stamps of a file's GPUs that may bound a GPU's clock, however long the run. A process with several GPUs has a timer for each, and
- * NCCL names no device. It is certain that one communicator's ranks in one process are on different GPUs and stay there. So each rank of a
- * communicator, an entry of the file's table, counts by itself. Its rank in another communicator may be on the same GPU, but this is not
- * known.
+ * The stamps of a file's GPUs that may bound a GPU's clock. Their number does not grow with the run. A process with several GPUs has a
+ * timer for each, and NCCL does not name the device. But the ranks of one communicator in one process are certainly on different GPUs and
+ * stay there. So each rank of a communicator (an entry of the file's table) counts as a clock of its own. A rank in another communicator
+ * may be on the same GPU, but this is not known.
  */
 
 import type { Ticks } from '../base/time.js';
@@ -25,7 +25,7 @@ export interface StampedGpu {
   /** Number of the communicator in its file, or ONLY_GPU. */
   readonly comm: number;
   readonly stamps: readonly GpuStamp[];
-  /** Likewise those that bound from the other side. */
+  /** Launches that may bound the clock from the other side. */
   readonly launches: readonly GpuLaunch[];
   /** Step of its stamps, ns; 0: one stamp, or none. */
   readonly step: number;

@@ -1,6 +1,6 @@
 /**
- * Counts what is drawn of connections without a sign of life so far, for one communicator. If they stay endless (model/endless_ops.ts), their
- * operations are instants on one track; else they lie in lanes, like all others.
+ * Counts the drawing of connections on which nothing has moved so far, for one communicator. If they stay endless (model/endless_ops.ts),
+ * their operations are instants on one track. Otherwise their operations are in lanes, like all others.
  */
 
 import type { Ticks } from '../base/time.js';
@@ -11,7 +11,7 @@ import { TimeCounter, type TimeCounts } from './time_counts.js';
 interface Quiet {
   /** The connection's `connectionKey`. */
   readonly key: string;
-  /** "channel peer": collectives and sends/receives between the same two share it. */
+  /** "channel peer". Collectives and sends/receives between the same two ranks share this track. */
   readonly track: string;
   readonly waiting: Op[];
   readonly starts: TimeCounter;
@@ -26,10 +26,10 @@ export interface QuietCounts {
 }
 
 export class QuietConnections {
-  /** null: something moved there. */
+  /** null: an operation has moved there. */
   private readonly connections = new Map<number, Quiet | null>();
 
-  /** Whether its connection is quiet. Else the operation lies in a lane. */
+  /** Whether its connection is quiet. If not, the operation is in a lane. */
   started(op: Op, at: Ticks): boolean {
     if (!mayBeEndless(op)) return false;
     const number = numberOf(op);
@@ -45,7 +45,7 @@ export class QuietConnections {
     return true;
   }
 
-  /** The connection has moved. Returns its operations, which lie in lanes after all, oldest first. */
+  /** The connection has moved. Returns its operations, oldest first, because they are in lanes now. */
   alive(op: Op): readonly Op[] {
     if (!mayBeEndless(op)) return [];
     const number = numberOf(op);

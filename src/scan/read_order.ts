@@ -14,8 +14,8 @@ export const COPIED_WITHIN = 30e9;
 const SURELY_COPIED_WITHIN = 2 * COPIED_WITHIN;
 
 /**
- * Ticks: up to here the file has the calls of all threads. `newest`: the newest record of each ring of a calling thread. Infinity: only
- * calls after all recorded ones are missing.
+ * Ticks: up to here the file has the calls of all threads. Infinity: only calls after all recorded ones can be missing. `newest`: the
+ * newest record of each ring of a calling thread.
  */
 export function callsUntil(
   { header, heartbeat }: Pick<FileFacts, 'header' | 'heartbeat'>,
@@ -24,7 +24,7 @@ export function callsUntil(
   if (header.life === 'closed' || newest.length < 2) return Infinity;
   const leastNew = minOf(newest);
   if (header.placement !== 'in-file') return Math.max(leastNew, header.copiedTick ?? 0);
-  // Nobody had called for much longer than a copy takes, so no ring was read before another one's last call.
+  // No thread had called for much longer than a copy takes. So no ring was read before the last call of another ring.
   const quiet = ((heartbeat?.tick ?? 0) - maxOf(newest)) * (1e9 / header.tickHz);
   return quiet >= SURELY_COPIED_WITHIN ? Infinity : leastNew;
 }

@@ -1,6 +1,6 @@
 /**
- * First pass over one file: pair everything, keep only what the other ranks or the second pass need to know. Runs on a
- * worker thread; the result is plain data. Apart from one row per collective it does not grow with the run.
+ * First pass over one file. It pairs all records, and keeps only the facts that other ranks or the second pass need. Runs on a worker
+ * thread. The result is plain data. Except for one row per collective it does not grow with the run.
  */
 
 import { maxOf } from '../base/extremes.js';
@@ -81,29 +81,29 @@ export interface RankScan {
   /** Its newest heartbeat, record or poll; null: none. */
   readonly lastSign: Ticks | null;
   readonly records: number;
-  /** Repeats that became counts: callbacks that happened and were not recorded one by one. */
+  /** Repeats that were counted: callbacks that were not recorded one by one. */
   readonly folded: number;
   readonly workEnds: WorkEndTable;
   /** Names and arguments of the works, in the same rows. */
   readonly works: WorkTable;
   /** The last step of operations whose start is lost (model/stand_ins.ts). */
   readonly standInSteps: Uint32Array;
-  /** What had not ended when its records end. */
+  /** Work that had not ended when the records end. */
   readonly pending: PendingAtEnd;
-  /** From here on no record of a thread that calls NCCL is lost; null: the newest ones are. */
+  /** From this tick on, no record of a thread that calls NCCL is lost. null: the newest records are lost. */
   readonly hostWindow: Ticks | null;
-  /** The collectives that were called, whether or not more was reported of them. */
+  /** The collectives that were called, with or without further events. */
   readonly calls: CallTable;
   /** When any NCCL event last began or ended, and the longest pause before, in ticks (model/quiet_times.ts). */
   readonly lastEvent: Ticks | null;
   readonly longestQuiet: number;
   /** Ticks: the length of the time in which pauses are known. */
   readonly watched: number;
-  /** Calls of which nothing more was reported, by row: what was called. */
+  /** Calls without further events, by row: the name of the function. */
   readonly bareCalls: ReadonlyMap<number, string>;
   /** Number of collectives of the copy engines. NCCL reports when they were put into their stream, not when they ran. */
   readonly copyColls: number;
-  /** Calls that its threads were inside of. */
+  /** Calls that had not returned when the records end. */
   readonly inside: readonly InsideCall[];
   /** Connections and operations whose end NCCL never reports. */
   readonly endlessConnections: ReadonlySet<string>;
@@ -111,26 +111,26 @@ export interface RankScan {
   /** Executed for other processes. */
   readonly foreignOps: readonly ForeignOps[];
   readonly gpus: readonly StampedGpu[];
-  /** What drawing it would take. */
+  /** The size of its trace. */
   readonly size: FileSize;
   readonly busiestPeers: readonly PeerTraffic[];
-  /** What its side file holds; empty without one. */
+  /** The content of its side file. Empty if there is none. */
   readonly steps: readonly StepRows[];
   /** Times of sends on the connections of collectives. */
   readonly sendTimes: readonly SendTimes[];
-  /** Null where no report was asked for. */
+  /** null if no report was requested. */
   readonly transfers: TransferTotals | null;
 }
 
-/** The side file of its steps: where it goes, and whether every step is in it or the first one of each operation. */
+/** The side file of its steps: its path, and whether it has every step or only the first step of each operation. */
 export interface StepsWanted {
   readonly path: string;
   readonly every: boolean;
 }
 
 /**
- * `steps`: null where no side file is wanted. `forReport`: what only a report needs is collected as well. `window`: what of the file is
- * wanted; null: all of it.
+ * `steps`: null if no side file is wanted. `forReport`: also collect the data that only a report needs. `window`: the part of the file to
+ * read; null: all of it.
  */
 export function scanFile(
   path: string,
@@ -235,7 +235,9 @@ function scanStream(
   };
 }
 
-/** One for each ring that lost records, and those of odd records, of changed settings and of the last sign of life. */
+/**
+ * Number of the recorder's tracks: one for each ring that lost records, and those of odd records, of changed settings and of the last sign.
+ */
 function recorderTracks(file: RankFileStream, odd: number, lastSign: Ticks | null): number {
   const others = [odd > 0, controlChanges(file).length > 0, lastSign !== null];
   return file.rings.filter(({ gaps }) => lostGaps(gaps).length > 0).length + others.filter(Boolean).length;
@@ -307,7 +309,7 @@ function countLost(gaps: readonly Gap[]): LostSlots {
   return lost;
 }
 
-/** The times in which the records of these rings and of their operations are both present. */
+/** The times for which the records of these rings and of their operations are both in the file. */
 function kept(file: RankFileStream, window: ReadWindow | null, ringClass: RingClass): Kept {
   const gaps = file.rings.filter((ring) => ring.class === ringClass).flatMap((ring) => ring.gaps);
   const ends = gaps

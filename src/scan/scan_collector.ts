@@ -1,4 +1,4 @@
-/** What the scan of one file keeps of its events for the other ranks and the second pass. Draws nothing. */
+/** Collects the facts that the scan of one file keeps of its events, for the other ranks and the second pass. Draws nothing. */
 
 import { OpenSet } from '../base/open_set.js';
 import type { Ticks } from '../base/time.js';

@@ -1,7 +1,7 @@
 /**
- * How long each connection's sends were on the wire, by size, counted in bins: their medians show a slow link, and a few long sends move no
- * median. Ticks are the file's own. From the moment the network took the send (state 20's last poll) to its stop: waiting for the GPU or
- * for room at the receiver is not on the wire.
+ * How long each connection's sends were on the wire, by size, counted in bins. Their medians show a slow link, and a few long sends move no
+ * median. A send is on the wire from the moment when the network took it (the last poll of state 20) to its stop. So the wait for the GPU,
+ * or for room at the receiver, does not count. Ticks are the file's own.
  */
 
 import type { Ticks } from '../base/time.js';
@@ -28,7 +28,7 @@ export interface SizeOnWire {
   readonly own: number;
 }
 
-/** Per connection; sends of further sizes are left out. */
+/** Sizes per connection. Sends of further sizes are left out. */
 const MOST_SIZES = 16;
 
 interface End extends SendTimes {

@@ -1,19 +1,19 @@
 /**
- * How long a rank's way out was busy with each of its sends. A send takes longer than that if the rank also sends to other ranks, or if
- * earlier sends of its connection are under way, and then no link is slow. Its own time begins when the send before it has ended, on
- * its connection or to another rank, because some networks serve one after the other. Time that it shares with sends to n other ranks
- * counts 1/(n + 1), as if all got the same rate.
+ * How long a rank's wire was busy with each of its sends: the send's own time. A send takes longer than its own time if the rank also sends
+ * to other ranks, or if earlier sends of its connection are in flight. Then no link is slow. Its own time begins when the send before it
+ * has ended, on its connection or to another rank, because some networks serve one send after the other. Time that it shares with sends to
+ * n other ranks counts 1/(n + 1), as if all had the same rate.
  *
- * The sum of these parts of time is a clock that runs slower the more ranks are sent to (the virtual time of fair queueing), so a send costs
- * two readings of it.
+ * The sum of these parts of time is a clock that runs slower if sends to more ranks are in flight (the virtual time of fair queueing). So a
+ * send takes only two readings of this clock.
  */
 
-/** A rank that is sent to: its sends on the wire. */
+/** A rank that receives: the sends to it that are on the wire. */
 export interface Destination {
   sends: number;
 }
 
-/** A channel to it. `ended`: what the clock said at its latest end of a send. */
+/** A channel to it. `ended`: time of the clock when its latest send ended. */
 export interface Connection {
   readonly to: Destination;
   ended: number;
@@ -25,7 +25,7 @@ export class SharedWire {
   private busy = 0;
   private own = 0;
   private now = 0;
-  /** The clock at the latest end of all, and at the latest to another rank than that one. */
+  /** Time of the clock at the latest end of a send, and at the latest end of a send to another rank. */
   private lastTo: Destination | null = null;
   private lastEnd = -Infinity;
   private otherEnd = -Infinity;
@@ -36,14 +36,14 @@ export class SharedWire {
     return { to, ended: -Infinity };
   }
 
-  /** A send began at `from`, not long before `at`. Returns what the clock said then. */
+  /** A send began at `from`, not long before `at`. Returns the time of the clock at `from`. */
   begins({ to }: Connection, from: number, at: number): number {
     this.advance(at);
     if (to.sends++ === 0) this.busy++;
     return this.own - (at - from) / this.busy;
   }
 
-  /** `since`: what `begins` returned. Returns the send's own time. */
+  /** `since`: the result of `begins`. Returns the send's own time. */
   ends(connection: Connection, since: number, at: number): number {
     this.advance(at);
     const { to, ended } = connection;

@@ -1,6 +1,6 @@
 /**
- * Counts how large a file's trace would be, while its records are paired: what is drawn, its start, its communicator, and the tracks. The
- * counts mirror src/trace/tracks: each is one slice there, but an instant for operations whose end NCCL never reports.
+ * Counts how large a file's trace would be, while its records are paired: the things to draw, their starts, their communicators, and the
+ * tracks. The counts follow src/trace/tracks. There each thing is one slice, or an instant for operations whose end NCCL never reports.
  */
 
 import { mostAtOnce } from '../base/intervals.js';
@@ -19,7 +19,7 @@ export class SizeCounter {
   private readonly comms = new Map<Communicator | null, CommCounter>();
   private readonly free = new CommCounter(NO_COMM);
   private readonly callRings = new Set<number>();
-  /** The communicator of the last event, because its events come in a row. */
+  /** The communicator of the last event, because events of one communicator come one after the other. */
   private lastComm: Communicator | null | undefined;
   private last = this.free;
 
@@ -123,7 +123,7 @@ function lanesOf(all: readonly WorkStarts[], until: Float64Array): ReadonlyMap<C
   return lanes;
 }
 
-/** Until when each work is drawn, by row, without what other processes executed. Infinity: left open. */
+/** Until when each work is drawn, by row, without operations of other processes. Infinity: left open. */
 function drawnUntil(ends: WorkEndTable, enqueued: Float64Array): Float64Array {
   const { lastOp, noticed, finalized } = ends;
   return enqueued.map((called, row) => {

@@ -1,8 +1,8 @@
 /**
- * What the scan keeps of network transfers: all of them, for the clocks, or only each operation's first one, if ranks are on one counter
- * and only arrows are checked. Of more than mostRows a share is kept (step_sample.ts). One row per step and end, in a file, because a run has
- * many files. Rows lie together by connection, in the order of operations and steps, so that its two ends can be read side by side. A row is
- * ten doubles (STEP_ROW); ticks are the file's own.
+ * The network transfers that the scan keeps: all of them, for the clocks, or only the first one of each operation, if ranks are on one
+ * counter and only arrows are checked. If there are more than mostRows, a share is kept (step_sample.ts). There is one row per step and
+ * end. The rows are in a file, because a run has many files. They are sorted by connection, operation and step, so that the two ends of a
+ * connection can be read side by side. A row is ten doubles (STEP_ROW). Ticks are the file's own.
  */
 
 import { closeSync, openSync, writeSync } from 'node:fs';
@@ -22,7 +22,7 @@ export const STEP_ROW = {
   step: 1,
   /** Send: SIZE_LOST if it is not known. */
   bytes: 2,
-  /** What both ends know of the operation, hashed; 0: its work is not known. */
+  /** Hash of the facts about the operation that both ends know. 0: its work is not known. */
   check: 3,
   /** Send: the last state 20 before 9 (before interface v4 the start). Receive: the start. */
   before: 4,
@@ -108,14 +108,14 @@ export class StepFileWriter {
   }
 
   stepStop(steps: StepTable, row: number, at: Ticks): void {
-    // A send without state 9: only its arrow is checked.
+    // For a send without state 9, only the arrow is checked.
     if (steps.phase[row] === StepPhase.PeerWait) this.addSend(steps, row, at, SIZE_LOST);
     const [arrived, bytes] = [steps.arrived[row]!, steps.bytes[row]!];
     if (steps.op[row]!.isSend || arrived === NONE || bytes === NONE) return;
     this.add(steps, row, bytes, steps.start[row]!, arrived, at, 0);
   }
 
-  /** At the file's end, when all polls are counted: a send that never ended has an arrow once its receiver has the data. */
+  /** Called at the file's end, when all polls are counted. A send that never ended has an arrow if its receiver has the data. */
   stepOpen(steps: StepTable, row: number): void {
     const polled = steps.lastPoll[row]!;
     const last = polled === NONE ? steps.start[row]! : polled;
@@ -256,7 +256,7 @@ function keepShare(connection: OpenConnection, kind: 0 | 1): void {
   counts[kind] -= (end - to) / ROW_WIDTH;
 }
 
-/** Sorts rows that are nearly in order: NCCL works on several operations of a connection at once. */
+/** Sorts rows that are nearly in order, because NCCL works on several operations of a connection at once. */
 export function inOrder(rows: Float64Array): Float64Array {
   const keys = new Float64Array(rows.length / ROW_WIDTH);
   let isSorted = true;

@@ -1,12 +1,14 @@
 /**
- * Which transfers a scan keeps when there are too many: a share of each connection, one half, one quarter and so on. Both ends of a transfer
- * decide alike without knowing each other, because the share depends on the transfer's own numbers: what the end with the smaller share
- * keeps, the other end keeps, too. First steps of operations and later steps are thinned apart, because on one host only the first ones count.
+ * Which transfers a scan keeps if there are too many: a share of each connection, one half, one quarter and so on. Both ends of a transfer
+ * decide in the same way without knowing each other, because the choice depends on the transfer's own numbers. If the end with the smaller
+ * share keeps a transfer, the other end keeps it, too. First steps of operations and later steps have separate shares, because on one host
+ * only the first ones count.
  */
 
 /**
- * How many rows a file keeps, of first steps and of later ones each. It depends on the number of ranks, not of files, which a scan of one
- * file does not know. A study of a thousand ranks reads at most 5 GB of rows. Up to 128 ranks all rows of a rank's full rings are kept.
+ * How many rows of first steps a file keeps, and as many of later steps. It depends on the number of ranks, because a scan of one file does
+ * not know the number of files. A study of a thousand ranks reads at most 5 GB of rows. Up to 128 ranks all rows of a rank's full rings are
+ * kept.
  */
 export const mostRows = (ranks: number): number =>
   Math.min(1 << 17, Math.max(1 << 15, Math.floor((1 << 24) / ranks)));

@@ -1,6 +1,7 @@
 /**
- * Counts of events over time, or sums of amounts, in bins whose width doubles when the run outgrows them. So neither the length of a run
- * nor its first event must be known. Memory is bounded. A window's count is exact at the borders of bins and divided evenly within a bin.
+ * Counts of events over time, or sums of amounts, in bins. The width of the bins doubles when the run gets longer than all bins. So the
+ * length of a run and its first event need not be known, and memory is bounded. A window's count is exact at the borders of bins. Within a
+ * bin it is divided evenly.
  */
 
 const BINS = 128;
@@ -24,7 +25,7 @@ export class TimeCounter {
   /** `bins`: an even number. */
   constructor(private readonly bins = BINS) {}
 
-  /** Times may step back a little; before the first one they count as the first. */
+  /** Times may step back a little. Times before the first one count as the first. */
   add(at: number, times = 1): void {
     if (this.counts.length === 0) {
       this.first = at;
@@ -62,7 +63,7 @@ export class TimeCounter {
   }
 }
 
-/** How many began in [from, to]; the limits may be infinite. */
+/** The count in [from, to]. The limits may be infinite. */
 export function countWithin({ first, width, counts, total }: TimeCounts, from: number, to: number): number {
   if (to < from) return 0;
   if (from <= first && to >= first + width * counts.length) return total;

@@ -1,8 +1,8 @@
 /**
- * What a report says of one file's network transfers, summed up while its records are paired: per connection its bytes, its transfers'
- * waits, and their times by size. Only kept if a report is requested. Grows with connections and sizes, not with the run. Ticks are the
- * file's own. A send's time on the wire is from its last poll of state 20 to its stop. A receive has no such time: its wait begins when it
- * is posted, whenever the peer sends.
+ * Totals of one file's network transfers for a report, summed up while its records are paired: per connection its bytes, its transfers'
+ * waits, and their times by size. They are kept only if a report is requested, and grow with connections and sizes, not with the run. Ticks
+ * are the file's own. A send's time on the wire is from its last poll of state 20 to its stop. A receive has no such time, because its wait
+ * begins when it is posted and not when the peer sends.
  */
 
 import type { Ticks } from '../base/time.js';
@@ -50,7 +50,7 @@ export interface SizeTotals {
   readonly sum: number;
   readonly sumOfSquares: number;
   readonly least: number;
-  /** How many, and their sum, by the time of their end. Both have the same bins. */
+  /** Number and sum of the times, by the time of their end. Both have the same bins. */
   readonly counts: TimeCounts;
   readonly sums: TimeCounts;
 }
@@ -86,7 +86,7 @@ interface Entry {
 
 /** Sizes per connection. Transfers of further sizes count, but have no times. */
 const MOST_SIZES = 64;
-/** Bins over time: enough to tell a drift from a change. */
+/** Bins over time: enough to distinguish a drift from a change. */
 const BINS = 16;
 
 export class TransferCollector {
