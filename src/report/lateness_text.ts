@@ -131,11 +131,11 @@ function whenText({ from, to, course, span, late, of }: Slowness, report: Verdic
 /** ns: in a line, less is "0 us". */
 const SHOWN = 500;
 
-/** For a run without a slow rank: who cost most, and how far that is from slow; or why nothing can be said. */
+/** For a run without a slow rank: which rank cost most, and how far that is from slow. Or the reason why this is not known. */
 export function latestLines({ verdict, ...report }: VerdictReport): string[] {
   const { latest, compared, lateness, unresolved } = verdict;
   if (latest && latest.cost >= SHOWN) return latenessOf(latest, { verdict, ...report });
-  // Said with the limits of the clocks.
+  // The lines about the limits of the clocks say this already.
   if (!lateness || unresolved) return [];
   return [
     labelled(
