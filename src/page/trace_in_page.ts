@@ -29,7 +29,7 @@ export function traceInPage({
   budget,
 }: TraceWanted): TraceInPage | { why: string } {
   if (budget === 0) return { why: 'This report was made without its trace.' };
-  if (path === null) return { why: 'The trace was written to a stream, so it does not lie in this file.' };
+  if (path === null) return { why: 'The trace was written to a stream, so it is not in this file.' };
   const { size } = statSync(path);
   if (size > MOST_PLAIN) return { why: tooLarge(size, budget) };
   const isPacked = /\.(gz|zst)$/.test(path);
@@ -41,6 +41,6 @@ export function traceInPage({
 }
 
 const tooLarge = (bytes: number, budget: number): string =>
-  `The trace has ${megabytes(bytes)}, more than the ${megabytes(budget)} that a report carries (--trace-budget), so it does not lie in this file.`;
+  `The trace has ${megabytes(bytes)}, more than the ${megabytes(budget)} that a report carries (--trace-budget), so it is not in this file.`;
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(bytes < 10e6 ? 1 : 0)} MB`;

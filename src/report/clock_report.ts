@@ -155,7 +155,7 @@ export function reportTraffic({ solution, traffic, broken }: FoundClocks): Traff
   const { alignment, belief, evidence } = traffic;
   const { pairs, sampledOut, ...dropped } = evidence.counts;
   const host = (domain: number): string =>
-    solution.domains[domain]?.hostName ?? 'a host of which no file is here';
+    solution.domains[domain]?.hostName ?? 'a host that left no file here';
   return {
     pairs,
     sampledOut,
@@ -197,7 +197,7 @@ function leftOut(culprit: Culprit, host: (domain: number) => string): string {
     other === null
       ? `the clock of ${host(domain)}`
       : `the clock of ${host(domain)} or that of ${host(other)}`;
-  const unknown = other === null ? '' : ', and no third host tells which';
+  const unknown = other === null ? '' : ', and no third host shows which';
   return culprit.isSplit
     ? `${who} ${what}${unknown}: its times before and behind that are aligned each by itself`
     : `${who} ${what}${unknown}: ${other === null ? 'it is' : 'both are'} placed by wall clock, without arrows`;

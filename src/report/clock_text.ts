@@ -19,7 +19,7 @@ export function clockLines({ clocks, traffic }: ClockFindings): string[] {
   const { exchanges, peerUnknown, impossible } = traffic.beacons;
   if (peerUnknown > 0)
     lines.push(
-      `clocks: ${peerUnknown} of ${exchanges + peerUnknown + impossible} beacons asked a host of which no file is here`,
+      `clocks: ${peerUnknown} of ${exchanges + peerUnknown + impossible} beacons asked a host that left no file here`,
     );
   if (impossible > 0)
     lines.push(`clocks: ${impossible} beacons were answered with times outside the run and are no evidence`);

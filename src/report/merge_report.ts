@@ -40,8 +40,7 @@ function howToOpen({ output, startup }: MergeReport): string[] {
   if (output === '-') return [];
   const lines = ['or follow this link and open the trace there (nothing is uploaded):'];
   lines.push(startupLink(PERFETTO, null, startup));
-  if (output.endsWith('.zst'))
-    lines.push('a Perfetto of your own before v58 wants it unpacked first (zstd -d)');
+  if (output.endsWith('.zst')) lines.push('a Perfetto UI older than v58 needs it unpacked first (zstd -d)');
   return lines;
 }
 

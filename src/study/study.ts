@@ -93,7 +93,7 @@ async function verdictOf(
   const otherwise = judge(alive.map(() => false));
   if (otherwise.kind === verdict.kind && String(suspects(otherwise)) === String(suspects(verdict)))
     return { verdict, alive };
-  onWait?.('waits up to 2 s: the verdict depends on whether the ranks still live');
+  onWait?.('waits up to 2 s: the verdict depends on whether the ranks are still alive');
   const still = await lookAgain(alive);
   return { verdict: judge(still), alive: still };
 }

@@ -36,7 +36,7 @@ async function mergedAt(ms: number): Promise<{ told: string[]; kind: string }> {
 
 it('merge says that it waits, and why, where the verdict depends on a process that may be alive', async () => {
   const early = await mergedAt(1000);
-  expect(early.told).toEqual(['waits up to 2 s: the verdict depends on whether the ranks still live']);
+  expect(early.told).toEqual(['waits up to 2 s: the verdict depends on whether the ranks are still alive']);
   const late = await mergedAt(60_000);
   expect(late).toEqual({ told: [], kind: early.kind });
 });
