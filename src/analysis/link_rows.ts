@@ -28,7 +28,7 @@ export interface LinkRow {
   readonly sizes: number;
   /** Across ranks; null: the clocks or the protocol do not show it. */
   readonly onTheWay: OnTheWay | null;
-  /** The sender waited for its GPU, and for room at the receiver; the receiver for its GPU. null: its file is not here. */
+  /** Waits of the sender for its GPU and for room at the receiver, and of the receiver for its GPU. null: that rank has no file. */
   readonly senderGpuNs: number;
   readonly senderRoomNs: number;
   readonly receiverGpuNs: number | null;

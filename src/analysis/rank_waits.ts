@@ -4,12 +4,12 @@ import type { Run } from '../runs/run.js';
 import { WAITED, WAITS } from '../scan/transfer_totals.js';
 import { meansOverTime } from './over_time.js';
 
-/** ns by what was waited for. */
+/** ns by kind of wait. */
 export type WaitTimes = Readonly<Record<(typeof WAITS)[number], number>>;
 
 export interface RankWaits {
   readonly file: number;
-  /** That ended. */
+  /** Number of transfers that ended. */
   readonly transfers: number;
   readonly all: WaitTimes;
   /** By function, the longest first; '': not known. */

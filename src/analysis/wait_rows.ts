@@ -1,4 +1,4 @@
-/** Who waited for whom. */
+/** Which rank waited for which. */
 
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
@@ -6,7 +6,10 @@ import { WAITED } from '../scan/transfer_totals.js';
 import type { NamedEnd } from './connection_ends.js';
 import type { RankLabel, RankLabels } from './rank_labels.js';
 
-/** `rank` waited for `forRank`: for its data, or for room at its end. Summed over channels; transfers that run side by side count each. */
+/**
+ * `rank` waited for `forRank`: for its data, or for room at its end. The sum over channels. Transfers that run at the same time count one
+ * by one.
+ */
 export interface WaitRow {
   readonly rank: RankLabel;
   readonly forRank: RankLabel;
@@ -15,11 +18,11 @@ export interface WaitRow {
   readonly waitsFor: 'data' | 'room';
   readonly transfers: number;
   readonly totalNs: number;
-  /** Still waiting when the records end: ns of the trace since when, else null. */
+  /** If the rank still waits when the records end: begin of the wait, ns of the trace. Otherwise null. */
   readonly openSinceNs: number | null;
 }
 
-/** The longest first; those that still wait before all others. */
+/** Ranks that still wait come first, then the longest waits. */
 export function waitRows(
   ends: readonly NamedEnd[],
   labels: RankLabels,

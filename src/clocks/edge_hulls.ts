@@ -1,6 +1,6 @@
 /**
- * All pairs from one domain to another, of any kind or size, per piece of the corrections, reduced to the few that a clock within its
- * declared curvature can touch. Projection and hard bounds rest on them.
+ * All pairs from one domain to another, of any kind or size, per piece of the corrections. They are reduced to the few that a clock within
+ * its declared curvature can touch. Projection and hard bounds rest on them.
  */
 
 import { pieceAt, type Knots } from './corrections.js';

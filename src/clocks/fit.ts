@@ -1,6 +1,6 @@
 /**
- * A weighted straight line through (x, y), centred before it is summed so that nanoseconds of days keep their digits.
- * With one point, or points too close to tell a slope from noise, the slope is 1: both axes count nanoseconds.
+ * A weighted straight line through (x, y), centred before it is summed so that nanoseconds of days keep their digits. With one point, or
+ * with points too close to distinguish a slope from noise, the slope is 1: both axes count nanoseconds.
  */
 
 export interface Point {

@@ -14,7 +14,7 @@ export interface OneSidedBound {
   readonly against: number;
   /** Its times in the trace are too late by at most this many ns. Below 0: they are too early by at least this many. null: unbounded. */
   readonly late: number | null;
-  /** Likewise too early. */
+  /** In the same way: too early. */
   readonly early: number | null;
 }
 

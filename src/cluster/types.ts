@@ -94,7 +94,10 @@ export interface Collective {
   readonly lastFile: number;
   /** If the process has several GPUs: which rank of the communicator. */
   readonly lastRank: number;
-  /** The last on the GPU and the last caller. Mostly the same rank, unless the last on the GPU was held up by the other. */
+  /**
+   * The last on the GPU and the last caller. Mostly they are the same rank. They differ if the last caller delayed the last rank on the
+   * GPU.
+   */
   readonly late: { readonly onGpu: Late; readonly onHost: Late };
   /** How many ranks were seen to arrive; each GPU of a process counts. */
   readonly arrived: number;

@@ -16,8 +16,8 @@ export function freeAfter(member: ClusterMember, row: number): number {
 }
 
 /**
- * The end of the last child, TraceNs; NaN: not known. A kernel ends by the GPU's clock if that is known and possible, a send executed by
- * another process by that process's records, an aborted child when its communicator was finalized.
+ * The end of the last child, TraceNs; NaN: not known. A kernel's end is by the GPU's clock, if that is known and possible. The end of a
+ * send that another process executed is by that process's records. An aborted child ended when its communicator was finalized.
  */
 export function overAt(member: ClusterMember, row: number): number {
   const { ends, time } = member;

@@ -44,6 +44,6 @@ function unpacked(
   }
   const raw = chunk.codec === Codec.Raw ? stored : decoder.decompressFrame(stored, chunk.rawBytes);
   if (raw?.length === chunk.rawBytes) return raw;
-  problems.add('chunks that do not unpack to what their header says, left out');
+  problems.add('chunks whose decompressed size is not that of their header, left out');
   return null;
 }

@@ -1,7 +1,7 @@
 /**
- * Finds the rank files that a person names. A named file is taken, whatever its name is. A directory gives its rank*.bin files or, if there
- * are none, those one level below (NCCL_TRACE_DIR with its runs). The result is sorted and has each file once, so the order of the
- * arguments does not matter. Unreadable files with a rank file's name are reported. The headers decide later which files belong together.
+ * Finds the rank files that a person names. A file with any name is taken. A directory gives its rank*.bin files or, if there are none,
+ * those one level below (NCCL_TRACE_DIR with its runs). The result is sorted and has each file once, so the order of the arguments does not
+ * matter. Unreadable files with a rank file's name are reported. The headers decide later which files belong together.
  */
 
 import { append } from '../base/extremes.js';
@@ -126,11 +126,11 @@ function noRankFiles(
     why:
       packed === undefined
         ? 'the job ran without the recorder, or wrote elsewhere'
-        : [{ path: packed }, ' is still packed'],
+        : [{ path: packed }, ' is still compressed'],
     advice:
       packed === undefined
         ? 'look for the line of the recorder in the output of the job (NCCL_DEBUG=INFO): it names the path'
-        : 'unpack it',
+        : 'decompress it',
   });
 }
 

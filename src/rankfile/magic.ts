@@ -12,7 +12,7 @@ interface Guess {
   readonly advice: string;
 }
 
-const UNPACK = 'unpack it and name the unpacked file';
+const UNPACK = 'decompress it and name the decompressed file';
 const NAME_RANK_FILES = 'name the files that the recorder wrote (rank*.bin)';
 
 /**

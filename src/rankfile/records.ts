@@ -1,7 +1,7 @@
 /**
- * Makes records in columns from checked slots, by position. A record counts if all its parts are in the file, at consecutive positions,
- * with one kind and one number of parts, and if this number is enough for its kind. A ring comes in segments (chunk, chunk, ..., the rest
- * of the ring), and a record may begin in one and end in the next. The unfinished part is passed on.
+ * Makes records in columns from checked slots, by position. A record counts if all its parts are in the file, at consecutive positions.
+ * They must have one kind and one number of parts, and this number must be enough for the kind. A ring comes in segments (chunk, chunk,
+ * ..., the rest of the ring), and a record may begin in one and end in the next. The unfinished part is passed on.
  */
 
 import { Kind } from './format/constants.js';

@@ -1,8 +1,8 @@
 /**
- * Finds the rings that a process left in its ring file on this machine when it ended, if no other recorder has saved them yet (for example
- * because all ranks of a node were killed at once). They are read like saved rings. The process must certainly have ended: it belonged to
- * this boot and pid namespace, and no process has its pid and start. The ring file must name this rank file, so a copy of the rank file
- * does not count.
+ * Finds the rings that a process left in its ring file on this machine when it ended. They are there if no other recorder has saved them
+ * yet, for example because all ranks of a node were killed at once. They are read like saved rings. The process must certainly have ended:
+ * it belonged to this boot and pid namespace, and no process has its pid and start. The ring file must name this rank file, so a copy of
+ * the rank file does not count.
  */
 
 import { readlinkSync, realpathSync, statSync } from 'node:fs';

@@ -74,7 +74,7 @@ function write(to: string, file: ByteSource, rings: ByteSource, border: number):
 function writeAll(out: number, bytes: Uint8Array, at: number): void {
   for (let done = 0; done < bytes.length;) {
     const wrote = writeSync(out, bytes, done, bytes.length - done, at + done);
-    if (wrote === 0) throw new Error('the disk takes no more');
+    if (wrote === 0) throw new Error('the disk is full');
     done += wrote;
   }
 }

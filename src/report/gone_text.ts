@@ -12,14 +12,14 @@ import {
   type VerdictReport,
 } from './verdict_phrases.js';
 
-/** Processes that fell silent come before those who wait for them, unless most did. */
+/** Silent ranks come before the ranks that wait for them, unless most ranks are silent. */
 export function goneLines(hang: Hang, verb: string, report: VerdictReport): string[] {
   if (verb === 'BROKEN OFF') return [];
   const gone = goneFirst(hang, report.ranks.length);
   return heartbeatLines(gone, hang.until, report);
 }
 
-/** Their processes ended in order, and the others wait for them. */
+/** Ranks whose processes ended in order, while the others wait for them. */
 export function endedLines({ ended }: Hang, report: VerdictReport): string[] {
   const [first] = ended;
   if (!first) return [];
@@ -41,7 +41,7 @@ export function silentLines(hang: Hang, report: VerdictReport): string[] {
   return lines;
 }
 
-/** Silent files that may also be copies of live ranks. */
+/** Silent ranks whose files may also be copies of live ranks' files. */
 export function copyLines(silent: readonly Silent[], report: VerdictReport): string[] {
   const mayBeCopy = silent.filter((one) => one.mayBeCopy);
   if (mayBeCopy.length === 0) return [];
@@ -49,7 +49,7 @@ export function copyLines(silent: readonly Silent[], report: VerdictReport): str
   return [labelled('or copied', `the file${whose} earlier than others: a copy cannot tell`)];
 }
 
-/** Processes that must be gone, because the others ended in order later. */
+/** Processes that must have died, because the others ended in order later. */
 export function neverClosedLines(
   gone: readonly Silent[],
   report: VerdictReport,
@@ -63,7 +63,7 @@ export function neverClosedLines(
   return [labelled(label, `${who}, ${sign}`)];
 }
 
-/** Ranks that fell silent before the others. */
+/** Ranks whose last sign came before that of the others. */
 export function heartbeatLines(silent: readonly Silent[], until: number, report: VerdictReport): string[] {
   const [first] = silent;
   if (!first) return [];

@@ -22,8 +22,8 @@ export interface RankReport {
   /** ns since the Unix epoch, decimal; null: no heartbeat was written. */
   readonly lastHeartbeat: string | null;
   /**
-   * For rings outside the file: the age of their copy in it, in seconds, against the last sign; null: no copy. Absent if the rings are in
-   * the file, or the file was closed.
+   * If the rings are outside of the file: age of the copy in the file when the last sign came, in seconds. null: no copy. Absent if the
+   * rings are in the file, or if the file was closed.
    */
   readonly ringCopyAge?: number | null;
   readonly records: number;
@@ -46,14 +46,14 @@ export interface RankReport {
   readonly startsAgain: number;
   /** Events of finalized communicators. */
   readonly afterFinalize: number;
-  /** Steps that NCCL never stopped, though it stopped their operation. */
+  /** Steps that NCCL never stopped, although it stopped their operation. */
   readonly stepsWithoutStop: number;
-  /** Unknown to this version, with its number. */
+  /** States and events that this version does not know, with their numbers. */
   readonly unknown: Readonly<Record<string, number>>;
   readonly suspectKernels: number;
   /** Completions of kernels that never started. */
   readonly kernelsWithoutStart: number;
-  /** Records drawn at the later time of one before them in their ring. */
+  /** Records that are drawn later than recorded: at the time of the record before them in their ring. */
   readonly reordered: number;
   readonly work: {
     readonly complete: number;

@@ -20,7 +20,7 @@ export interface LoadedScans {
   readonly names: readonly string[];
   /** The id of each scan's content. */
   readonly ids: readonly string[];
-  /** Paths of all files that were looked at. */
+  /** Paths of all files that were examined. */
   readonly paths: ReadonlySet<string>;
   readonly problems: readonly Sentence[];
   readonly unusable: readonly Sentence[];

@@ -151,7 +151,7 @@ export class SectionFile {
       const size = Math.min(FRAME, unpacked.length - to);
       const frame = from + 4 + length <= stored.length ? stored.subarray(from + 4, from + 4 + length) : null;
       const bytes = frame && decompressFrame(frame, size);
-      if (bytes === null) return this.damaged(`section ${tag.trim()} cannot be unpacked`);
+      if (bytes === null) return this.damaged(`section ${tag.trim()} cannot be decompressed`);
       unpacked.set(bytes, to);
       from += 4 + length;
       to += size;

@@ -14,7 +14,7 @@ import type { SelectionRequest } from '../trace/selection.js';
 
 /** At the beginning of a .scan. */
 export interface ScanHead {
-  /** All files that were looked at, and the run that was asked for. */
+  /** All files that were examined, and the requested run. */
   readonly files: readonly InputFile[];
   readonly run?: string | undefined;
   /** The selected time. Only this part of stream files was read. */

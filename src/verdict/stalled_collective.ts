@@ -19,7 +19,7 @@ import { MUCH_LONGER, type Stall } from './stall.js';
 const isEndNotKnown = ({ end, open, aborted }: Collective): boolean =>
   end === null && open.length + aborted.length === 0;
 
-/** Files of a communicator whose processes are gone since its last move. */
+/** Files of a communicator whose processes have died since its last move. */
 const goneIn = (comm: ClusterComm, evidence: Case): number[] =>
   goneSince(comm.files, evidence, lastMoveOf(comm, evidence.ranks), MUCH_LONGER * longestIn(comm));
 

@@ -50,7 +50,7 @@ export type Verdict = VerdictKind & {
   readonly lateness: boolean;
   /** A rank that would be slow if the clocks were exact: its lateness is within their 99 % bound. */
   readonly unresolved: Slowness | null;
-  /** The rank that cost most if none is slow; null: no rank was surely late. */
+  /** The rank that cost most if none is slow; null: no rank was certainly late. */
   readonly latest: Slowness | null;
   /** Collectives in which lateness was compared: not the first of a communicator, none with a root, all ranks and ends known. */
   readonly compared: number;
@@ -79,7 +79,7 @@ export type VerdictKind =
 
 export interface Broken {
   readonly stall: Hang;
-  /** Files that were never closed: others were closed after their last sign, or all their processes are gone. */
+  /** Files that were never closed: others were closed after their last sign, or all their processes have died. */
   readonly gone: readonly Silent[];
   /**
    * It had certainly died when the first of the others ended. Otherwise it may have been killed later, because heartbeats come only once a

@@ -85,7 +85,7 @@ describe('rank files are found', () => {
     expect(() => found(folder, 'empty')).toThrow(
       /empty: no rank files \(rank\*\.bin\) here or one level below.*NCCL_DEBUG/,
     );
-    expect(() => found(folder, 'packed')).toThrow(/rank0\.bin\.gz is still packed; unpack it/);
+    expect(() => found(folder, 'packed')).toThrow(/rank0\.bin\.gz is still compressed; decompress it/);
     expect(() => found(folder, 'none')).toThrow(/none: does not exist; check the path/);
   });
 });

@@ -163,7 +163,10 @@ function witness(
 /** A heartbeat comes every second. Hosts' clocks may differ a little. */
 const FRESH = 2_500_000_000n;
 
-/** Files of a running job are read one after the other. Those read first have older heartbeats, though their ranks are alive. */
+/**
+ * Files of a running job are read one after the other. The files that were read first have older heartbeats, although their ranks are
+ * alive.
+ */
 export function wasFresh({ heartbeat, readAt, header }: RankScan): boolean {
   if (heartbeat === null) return false;
   const old = (header.snapshotRealtime ?? readAt) - heartbeat.realtime;
