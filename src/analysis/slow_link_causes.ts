@@ -53,7 +53,7 @@ function thinChannels(slow: readonly Slow[], evidence: CauseEvidence): SlowLinks
     const thin = slow.filter(({ row }) => channelOf(row) === channel);
     const isThin = thin.every(({ row }) => {
       const others = evidence.links.filter((one) => pairOf(one) === pairOf(row) && one !== row);
-      // A channel that is slow as well may stay just below the limit.
+      // A channel that is slow, too, may stay just below the limit.
       const isQuick = (one: LinkRow): boolean => 2 * (one.meanNs ?? 0) <= (row.meanNs ?? Infinity);
       return (
         others.length > 0 && others.every((one) => isQuick(one) && !slow.some((found) => found.row === one))

@@ -1,6 +1,6 @@
 /**
- * Weighted linear least squares of sparse rows. The normal matrix is factored as a whole if unknowns can be numbered so that this is cheap, otherwise
- * clock by clock, and conjugate gradients do the rest.
+ * Weighted linear least squares of sparse rows. The normal matrix is factored as a whole if a numbering of the unknowns makes this cheap.
+ * Otherwise it is factored clock by clock. Conjugate gradients do the rest.
  */
 
 import { OrderedCholesky, orderOf, type Order } from './ordered_cholesky.js';

@@ -65,7 +65,7 @@ export function leastDelays(
   return minima;
 }
 
-/** From its first message to its last one, about, ns. */
+/** Time from its first to its last message, about, ns. */
 export const heardFor = ({ windows, windowNs }: EdgeEvidence): number =>
   (windows.at(-1)!.index + 1 - windows[0]!.index) * windowNs;
 

@@ -89,7 +89,9 @@ function oneSidedLines(clocks: readonly ClockReport[]): string[] {
     const sides = [side(late, 'late', 'early'), side(early, 'early', 'late')].filter((text) => text !== null);
     return `clocks: ${printable(host)} against ${printable(other)}: ${sides.join(', ')}, by messages one way`;
   });
-  return heard.length > 3 ? [...lines, `clocks: the same for ${heard.length - 3} more hosts (--json)`] : lines;
+  return heard.length > 3
+    ? [...lines, `clocks: the same for ${heard.length - 3} more hosts (--json)`]
+    : lines;
 }
 
 const side = (ns: number | null, same: string, other: string): string | null => {

@@ -1,6 +1,7 @@
 /**
  * Counts the slices and tracks of one communicator in the trace. Operations lie in lanes as in the trace: the lowest free one, per channel,
- * direction and peer. Those that began their work at the same time have step slots of their own, as many as the largest one needs.
+ * direction and peer. Operations that began their work at the same time have step slots of their own, as many as the largest operation
+ * needs.
  */
 
 import type { Ticks } from '../base/time.js';

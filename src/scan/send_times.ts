@@ -24,7 +24,7 @@ export interface SendTimes {
 export interface SizeOnWire {
   /** base/time_bins.ts */
   readonly times: Uint32Array;
-  /** Their sum without the time in which the rank's other sends were served (shared_wire.ts). */
+  /** Their sum without the time in which the rank's other sends used the wire (shared_wire.ts). */
   readonly own: number;
 }
 

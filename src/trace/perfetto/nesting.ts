@@ -54,7 +54,7 @@ export class Nesting {
     this.openSlices--;
   }
 
-  /** Returns whether the importer would keep it: records of one time may be any number, if a file says so. */
+  /** Returns whether the importer would keep it. A file may have any number of records with one time. */
   instant(track: Track, at: TraceNs): boolean {
     if (at !== track.lastAt) track.pile = 0;
     this.advance(track, at, 'slices');

@@ -1,6 +1,6 @@
 /**
- * Connections: per channel, direction and peer the lanes of its operations, and below them the step slots. Looked up once per
- * operation. What a connection's operations share is computed once.
+ * Connections: per channel, direction and peer the lanes of its operations, and below them the step slots. A connection is looked up once
+ * per operation. Facts that its operations share are computed once.
  */
 
 import type { Hash64 } from '../../base/hash.js';
@@ -74,7 +74,7 @@ export class Connection {
   /** The part of its transfers' ids that both ends share. null: the other end is not known, or gets no arrow. */
   readonly transfers: Hash64 | null;
   /**
-   * Sets of step slots. An operation has one from its first sign of life on: NCCL works on the operations of a connection one after the
+   * Sets of step slots. An operation has a set from its first sign of life on. NCCL works on the operations of a connection one after the
    * other, while many may be queued.
    */
   readonly slotSets = new LaneNumbers();

@@ -5,7 +5,10 @@
 
 /** Finds the lowest free lane by halving, because a file may keep any number of things open at once. */
 export class LaneNumbers {
-  /** A tree of minima: when each lane was released (Infinity: it is busy), behind the minima of two neighbours each. */
+  /**
+   * A tree of minima. Its leaves are the times when the lanes were released (Infinity: the lane is busy). Each node above is the minimum of
+   * two neighbours.
+   */
   private freeAt = new Float64Array(2).fill(Infinity);
   private made = 0;
 
