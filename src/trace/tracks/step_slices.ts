@@ -56,7 +56,7 @@ export class StepSlices {
   /** Both 0: no arrow. */
   readonly flowHigh = new Uint32Array(ROWS);
   readonly flowLow = new Uint32Array(ROWS);
-  /** Of an end: further arguments. */
+  /** Further arguments. Only an end has them. */
   readonly args: Args[] = new Array<Args>(ROWS).fill(NO_ARGS);
 
   /** `take` gets the number of rows. It must read them at once, because they are overwritten afterwards. */

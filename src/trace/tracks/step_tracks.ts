@@ -13,12 +13,13 @@ import { setTransferId, transferName } from '../../model/identity.js';
 import { LEFT, STARTED, STOPPED, type StepEvents } from '../../model/step_events.js';
 import { NONE, type StepTable } from '../../model/step_table.js';
 import { StepPhase, type Op } from '../../model/types.js';
+import { WAIT_OF } from '../../model/waits.js';
 import type { ByteCounters } from './byte_counters.js';
 import type { Slot, Slots } from './connections.js';
 import type { TrackContext } from './context.js';
 import type { FlowCensus } from './flow_census.js';
 import type { Args, ArgValue, FlowId } from './sink.js';
-import { NO_VALUE, StepName, type StepSlices } from './step_slices.js';
+import { NO_VALUE, STEP_NAMES, StepName, type StepSlices } from './step_slices.js';
 import type { Hash64 } from '../../base/hash.js';
 
 /** What the steps of an operation need of its drawing. */
@@ -96,7 +97,7 @@ export class StepTracks {
     }
     const bytes = carriesBytes(phase) && steps.bytes[row] !== NONE ? steps.bytes[row]! : NO_VALUE;
     const flow = phase === StepPhase.FlushWait ? this.arrowOf(steps, row) : null;
-    this.slices.phase(slot.track, at, NAME_OF[phase], bytes, flow);
+    this.slices.phase(slot.track, at, NAME_OF[phase]!, bytes, flow);
   }
 
   /** `byItself`: NCCL stopped the step. */
@@ -178,15 +179,10 @@ export class StepTracks {
   }
 }
 
-const NAME_OF: Readonly<Record<StepPhase, StepName>> = {
-  [StepPhase.Posted]: StepName.Step,
-  [StepPhase.SendGpuWait]: StepName.Gpu,
-  [StepPhase.PeerWait]: StepName.Peer,
-  [StepPhase.SendWait]: StepName.Send,
-  [StepPhase.RecvWait]: StepName.Recv,
-  [StepPhase.FlushWait]: StepName.Flush,
-  [StepPhase.RecvGpuWait]: StepName.Gpu,
-};
+/** By phase. A step that is only posted has no slice below `step`. */
+const NAME_OF = Object.values(StepPhase).map(
+  (phase) => (STEP_NAMES as readonly string[]).indexOf(WAIT_OF[phase]) as StepName,
+);
 
 const carriesBytes = (phase: StepPhase): boolean =>
   phase === StepPhase.SendWait || phase === StepPhase.FlushWait;
