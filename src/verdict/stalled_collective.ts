@@ -1,5 +1,6 @@
 /** The collective in which a communicator stalls: its oldest unfinished one that most ranks are in. */
 
+import { addTo } from '../base/grouped.js';
 import type { TraceNs } from '../base/time.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
 import {
@@ -10,7 +11,7 @@ import {
   partlyAbsentFrom,
   SILENT_AFTER,
 } from './absence.js';
-import { commOf, knownUntilOf, lastMoveIn, type Case } from './case.js';
+import { cached, commOf, knownUntilOf, lastMoveIn, type Case } from './case.js';
 import type { RankWitness, WitnessedWork } from './file_facts.js';
 import { goneSince } from './process_states.js';
 import { MUCH_LONGER, type Stall } from './stall.js';
@@ -75,7 +76,7 @@ function isLeftBehind(one: Collective, unfinished: readonly Collective[], { rank
 function mayHaveEnded(one: Collective, comm: ClusterComm, ranks: readonly RankWitness[]): boolean {
   if (begun(one).length === 0 || one.absent.length > 0) return false;
   return begun(one).every((file) => {
-    const works = ranks[file]!.pending.works.filter((work) => isOf(ranks[file]!, work, comm, one));
+    const works = pendingIn(ranks[file]!, comm, one);
     return works.length > 0 && works.every(({ lostSince }) => lostSince > 0);
   });
 }
@@ -90,9 +91,7 @@ export function collectiveStall(comm: ClusterComm, collective: Collective, evide
   const isAborted = collective.open.length === 0 && collective.aborted.length > 0;
   const entered = begun(collective);
   const works = entered.flatMap((file) =>
-    ranks[file]!.pending.works.flatMap((work) =>
-      isOf(ranks[file]!, work, comm, collective) ? [{ file, work }] : [],
-    ),
+    pendingIn(ranks[file]!, comm, collective).map((work) => ({ file, work })),
   );
   const absent = absentFrom(collective, comm, ranks);
   const gone = isEndNotKnown(collective) ? goneBefore(collective, goneIn(comm, evidence), comm, ranks) : [];
@@ -139,10 +138,19 @@ function longestPause({ collectives }: ClusterComm, pending: Collective | null =
   return longest;
 }
 
-function isOf(rank: RankWitness, work: WitnessedWork, { commId }: ClusterComm, one: Collective): boolean {
-  const isSame = work.func === one.func && work.seq === one.seq && work.ordinal === one.ordinal;
-  return isSame && commOf(rank, work)?.commId === commId;
-}
+type CallOf = Pick<WitnessedWork, 'func' | 'seq' | 'ordinal'>;
+
+const callKey = ({ func, seq, ordinal }: CallOf): string => `${func} ${seq} ${ordinal}`;
+
+/** By call. A file may hold any number of works that did not end. */
+const pendingWorks = cached(({ pending }: RankWitness): ReadonlyMap<string, readonly WitnessedWork[]> => {
+  const byCall = new Map<string, WitnessedWork[]>();
+  for (const work of pending.works) addTo(byCall, callKey(work), work);
+  return byCall;
+});
+
+const pendingIn = (rank: RankWitness, { commId }: ClusterComm, one: Collective): WitnessedWork[] =>
+  (pendingWorks(rank).get(callKey(one)) ?? []).filter((work) => commOf(rank, work)?.commId === commId);
 
 const lastMoveOf = ({ commId, files }: ClusterComm, ranks: readonly RankWitness[]): TraceNs =>
   files.reduce((latest, file) => Math.max(latest, lastMoveIn(commId, ranks[file]!)), 0) as TraceNs;

@@ -8,6 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import { ForgedFile } from '../support/forged_file.js';
+import { randomOf } from '../support/forged_values.js';
+import { grower } from '../support/grown_file.js';
 import { temporaryFolder } from '../support/made_up_run.js';
 import { mergeWith, recordedAt, type Sample, samplesIn } from './run_with.js';
 
@@ -111,5 +113,14 @@ it('one step that began 65 hours later costs neither minutes nor the clocks of o
   const file = new ForgedFile(recordedAt(sample, 0)).set('steps.StartProxyStep.tick', 2 ** 49 - 1, 38);
   const { report, cpuMs } = await mergeWith(sample, 0, file.bytes, folder);
   expect(report!.clocks.map(({ source }) => source)).toEqual(['realtime', 'traffic', 'traffic', 'traffic']);
+  expect(cpuMs).toBeLessThan(4000);
+});
+
+it('32,768 collectives in flight do not cost time with the square of their number', async () => {
+  const sample = samples.get('graph')!;
+  const { bytes, changes } = grower(recordedAt(sample, 0))!(randomOf(101), 32_768);
+  expect(changes[0]).toBe('32768 times host.StartColl');
+  const { refused, cpuMs } = await mergeWith(sample, 0, bytes, folder);
+  expect(refused).toBeNull();
   expect(cpuMs).toBeLessThan(4000);
 });

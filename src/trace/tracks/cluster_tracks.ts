@@ -9,9 +9,10 @@ import type { TraceNs } from '../../base/time.js';
 import { busBandwidthSteps, collectiveSize, type BusyTime } from '../../cluster/bandwidth.js';
 import type { ClusterComm, Collective } from '../../cluster/types.js';
 import { commSizeText } from './comm_groups.js';
+import { DueEnds } from './due_ends.js';
 import { collectiveCorrelation } from '../../model/identity.js';
 import { Lanes, laneName } from './lanes.js';
-import type { Args, ArgValue, SliceRef, TrackRef, TrackSink } from './sink.js';
+import type { Args, ArgValue, TrackRef, TrackSink } from './sink.js';
 
 export interface ClusterLabels {
   /** A file's rank in the job, as text. For a process with several ranks: the rank that is `inComm` in a communicator. */
@@ -57,8 +58,10 @@ const isWanted = (one: Collective, wanted: WantedCall): boolean =>
 
 /** By name; if several communicators share one (each group of 8 is "tp"), with their ids. */
 function titlesOf(comms: readonly ClusterComm[]): string[] {
+  const named = new Map<string, number>();
+  for (const { name } of comms) named.set(name, (named.get(name) ?? 0) + 1);
   return comms.map(({ name, commId, nRanks }) => {
-    const isUnique = name !== '' && comms.filter((other) => other.name === name).length === 1;
+    const isUnique = name !== '' && named.get(name) === 1;
     const parts = [name, isUnique ? '' : hex64(commId), `(${commSizeText(nRanks)})`];
     return parts.filter((part) => part !== '').join(' ');
   });
@@ -85,8 +88,8 @@ const BUSBW_ORDER = LANES_PER_COMM - 1;
 
 class CommLanes {
   private readonly lanes: Lanes<TrackRef>;
-  /** Open slices whose end is known, by end. */
-  private readonly due: { end: TraceNs; lane: number; slice: SliceRef }[] = [];
+  /** Of open slices whose end is known. */
+  private readonly dueEnds = new DueEnds();
   private readonly busy: BusyTime[] = [];
 
   constructor(
@@ -113,7 +116,7 @@ class CommLanes {
     let found: number | null = null;
     const collectives = [...this.comm.collectives].sort((a, b) => a.firstArrival - b.firstArrival);
     for (const collective of collectives) {
-      this.closeUpTo(collective.firstArrival);
+      this.dueEnds.flush(collective.firstArrival);
       const lane = this.lanes.acquire();
       const isNamed = wanted !== null && isWanted(collective, wanted);
       if (isNamed) found = lane;
@@ -127,9 +130,13 @@ class CommLanes {
         ),
       });
       const end = drawnUntil(collective);
-      if (end !== null) this.schedule({ end, lane, slice });
+      if (end === null) continue;
+      this.dueEnds.schedule(end, (at) => {
+        this.sink.end(this.lanes.track(lane), at, slice);
+        this.lanes.release(lane);
+      });
     }
-    this.closeUpTo(Infinity);
+    this.dueEnds.flush(Infinity);
     this.drawBusBandwidth();
     return wanted && this.comm.collectives.length > 0 ? laneName(this.place.title, found ?? 0) : null;
   }
@@ -145,20 +152,6 @@ class CommLanes {
       description: BUSBW,
     });
     for (const { at, busbw } of busBandwidthSteps(this.busy)) this.sink.counter(track, at, round(busbw));
-  }
-
-  private schedule(entry: { end: TraceNs; lane: number; slice: SliceRef }): void {
-    let at = this.due.length;
-    while (at > 0 && this.due[at - 1]!.end > entry.end) at--;
-    this.due.splice(at, 0, entry);
-  }
-
-  private closeUpTo(now: number): void {
-    while (this.due.length > 0 && this.due[0]!.end <= now) {
-      const { end, lane, slice } = this.due.shift()!;
-      this.sink.end(this.lanes.track(lane), end, slice);
-      this.lanes.release(lane);
-    }
   }
 
   private args(collective: Collective): Args {

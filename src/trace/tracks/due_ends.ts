@@ -8,25 +8,46 @@ import type { TraceNs } from '../../base/time.js';
 interface Due {
   readonly at: TraceNs;
   readonly end: (at: TraceNs) => void;
+  /** Ends at the same time are written in the order in which they were scheduled. */
+  readonly number: number;
 }
 
 export class DueEnds {
-  /** Latest first, because the next one is taken from the end of the list. Few are open at a time. */
-  private readonly queue: Due[] = [];
+  /** A binary heap, the earliest first. A file may keep any number of things open at once. */
+  private readonly heap: Due[] = [];
+  private scheduled = 0;
 
   schedule(at: TraceNs, end: (at: TraceNs) => void): void {
-    let i = this.queue.length;
-    while (i > 0 && this.queue[i - 1]!.at <= at) i--;
-    this.queue.splice(i, 0, { at, end });
+    const { heap } = this;
+    const due = { at, end, number: this.scheduled++ };
+    let place = heap.length;
+    for (let above; place > 0 && isBefore(due, heap[(above = (place - 1) >> 1)]!); place = above)
+      heap[place] = heap[above]!;
+    heap[place] = due;
   }
 
   /** Writes every end at or before `at`. */
   flush(at: number): void {
-    for (;;) {
-      const next = this.queue.at(-1);
-      if (!next || next.at > at) return;
-      this.queue.pop();
+    for (let next; (next = this.heap[0]) && next.at <= at;) {
+      this.removeFirst();
       next.end(next.at);
     }
   }
+
+  private removeFirst(): void {
+    const { heap } = this;
+    const last = heap.pop()!;
+    if (heap.length === 0) return;
+    let place = 0;
+    for (;;) {
+      let below = 2 * place + 1;
+      if (below + 1 < heap.length && isBefore(heap[below + 1]!, heap[below]!)) below++;
+      if (below >= heap.length || !isBefore(heap[below]!, last)) break;
+      heap[place] = heap[below]!;
+      place = below;
+    }
+    heap[place] = last;
+  }
 }
+
+const isBefore = (a: Due, b: Due): boolean => a.at < b.at || (a.at === b.at && a.number < b.number);

@@ -7,6 +7,7 @@
  * as many lanes as needed.
  */
 
+import { firstIndex } from '../../base/first_index.js';
 import type { TraceNs } from '../../base/time.js';
 import type { HostKind, HostSpan } from '../../model/types.js';
 import type { Lease } from '../../model/recording.js';
@@ -14,7 +15,7 @@ import { RANK_ORDER } from './comm_groups.js';
 import type { TrackContext } from './context.js';
 import { hostArgs, hostName } from './host_labels.js';
 import { copyCorrelation } from '../../model/identity.js';
-import { laneName } from './lanes.js';
+import { laneName, LaneNumbers } from './lanes.js';
 import type { Args, SliceRef, TrackRef } from './sink.js';
 
 interface OpenSpan {
@@ -24,12 +25,17 @@ interface OpenSpan {
 
 /** One row: the open calls, outermost first. */
 interface Lane {
+  readonly number: number;
   readonly track: TrackRef;
   readonly stack: OpenSpan[];
 }
 
 interface HostThread {
   readonly lanes: Lane[];
+  /** Lanes with open calls, and the first one. */
+  readonly taken: LaneNumbers;
+  /** Where each open call is. */
+  readonly laneOf: Map<HostSpan, Lane>;
   readonly describe: (lane: number) => TrackRef;
   /** Threads share an overflow ring, or spans are parallel. Then only a parent encloses a span. */
   readonly shared: boolean;
@@ -67,6 +73,7 @@ const MOST_THREADS = 16;
 export class HostTracks {
   private group: TrackRef | undefined;
   private readonly threads = new Map<string, HostThread>();
+  /** In order of time. */
   private readonly leasesByRing = new Map<number, readonly Lease[]>();
   /** The result of the last look-up, because calls come in bursts. */
   private last: {
@@ -80,20 +87,21 @@ export class HostTracks {
   start(span: HostSpan, at: TraceNs): void {
     const thread = this.threadOf(span);
     this.closeForgotten(thread, span, at);
-    this.push(chooseLane(thread, span), span, at, this.args(span));
+    this.push(thread, chooseLane(thread, span), span, at, this.args(span));
   }
 
   stop(span: HostSpan, at: TraceNs): void {
     const thread = this.threadOf(span);
-    const lane = laneOf(thread, span);
+    const lane = thread.laneOf.get(span);
+    // Its slice was ended already.
     if (!lane) return;
     const depth = depthOf(lane, span);
     const inner = lane.stack.splice(depth + 1);
     for (const open of inner.reverse())
       this.context.sink.end(lane.track, at, open.slice, { args: [['cut', true]] });
-    this.pop(lane, at);
+    this.pop(thread, lane, at);
     for (const open of inner.reverse()) {
-      this.push(newLane(thread), open.span, at, [['continued', true], ...this.args(open.span)]);
+      this.push(thread, newLane(thread), open.span, at, [['continued', true], ...this.args(open.span)]);
     }
   }
 
@@ -104,19 +112,22 @@ export class HostTracks {
       if (lane.stack.length === 0) continue;
       const same = lane.stack.find((open) => open.span.kind === span.kind);
       while (same && lane.stack.includes(same)) {
-        this.pop(lane, at, [['stop', 'not recorded']]);
+        this.pop(thread, lane, at, [['stop', 'not recorded']]);
       }
     }
   }
 
-  private push(lane: Lane, span: HostSpan, at: TraceNs, args: Args): void {
+  private push(thread: HostThread, lane: Lane, span: HostSpan, at: TraceNs, args: Args): void {
     const correlation = copyCorrelation(span);
     const slice = this.context.sink.begin(lane.track, at, hostName(span), { args, correlation });
     lane.stack.push({ span, slice });
+    thread.laneOf.set(span, lane);
   }
 
-  private pop(lane: Lane, at: TraceNs, args?: Args): void {
+  private pop(thread: HostThread, lane: Lane, at: TraceNs, args?: Args): void {
     const open = lane.stack.pop()!;
+    thread.laneOf.delete(open.span);
+    if (lane.stack.length === 0 && lane.number > 0) thread.taken.release(lane.number);
     this.context.sink.end(lane.track, at, open.slice, { args });
   }
 
@@ -134,7 +145,9 @@ export class HostTracks {
   private leasesOf(ring: number): readonly Lease[] {
     let leases = this.leasesByRing.get(ring);
     if (!leases) {
-      leases = this.context.file.leases.filter((lease) => lease.ring === ring);
+      leases = this.context.file.leases
+        .filter((lease) => lease.ring === ring)
+        .sort((a, b) => a.fromTick - b.fromTick);
       this.leasesByRing.set(ring, leases);
     }
     return leases;
@@ -181,6 +194,8 @@ export class HostTracks {
     const description = watched?.description ?? CALLS;
     return {
       lanes: [],
+      taken: new LaneNumbers(),
+      laneOf: new Map(),
       shared: isOverflow || watched !== undefined,
       describe: (lane) =>
         sink.describe({
@@ -195,12 +210,6 @@ export class HostTracks {
   }
 }
 
-/** undefined: its slice was ended already. */
-function laneOf({ lanes }: HostThread, span: HostSpan): Lane | undefined {
-  for (const lane of lanes) if (depthOf(lane, span) >= 0) return lane;
-  return undefined;
-}
-
 /** -1: it is not there. Nearly always the innermost. */
 function depthOf({ stack }: Lane, span: HostSpan): number {
   let depth = stack.length - 1;
@@ -209,28 +218,22 @@ function depthOf({ stack }: Lane, span: HostSpan): number {
 }
 
 function newLane(thread: HostThread): Lane {
-  const free = thread.lanes.find((lane) => lane.stack.length === 0 && lane !== thread.lanes[0]);
-  if (free) return free;
-  const lane = { track: thread.describe(thread.lanes.length), stack: [] };
-  thread.lanes.push(lane);
-  return lane;
+  const number = thread.taken.acquire();
+  return (thread.lanes[number] ??= { number, track: thread.describe(number), stack: [] });
 }
 
 function chooseLane(thread: HostThread, span: HostSpan): Lane {
-  if (thread.lanes.length === 0) return newLane(thread);
-  const [first] = thread.lanes as [Lane];
-  if (!thread.shared || first.stack.length === 0) return first;
-  const parents = thread.lanes.find((lane) => lane.stack.at(-1)?.span === span.parent);
-  return parents ?? newLane(thread);
+  const [first] = thread.lanes;
+  if (first && (!thread.shared || first.stack.length === 0)) return first;
+  const { parent } = span;
+  const lane = parent && thread.laneOf.get(parent);
+  return lane?.stack.at(-1)?.span === parent ? lane : newLane(thread);
 }
 
-/** `leases`: of its ring. */
+/** `leases`: of its ring, in order of time. A thread has a ring to itself, so the newest one before the call counts. */
 function leaseAt(leases: readonly Lease[], { start }: HostSpan): Lease | undefined {
-  for (let i = leases.length - 1; i >= 0; i--) {
-    const lease = leases[i]!;
-    if (lease.fromTick <= start && (lease.endTick === null || start <= lease.endTick)) return lease;
-  }
-  return undefined;
+  const lease = leases[firstIndex(leases.length, (i) => leases[i]!.fromTick > start) - 1];
+  return lease === undefined || (lease.endTick !== null && lease.endTick < start) ? undefined : lease;
 }
 
 function threadTitle(ring: number, lease: Lease | undefined, isOverflow: boolean): string {
