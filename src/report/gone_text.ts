@@ -49,7 +49,7 @@ export function copyLines(silent: readonly Silent[], report: VerdictReport): str
   return [labelled('or copied', `the file${whose} earlier than others: a copy cannot tell`)];
 }
 
-/** Processes that must have died, because the others ended in order later. */
+/** Processes that have died, or must have, because the others ended in order later. */
 export function neverClosedLines(
   gone: readonly Silent[],
   report: VerdictReport,
@@ -64,9 +64,15 @@ export function neverClosedLines(
 }
 
 /** Ranks whose last sign came before that of the others. */
-export function heartbeatLines(silent: readonly Silent[], until: number, report: VerdictReport): string[] {
+export function heartbeatLines(all: readonly Silent[], until: number, report: VerdictReport): string[] {
+  const silent = all.filter(({ isGone }) => !isGone);
+  const died = neverClosedLines(
+    all.filter(({ isGone }) => isGone),
+    report,
+    'process died',
+  );
   const [first] = silent;
-  if (!first) return [];
+  if (!first) return died;
   const who =
     silent.length === 1 ? `rank ${rankWithHost(report, first.file)}` : rankList(filesOf(silent), report);
   const { lastSign } = first;
@@ -74,5 +80,5 @@ export function heartbeatLines(silent: readonly Silent[], until: number, report:
     lastSign === null
       ? 'ever'
       : `since ${clockTime(report, lastSign)} (${durationText(Math.max(0, until - lastSign))} before the end)`;
-  return [labelled('no heartbeat', `${who} ${since}`)];
+  return [...died, labelled('no heartbeat', `${who} ${since}`)];
 }

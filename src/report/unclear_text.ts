@@ -71,6 +71,8 @@ function silentTitle(silent: readonly Silent[], end: number, report: VerdictRepo
   const { endsNotKnown, sampled, muted } = report.verdict;
   const isAllKnown = endsNotKnown === 0 && sampled.length + muted.length === 0;
   const isOne = silent.length === 1;
+  if (silent.every(({ isGone }) => isGone))
+    return `the job goes on: ${isOne ? "a rank's process" : `${silent.length} processes`} died`;
   if (!silent.some((one) => missedHeartbeat(one, end)))
     return `anything is stuck: ${isOne ? 'a rank did not close its file' : 'ranks did not close their files'}`;
   if (!isAllKnown) return 'anything is stuck: ranks fell silent, and not all is recorded';
@@ -114,8 +116,8 @@ function idleLines(
 }
 
 /** A rank can be silent without a missed heartbeat, if other files were closed later. */
-const missedHeartbeat = ({ lastSign }: Silent, end: number): boolean =>
-  lastSign === null || end - lastSign > OVERDUE;
+const missedHeartbeat = ({ lastSign, isGone }: Silent, end: number): boolean =>
+  isGone || lastSign === null || end - lastSign > OVERDUE;
 
 export const silentLines = (silent: readonly Silent[], end: number, report: VerdictReport): string[] => [
   ...heartbeatLines(

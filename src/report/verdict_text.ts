@@ -113,10 +113,17 @@ function wayText(way: Way, call: number | null, report: VerdictReport): string {
   return `${callText(way, callNumber(call))} (${wayArguments(way)}) ${clockTime(report, at)}`;
 }
 
-function working({ end, stalledFor, files, silent, isLive }: Working, report: VerdictReport): string[] {
+function working(
+  { end, stalledFor, files, isUnfinished, silent, isLive }: Working,
+  report: VerdictReport,
+): string[] {
   const when = isLive ? 'at the end' : 'when the records end';
+  const who = rankList(files, report);
   return [
-    `WORKING  unfinished ${when}, too briefly for a hang: ${rankList(files, report)}`,
+    isUnfinished
+      ? `WORKING  unfinished ${when}, too briefly for a hang: ${who}`
+      : `WORKING  ${when} the last work of ${who} may be unfinished`,
+    ...(isUnfinished ? [] : [labelled('seen', seenText(report))]),
     ...(isLive
       ? []
       : [labelled('after that', 'not known: no heartbeat was recent when the files were read')]),

@@ -7,7 +7,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { processNow, streamRankFile } from '../rankfile/index.js';
 import type { RunMember } from '../runs/run.js';
-import { wasFresh } from '../verdict/evidence/run_verdict.js';
+import { hasRingsOfGone, wasFresh } from '../verdict/evidence/run_verdict.js';
 
 /** ms: a live process writes a heartbeat within this time. */
 const LONGEST = 2000;
@@ -21,9 +21,12 @@ interface ScannedMembers {
   readonly members: readonly Pick<RunMember, 'scan'>[];
 }
 
-/** By file. Closed files are not alive. A snapshot contains the time when it was made. */
+/** By file. Closed files and processes that have certainly ended are not alive. A snapshot contains the time when it was made. */
 export const seemAlive = ({ members }: ScannedMembers): boolean[] =>
-  members.map(({ scan }) => scan.header.life !== 'closed' && (wasFresh(scan) || isStarved(scan)));
+  members.map(
+    ({ scan }) =>
+      scan.header.life !== 'closed' && !hasRingsOfGone(scan.header) && (wasFresh(scan) || isStarved(scan)),
+  );
 
 /** The processes in `alive` that get a newer heartbeat within 2 s, or that still run without a heartbeat. `paths`: by file. */
 export async function stillAlive(

@@ -71,23 +71,32 @@ export function knownUntilOf(files: readonly number[], ranks: readonly RankWitne
 const SET_UP_WITHIN = 1e9;
 
 /**
- * ns: how long the records of `file`, known until `until`, go on after `at` of another file. If no clock relates the two, both times count
- * from the set-up of their common communicator. -Infinity: not known.
+ * ns: how much later `until` of `file` is than `at` of `other`, at least. If no clock relates the two, both times count from the set-up of
+ * a communicator they share. -Infinity: not known.
  */
-export function knownAfter(
+export function laterBy(
   [file, until]: readonly [number, number],
   [other, at]: readonly [number, number],
-  commId: bigint,
-  { ranks, comparable }: Facts,
+  { ranks, comparable, clockBound }: Facts,
 ): number {
-  if (comparable([file, other])) return until - at;
-  const own = setUp(ranks[file]!, commId);
-  const its = setUp(ranks[other]!, commId);
-  return own === null || its === null ? -Infinity : until - own - (at - its) - SET_UP_WITHIN;
+  if (comparable([file, other])) return until - at - clockBound(file, other, at as TraceNs);
+  const its = setUps(ranks[other]!);
+  for (const [commId, own] of setUps(ranks[file]!)) {
+    const since = its.get(commId);
+    if (since !== undefined) return until - own - (at - since) - SET_UP_WITHIN;
+  }
+  return -Infinity;
 }
 
-const setUp = ({ communicators }: RankWitness, commId: bigint): TraceNs | null =>
-  [...communicators.values()].find((comm) => comm.commId === commId)?.init ?? null;
+/** Communicator → when it was set up. */
+const setUps = cached(
+  ({ communicators }: RankWitness): ReadonlyMap<bigint, TraceNs> =>
+    new Map(
+      [...communicators.values()].flatMap(({ commId, init }) =>
+        commId === 0n || init === null ? [] : [[commId, init] as const],
+      ),
+    ),
+);
 
 export function commOf(rank: RankWitness, { comm }: WitnessedWork): WitnessedComm | null {
   return comm === null ? null : (rank.communicators.get(comm) ?? null);

@@ -3,7 +3,7 @@
 import { addTo } from '../base/grouped.js';
 import { hex64 } from '../base/hex.js';
 import { SHORTEST_HANG } from './absence.js';
-import { knownAfter, type Case } from './case.js';
+import { laterBy, type Case } from './case.js';
 import { byFile, callersByComm, evidenceAt, shapeAt, type Placed } from './placed_calls.js';
 import type { Behind } from './types.js';
 
@@ -22,7 +22,7 @@ export function behindOthers(evidence: Case): Behind[] {
       if (end >= most.end || end < most.from) continue;
       const knownUntil = Math.min(ranks[file]!.reach.knownUntil, calls.until);
       const call = most.calls.at(end - most.from);
-      if (knownAfter([file, knownUntil], [most.file, call], commId, evidence) < SHORTEST_HANG) continue;
+      if (laterBy([file, knownUntil], [most.file, call], evidence) < SHORTEST_HANG) continue;
       addTo(byEnd, end, caller);
     }
     const fewestFirst = [...byEnd].sort(([a], [b]) => a - b);

@@ -4,6 +4,7 @@
  * can go on, or if it has lasted much longer than anything before.
  */
 
+import { maxOf } from '../base/extremes.js';
 import { addTo } from '../base/grouped.js';
 import { hungAfter, isHang, isWorthReporting, mayGoOn } from './is_hang.js';
 import { endOfRun, type Case, type Facts } from './case.js';
@@ -26,7 +27,7 @@ import { slowest, type Judged } from './slowness.js';
 import type { Stall } from './stall.js';
 import { findStalls } from './find_stalls.js';
 import type { RankWitness } from './file_facts.js';
-import type { Broken, Silent, Unclear, Verdict, VerdictKind } from './types.js';
+import type { Broken, Silent, Unclear, Verdict, VerdictKind, Working } from './types.js';
 
 export function judge(facts: Facts): Verdict {
   const evidence: Case = { ...facts, processes: processStates(facts) };
@@ -123,7 +124,12 @@ function withoutMismatch(
     );
     const gone = [
       ...silent,
-      ...others.map((file) => ({ file, lastSign: ranks[file]!.life.lastSign, mayBeCopy: false })),
+      ...others.map((file) => ({
+        file,
+        lastSign: ranks[file]!.life.lastSign,
+        mayBeCopy: false,
+        isGone: true,
+      })),
     ].sort((a, b) => a.file - b.file);
     const files = new Set(ended.works.map(({ file }) => file));
     return {
@@ -137,28 +143,38 @@ function withoutMismatch(
       },
     };
   }
-  if (unfinished.length > 0) {
-    const end = endOfRun(ranks);
-    const moved = ranks.flatMap(({ pace }) => [...pace.lastMove.values()]);
-    // If nothing ever moved, the stall began with the trace.
-    const stalledFor = moved.length === 0 ? end : end - moved.reduce((a, b) => (b > a ? b : a));
-    return {
-      kind: 'working',
-      working: {
-        end,
-        stalledFor,
-        files: unfinished,
-        silent,
-        isLive: ranks.some(({ life }) => life.isAlive),
-      },
-    };
-  }
+  if (unfinished.length > 0)
+    return { kind: 'working', working: workingIn(unfinished, true, silent, evidence) };
   if (ranks.every(({ pace }) => pace.lastMove.size === 0)) return { kind: 'nothing' };
   const quiet = unclearOf(silent);
   if (quiet) return { kind: 'unclear', unclear: quiet };
-  return late
-    ? { kind: 'unclear', unclear: unclearWhetherSlow(late, silent, evidence) }
+  if (late) return { kind: 'unclear', unclear: unclearWhetherSlow(late, silent, evidence) };
+  // The records of these ranks stop, and do not say whether their last work ended.
+  const stopped = ranks.flatMap(({ life, pending }, file) =>
+    !life.isClosed && !life.isAlive && pending.lastWithoutEnd.length > 0 ? [file] : [],
+  );
+  return stopped.length > 0
+    ? { kind: 'working', working: workingIn(stopped, false, silent, evidence) }
     : { kind: 'healthy', silent };
+}
+
+function workingIn(
+  files: readonly number[],
+  isUnfinished: boolean,
+  silent: readonly Silent[],
+  { ranks }: Case,
+): Working {
+  const end = endOfRun(ranks);
+  const moved = ranks.flatMap(({ pace }) => [...pace.lastMove.values()]);
+  return {
+    end,
+    // If nothing ever moved, the stall began with the trace.
+    stalledFor: moved.length === 0 ? end : end - maxOf(moved),
+    files,
+    isUnfinished,
+    silent,
+    isLive: ranks.some(({ life }) => life.isAlive),
+  };
 }
 
 /** The first break. The other breaks are listed as waiting for it, or are reported beside it. */

@@ -1,33 +1,40 @@
 /**
  * The state of each file's process, decided once for all rules. Files of a running job are copied one after the other, so an older copy of
- * a live rank's file makes the rank look silent. Nothing is claimed across unrelated clocks.
+ * a live rank's file makes the rank look silent. Nothing is claimed across files without a common clock or communicator.
  */
 
 import { COPIED_WITHIN } from '../scan/read_order.js';
+import { maxOf } from '../base/extremes.js';
 import type { TraceNs } from '../base/time.js';
 import { SILENT_AFTER } from './absence.js';
-import { lastSignOf, type Case, type Facts } from './case.js';
+import { lastSignOf, laterBy, type Case, type Facts } from './case.js';
 import { livedLater } from './older_copies.js';
 import type { ProcessState, Silent } from './types.js';
 
 export function processStates(facts: Facts): ProcessState[] {
   const { ranks, comparable } = facts;
   const all = ranks.map((_, file) => file);
-  const end = comparable(all) ? lastSignOf(all, ranks) : null;
+  const newest = all.map((file) => lastSignOf([file], ranks));
+  const end = comparable(all) ? maxOf(newest) : null;
   // If files were read in place, or if the job has ended, no file is an earlier copy.
   const isAtEnd = ranks.some(({ life }) => life.isAlive || life.isClosed);
-  return ranks.map(({ life: { lastSign, isClosed, isAlive, isNoEarlierCopy } }, file): ProcessState => {
-    if (isClosed || isAlive) return { state: isClosed ? 'ended' : 'alive', lastSign, isSure: true };
-    if (lastSign === null) return { state: 'silent', lastSign, isSure: true };
-    const onItsAxis = (): number[] => all.filter((other) => comparable([file, other]));
-    const behind = (end ?? lastSignOf(onItsAxis(), ranks)) - lastSign;
-    // If others were closed after its last sign, the rank is silent even without a missed heartbeat: the others ended in order, and it did
-    // not.
-    if (behind <= SILENT_AFTER && !othersEndedAfter(file, all, facts))
-      return { state: 'alive', lastSign, isSure: false };
-    const isSure = isAtEnd || isNoEarlierCopy || behind > COPIED_WITHIN;
-    return { state: livedLater(file, facts) ? 'copy' : 'silent', lastSign, isSure };
-  });
+  const isOver = !ranks.some(({ life }) => life.isAlive);
+  return ranks.map(
+    ({ life: { lastSign, isClosed, isAlive, isNoEarlierCopy, isGone } }, file): ProcessState => {
+      if (isClosed || isAlive) return { state: isClosed ? 'ended' : 'alive', lastSign, isSure: true };
+      // The others live, so it did not end with the job.
+      if (lastSign === null || (isGone && !isOver)) return { state: 'silent', lastSign, isSure: true };
+      const behindOther = (other: number): number =>
+        laterBy([other, newest[other]!], [file, lastSign], facts);
+      const behind = end === null ? maxOf(all.map(behindOther)) : end - lastSign;
+      // If others were closed after its last sign, the rank is silent even without a missed heartbeat: the others ended in order, and it did
+      // not.
+      if (behind <= SILENT_AFTER && !othersEndedAfter(file, all, facts))
+        return { state: 'alive', lastSign, isSure: false };
+      const isSure = isAtEnd || isNoEarlierCopy || behind > COPIED_WITHIN;
+      return { state: livedLater(file, facts) ? 'copy' : 'silent', lastSign, isSure };
+    },
+  );
 }
 
 /**
@@ -35,13 +42,14 @@ export function processStates(facts: Facts): ProcessState[] {
  * the stall. If the last sign is later, the file may be an older copy. If the rank of a copy lived on, it is not silent. But if the copy
  * lacks a record of the stall, a node may have died, and its last records were lost with its memory.
  */
-export const silentAmong = (files: readonly number[], { processes }: Case, since: TraceNs): Silent[] =>
+export const silentAmong = (files: readonly number[], { processes, ranks }: Case, since: TraceNs): Silent[] =>
   files.flatMap((file): Silent[] => {
     const { state, lastSign, isSure } = processes[file]!;
     if (state === 'ended' || state === 'alive') return [];
     const livedOn = lastSign !== null && lastSign - since > SILENT_AFTER;
     if (livedOn && state === 'copy') return [];
-    return [{ file, lastSign, mayBeCopy: !isSure && (livedOn || state === 'copy') }];
+    const mayBeCopy = !isSure && (livedOn || state === 'copy');
+    return [{ file, lastSign, mayBeCopy, isGone: ranks[file]!.life.isGone }];
   });
 
 export const silentFiles = (evidence: Case, since: TraceNs): Silent[] =>
@@ -78,13 +86,9 @@ export function goneSince(
   });
 }
 
-export const othersEndedAfter = (
-  file: number,
-  others: readonly number[],
-  { ranks, comparable, clockBound }: Facts,
-): boolean =>
+export const othersEndedAfter = (file: number, others: readonly number[], facts: Facts): boolean =>
   others.some((other) => {
-    const [sign, end] = [ranks[file]!.life.lastSign, ranks[other]!.life.lastSign];
-    if (!ranks[other]!.life.isClosed || end === null || !comparable([file, other])) return false;
-    return sign === null || end - clockBound(file, other, end) > sign;
+    const [sign, end] = [facts.ranks[file]!.life.lastSign, facts.ranks[other]!.life.lastSign];
+    if (!facts.ranks[other]!.life.isClosed || end === null) return false;
+    return laterBy([other, end], [file, sign ?? -Infinity], facts) > 0;
   });

@@ -5,7 +5,7 @@ import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import { SHORTEST_HANG } from './absence.js';
 import { behindOthers } from './fewer_calls.js';
-import { knownAfter, knownUntilOf, lastMoveIn, type Case } from './case.js';
+import { laterBy, knownUntilOf, lastMoveIn, type Case } from './case.js';
 import type { RankWitness } from './file_facts.js';
 import { TRANSFER_MAY_TAKE, type Inside, type Stall } from './stall.js';
 import { longestIn } from './stalled_collective.js';
@@ -84,8 +84,7 @@ function notInside(
   const livedOn = (file: number): boolean =>
     inside.every(
       ({ file: other, call }) =>
-        knownAfter([file, ranks[file]!.reach.knownUntil], [other, call.at], commId, evidence) >=
-        SHORTEST_HANG,
+        laterBy([file, ranks[file]!.reach.knownUntil], [other, call.at], evidence) >= SHORTEST_HANG,
     );
   const outside = files.filter((file) => !within.has(file) && !ranks[file]!.life.isClosed && livedOn(file));
   const never = outside.filter((file) => neverTransferred(ranks[file]!, commId));

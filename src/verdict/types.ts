@@ -70,7 +70,7 @@ export type VerdictKind =
    * rank is silent, and the state of its common work is not known. There were no events for much longer than before.
    */
   | { readonly kind: 'unclear'; readonly unclear: Unclear }
-  /** Work was unfinished for a short time: the files are copies of a live job, or the job ended while it worked. */
+  /** Work was unfinished for a short time, or its end is not known: the files are copies of a live job, or the job ended while it worked. */
   | { readonly kind: 'working'; readonly working: Working }
   /** `silent`: never closed, though others were later, or perhaps copies. */
   | { readonly kind: 'healthy'; readonly silent: readonly Silent[] }
@@ -159,8 +159,10 @@ export interface Working {
   /** Newest sign of any file, and time from the last move to it. */
   readonly end: TraceNs;
   readonly stalledFor: number;
-  /** Files with unfinished work. */
+  /** Files with unfinished work, or with work whose end is not known. */
   readonly files: readonly number[];
+  /** False: no work is certainly unfinished. But these files were not closed, and the end of their last work is not known. */
+  readonly isUnfinished: boolean;
   readonly silent: readonly Silent[];
   /** A heartbeat was recent when the files were read. Otherwise the processes may have died since then. */
   readonly isLive: boolean;
@@ -266,6 +268,8 @@ export interface Silent {
   readonly lastSign: TraceNs | null;
   /** Its process may have lived on, because the file may be a slightly older copy. */
   readonly mayBeCopy: boolean;
+  /** Its process has certainly ended, without closing the file. */
+  readonly isGone: boolean;
 }
 
 /** A rank that never entered, and where it is instead. */

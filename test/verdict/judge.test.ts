@@ -161,7 +161,7 @@ describe('a hang', () => {
         ]),
       ),
     );
-    expect(hang.silent).toEqual([{ file: 1, lastSign: s(12), mayBeCopy: false }]);
+    expect(hang.silent).toEqual([{ file: 1, lastSign: s(12), mayBeCopy: false, isGone: false }]);
     expect(hang.neverEntered).toEqual([]);
   });
 
@@ -363,7 +363,7 @@ describe('calls that differ', () => {
   it('are the only problem if all work ended', () => {
     expect(judge(evidence([calls(1), calls(2)], { end: 6 }))).toMatchObject({
       kind: 'mismatch',
-      besides: { kind: 'healthy' },
+      besides: { kind: 'working', working: { isUnfinished: false } },
     });
   });
 });

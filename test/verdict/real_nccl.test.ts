@@ -38,7 +38,7 @@ const RECORDINGS: Readonly<Record<string, Expected>> = {
   slow: { kind: 'slow', culprits: [2], says: [/^SLOW {2}rank 2 /, /late: +on the GPU/] },
   slowk: { kind: 'slow', culprits: [2], says: [/^SLOW {2}rank 2 /, /late: +on the GPU.*seen in kernels/] },
   hang: { kind: 'hung', culprits: [2] },
-  kill: { kind: 'hung', culprits: [2], says: [/no heartbeat: +rank 2 \(vm\)/] },
+  kill: { kind: 'hung', culprits: [2], says: [/process died: +rank 2 \(vm\)/] },
   shm: {
     kind: 'hung',
     culprits: [1],

@@ -113,7 +113,14 @@ it('fits, whatever the evidence, and lets no control character through to the te
         }),
       ),
       missing: files,
-      silent: fc.array(fc.record({ file: fc.nat(511), lastSign: fc.option(time), mayBeCopy: fc.boolean() })),
+      silent: fc.array(
+        fc.record({
+          file: fc.nat(511),
+          lastSign: fc.option(time),
+          mayBeCopy: fc.boolean(),
+          isGone: fc.boolean(),
+        }),
+      ),
       isRelated: fc.boolean(),
       mayHaveFinished: files,
       alsoHung: fc.array(

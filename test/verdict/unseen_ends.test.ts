@@ -19,6 +19,12 @@ const unclearFor = (...files: number[]) => ({
   unclear: { work: null, silent: files.map((file) => ({ file })) },
 });
 
+/** No rank is suspect, but the files do not say whether the last work ended. */
+const mayBeUnfinished = (...files: number[]) => ({
+  kind: 'working',
+  working: { files, isUnfinished: false, silent: [] },
+});
+
 describe('a rank that disappeared before a collective', () => {
   it('is named as never entered, because the others are stuck in it', () => {
     expect(judged([alive, dead, alive])).toMatchObject({
@@ -68,6 +74,30 @@ describe('a rank that disappeared before a collective', () => {
     ] as const)
       expect(judged([alive, { ...dead, ...more }, alive]).kind).toBe('unclear');
     expect(judged([alive, dead, alive], { comparable: false }).kind).not.toBe('hung');
+  });
+
+  it('is silent also if no clock relates the hosts, but both set up a communicator', () => {
+    const unrelated = (...ends: number[]) =>
+      judged(
+        ends.map((end) => ({ calls: until(7), alive: end })),
+        { comparable: false, setUp: [0.5, 0.7, 1000] },
+      );
+    expect(unrelated(20, 1.9, 1019.4)).toMatchObject(unclearFor(1));
+    // The set-ups may be a second apart, and a heartbeat may be due.
+    expect(unrelated(20, 18, 1019.4)).toMatchObject(mayBeUnfinished(0, 1, 2));
+  });
+
+  it('is named at once if its process has certainly ended while others live', () => {
+    const live: MadeUpRank = { calls: until(7), alive: 1.8, isAlive: true };
+    const gone: MadeUpRank = { ...dead, isGone: true };
+    expect(judged([live, gone, live], { end: 1.8 })).toMatchObject({
+      ...unclearFor(1),
+      unclear: { silent: [{ file: 1, isGone: true, mayBeCopy: false }] },
+    });
+    // If all have ended, it may only be the first.
+    const over: MadeUpRank = { ...live, isGone: true };
+    delete (over as { isAlive?: true }).isAlive;
+    expect(judged([over, gone, over], { end: 1.8 })).toMatchObject(mayBeUnfinished(0, 1, 2));
   });
 });
 
@@ -153,12 +183,14 @@ describe('a rank that fell silent when it had entered all that the others did', 
   });
 
   it('is not silent beside others that ended at the same time', () => {
-    expect(judged([same, same, { ...same, alive: 2.5 }]).kind).toBe('healthy');
+    const files = [same, same, { ...same, alive: 2.5 }];
+    expect(judged(files)).toMatchObject(mayBeUnfinished(0, 1, 2));
+    expect(judged(files.map((file) => ({ ...file, isAlive: true }))).kind).toBe('healthy');
   });
 
   it('is not silent while all ranks pause for a while', () => {
     const briefly = { ...alive, alive: 31 };
-    expect(judged([briefly, briefly, briefly]).kind).toBe('healthy');
+    expect(judged([briefly, briefly, briefly])).toMatchObject(mayBeUnfinished(0, 1, 2));
     expect(judged([alive, alive, alive])).toMatchObject({
       kind: 'unclear',
       unclear: { idle: { files: [0, 1, 2] } },
@@ -169,7 +201,8 @@ describe('a rank that fell silent when it had entered all that the others did', 
     const comms = { world: { id: 1n, members: [0, 1, 2] }, tp: { id: 2n, members: [0, 2] } };
     const calls: MadeUpCall[] = [done(0, 1), { ...noEnd(0, 2), comm: 'tp' }];
     const other: MadeUpRank = { calls, alive: 8 };
-    expect(judged([other, { calls: [done(0, 1)], alive: 1.5 }, other], { comms }).kind).toBe('healthy');
+    const verdict = judged([other, { calls: [done(0, 1)], alive: 1.5 }, other], { comms });
+    expect(verdict).toMatchObject({ kind: 'working', working: { files: [0, 2], isUnfinished: false } });
   });
 
   it('may have left a send or receive', () => {

@@ -177,7 +177,7 @@ export function wasFresh({ heartbeat, readAt, header }: RankScan): boolean {
  * Only `snapshot` copies the rings of a live process. Recorders save rings, and commands read them in place, only after the process has
  * ended.
  */
-const hasRingsOfGone = ({ snapshotRealtime, placement, ringPath }: RankScan['header']): boolean =>
+export const hasRingsOfGone = ({ snapshotRealtime, placement, ringPath }: RankScan['header']): boolean =>
   snapshotRealtime === null && placement === 'in-file' && ringPath !== '';
 
 const CALLS = EventType.Coll | EventType.P2p;

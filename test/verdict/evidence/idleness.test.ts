@@ -109,8 +109,8 @@ describe('a live job without any newer records', () => {
       'fewer collectives are sampled, and calls are not reported',
       { ...changed(ALL, 100_000), options: { abi: 4 } },
     ],
-  ])('is healthy, where %s', async (_, job) => {
-    expect((await judged(job)).kind).toBe('healthy');
+  ])('is not called stuck, where %s', async (_, job) => {
+    expect((await judged(job)).kind).toBe('working');
   });
 
   it.each([
@@ -131,14 +131,14 @@ describe('an earlier pause', () => {
   it('is no time in which calls were turned off', async () => {
     const off = { at: 6, events: 0 };
     const on = { at: 605, events: ALL };
-    expect((await judged(later)).kind).toBe('healthy');
+    expect((await judged(later)).kind).toBe('working');
     expect(await judged({ ...later, changes: [off, on] })).toMatchObject({
       kind: 'unclear',
       unclear: { idle: { longestBefore: 0.5 * S - 1000 } },
     });
     // What else was changed then does not matter.
     const steps = { at: 100, events: ALL & ~EventType.ProxyStep };
-    expect((await judged({ ...later, changes: [steps] })).kind).toBe('healthy');
+    expect((await judged({ ...later, changes: [steps] })).kind).toBe('working');
   });
 
   it('is not counted where changes by control are lost', async () => {
@@ -148,13 +148,13 @@ describe('an earlier pause', () => {
 
   it('is not counted where records are lost', async () => {
     const whole = { ...later, calls: [...steady(1, 6), 300, ...steady(606, 611)] };
-    expect((await judged(whole)).kind).toBe('healthy');
+    expect((await judged(whole)).kind).toBe('working');
     expect((await judged({ ...whole, lost: 10 })).kind).toBe('unclear');
   });
 
   it('may be longer than a full ring still shows', async () => {
     const wrapped = { calls: [...steady(1, 11), ...steady(111, 200)], slots: 256 };
-    expect((await judged({ ...wrapped, lives: 270 })).kind).toBe('healthy');
+    expect((await judged({ ...wrapped, lives: 270 })).kind).toBe('working');
     expect(await judged({ ...wrapped, lives: 600 })).toMatchObject({
       kind: 'unclear',
       unclear: { idle: { isPaceWhole: false, longestBefore: 0.5 * S - 1000 } },
