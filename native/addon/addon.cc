@@ -130,7 +130,27 @@ Object CarryTo(Env env, const Carry& carry) {
   return object;
 }
 
-/** assemble(words, order, carry, tickBase, farthestTick, minParts) → AssembledRecords. Holes are a Float64Array of triples. */
+template <typename Array>
+auto ColumnOf(const Object& space, const char* name) {
+  return space.Get(name).As<Array>().Data();
+}
+
+Columns ColumnsOf(const Object& space) {
+  using Napi::Float64Array;
+  using Napi::Uint32Array;
+  return {
+      ColumnOf<Float64Array>(space, "position"), ColumnOf<Float64Array>(space, "tick"),
+      ColumnOf<Napi::Uint8Array>(space, "kind"), ColumnOf<Uint32Array>(space, "word1Low"),
+      ColumnOf<Uint32Array>(space, "word1High"), ColumnOf<Uint32Array>(space, "word2Low"),
+      ColumnOf<Uint32Array>(space, "word2High"), ColumnOf<Uint32Array>(space, "extraStart"),
+      ColumnOf<Uint32Array>(space, "extra"),     ColumnOf<Uint32Array>(space, "kinds"),
+  };
+}
+
+/**
+ * assemble(words, order, carry, tickBase, farthestTick, minParts, space) → AssembledRecords, but for the records, which are in
+ * `space`. Holes are a Float64Array of triples.
+ */
 Napi::Value AssembleOf(const CallbackInfo& info) {
   const Env env = info.Env();
   const Slots slots = SlotsOf(info[0]);
@@ -138,27 +158,16 @@ Napi::Value AssembleOf(const CallbackInfo& info) {
   const TickFrame frame = {info[3].As<Napi::BigInt>().Uint64Value(&lossless), Number(info[4])};
   MinParts min_parts;
   memcpy(min_parts.data(), info[5].As<Napi::Uint8Array>().Data(), min_parts.size());
-  const Records from = Assemble(slots.first, OrderOf(info[1]), CarryOf(info[2].As<Object>()), frame, min_parts);
-
-  Object records = Object::New(env);
-  records.Set("length", static_cast<double>(from.position.size()));
-  records.Set("position", Copied<Napi::Float64Array>(env, from.position));
-  records.Set("tick", Copied<Napi::Float64Array>(env, from.tick));
-  records.Set("kind", Copied<Napi::Uint8Array>(env, from.kind));
-  records.Set("word1Low", Copied<Napi::Uint32Array>(env, from.word1_low));
-  records.Set("word1High", Copied<Napi::Uint32Array>(env, from.word1_high));
-  records.Set("word2Low", Copied<Napi::Uint32Array>(env, from.word2_low));
-  records.Set("word2High", Copied<Napi::Uint32Array>(env, from.word2_high));
-  records.Set("extraStart", Copied<Napi::Uint32Array>(env, from.extra_start));
-  records.Set("extra", Copied<Napi::Uint32Array>(env, from.extra));
+  const Columns columns = ColumnsOf(info[6].As<Object>());
+  const Assembled from =
+      Assemble(slots.first, OrderOf(info[1]), CarryOf(info[2].As<Object>()), frame, min_parts, columns);
 
   std::vector<double> holes;
   for (const Hole& hole : from.holes) holes.insert(holes.end(), {hole.from, hole.end, static_cast<double>(hole.row)});
   Object result = Object::New(env);
-  result.Set("records", records);
+  result.Set("rows", from.rows);
   result.Set("holes", Copied<Napi::Float64Array>(env, holes));
   result.Set("carry", CarryTo(env, from.carry));
-  result.Set("kinds", Copied<Napi::Uint32Array>(env, std::vector<uint32_t>(from.kinds.begin(), from.kinds.end())));
   result.Set("tooShort", from.too_short);
   result.Set("early", from.early);
   result.Set("impossible", from.impossible);
@@ -171,7 +180,7 @@ void ReadEndsOf(const CallbackInfo&) { ReadEnds(); }
 void HideNamesOf(const CallbackInfo&) { HideNames(); }
 
 /** Goes up with every change of an argument or result. src/rankfile/addon.ts uses no other number. */
-constexpr double kInterface = 3;
+constexpr double kInterface = 4;
 
 Object Init(Env env, Object exports) {
   exports.Set("interface", kInterface);

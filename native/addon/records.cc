@@ -1,5 +1,8 @@
 #include "addon/records.h"
 
+#include <string.h>
+
+#include <algorithm>
 #include <cmath>
 
 namespace addon {
@@ -10,17 +13,13 @@ using rank_file::Slot;
 uint32_t Low(uint64_t word) { return static_cast<uint32_t>(word); }
 uint32_t High(uint64_t word) { return static_cast<uint32_t>(word >> 32); }
 
+/** The row `rows` is the record being put together. It becomes valid when `rows` moves past it. */
 class Assembler {
  public:
-  Assembler(const Carry& carry, const TickFrame& frame, const MinParts& min_parts, size_t slots)
-      : frame_(frame), min_parts_(min_parts), covered_(carry.covered) {
-    const size_t most = slots + 1;
-    for (auto* column : {&out_.position, &out_.tick}) column->reserve(most);
-    out_.kind.reserve(most);
-    for (auto* column : {&out_.word1_low, &out_.word1_high, &out_.word2_low, &out_.word2_high, &out_.extra_start}) {
-      column->reserve(most);
-    }
-    out_.extra_start.push_back(0);
+  Assembler(const Carry& carry, const TickFrame& frame, const MinParts& min_parts, const Columns& to)
+      : frame_(frame), min_parts_(min_parts), to_(to), covered_(carry.covered) {
+    memset(to_.kinds, 0, 256 * sizeof *to_.kinds);
+    to_.extra_start[0] = 0;
     if (carry.has_open) Resume(carry.open);
   }
 
@@ -38,26 +37,28 @@ class Assembler {
     }
   }
 
-  Records Finish() {
+  Assembled Finish() {
     out_.carry.covered = covered_;
     out_.carry.has_open = missing_ > 0;
-    if (out_.carry.has_open) out_.carry.open = open_;
+    if (out_.carry.has_open) out_.carry.open = Suspended();
     return std::move(out_);
   }
 
  private:
   /** Kind and parts of the first slot, with the number of the next part. */
-  uint32_t NextMeta() const { return open_.meta | ((open_.meta >> 12) - missing_) << 8; }
+  uint32_t NextMeta() const { return meta_ | ((meta_ >> 12) - missing_) << 8; }
 
   void Begin(const Slot& slot, double position, uint32_t meta) {
-    open_.position = position;
-    open_.tick = Tick(slot.words[0]);
-    open_.meta = meta;
-    open_.words[0] = Low(slot.words[1]);
-    open_.words[1] = High(slot.words[1]);
-    open_.words[2] = Low(slot.words[2]);
-    open_.words[3] = High(slot.words[2]);
-    open_.extra.clear();
+    const uint32_t row = out_.rows;
+    to_.position[row] = position;
+    to_.tick[row] = Tick(slot.words[0]);
+    to_.kind[row] = static_cast<uint8_t>(meta);
+    to_.word1_low[row] = Low(slot.words[1]);
+    to_.word1_high[row] = High(slot.words[1]);
+    to_.word2_low[row] = Low(slot.words[2]);
+    to_.word2_high[row] = High(slot.words[2]);
+    extra_used_ = to_.extra_start[row];
+    meta_ = meta;
     missing_ = (meta >> 12) - 1;
     expected_ = position + 1;
     if (missing_ == 0) Commit();
@@ -65,8 +66,8 @@ class Assembler {
 
   void Continue(const Slot& slot) {
     for (int word = 0; word < 3; ++word) {
-      open_.extra.push_back(Low(slot.words[word]));
-      open_.extra.push_back(High(slot.words[word]));
+      to_.extra[extra_used_++] = Low(slot.words[word]);
+      to_.extra[extra_used_++] = High(slot.words[word]);
     }
     ++expected_;
     --missing_;
@@ -74,47 +75,65 @@ class Assembler {
   }
 
   void Commit() {
-    const uint32_t kind = open_.meta & 0xFF;
-    if (open_.meta >> 12 < min_parts_[kind]) {
+    const uint32_t row = out_.rows;
+    const uint8_t kind = to_.kind[row];
+    if (meta_ >> 12 < min_parts_[kind]) {
       ++out_.too_short;
       return;
     }
-    if (!IsPossible(kind)) {
+    if (!IsPossible(row)) {
       ++out_.impossible;
       return;
     }
-    const auto row = static_cast<uint32_t>(out_.position.size());
-    if (open_.position > covered_) out_.holes.push_back({covered_, open_.position, row});
+    if (to_.position[row] > covered_) out_.holes.push_back({covered_, to_.position[row], row});
     covered_ = expected_;
-    ++out_.kinds[kind];
-    if (open_.tick < 0) {
+    ++to_.kinds[kind];
+    if (to_.tick[row] < 0) {
       ++out_.early;
-      open_.tick = 0;
+      to_.tick[row] = 0;
     }
-    out_.position.push_back(open_.position);
-    out_.tick.push_back(open_.tick);
-    out_.kind.push_back(static_cast<uint8_t>(kind));
-    out_.word1_low.push_back(open_.words[0]);
-    out_.word1_high.push_back(open_.words[1]);
-    out_.word2_low.push_back(open_.words[2]);
-    out_.word2_high.push_back(open_.words[3]);
-    out_.extra.insert(out_.extra.end(), open_.extra.begin(), open_.extra.end());
-    out_.extra_start.push_back(static_cast<uint32_t>(out_.extra.size()));
+    out_.rows = row + 1;
+    to_.extra_start[row + 1] = extra_used_;
   }
 
   void Resume(const OpenRecord& open) {
-    open_ = open;
-    const auto taken = static_cast<uint32_t>(1 + open.extra.size() / 6);
+    to_.position[0] = open.position;
+    to_.tick[0] = open.tick;
+    to_.kind[0] = static_cast<uint8_t>(open.meta);
+    to_.word1_low[0] = open.words[0];
+    to_.word1_high[0] = open.words[1];
+    to_.word2_low[0] = open.words[2];
+    to_.word2_high[0] = open.words[3];
+    std::copy(open.extra.begin(), open.extra.end(), to_.extra);
+    extra_used_ = static_cast<uint32_t>(open.extra.size());
+    meta_ = open.meta;
+    const uint32_t taken = 1 + extra_used_ / kExtraWords;
     missing_ = (open.meta >> 12) - taken;
     expected_ = open.position + taken;
   }
 
-  bool IsPossible(uint32_t kind) const {
-    if (std::fabs(open_.tick) > frame_.farthest) return false;
-    if (kind == rank_file::kClockSample) return open_.tick >= 0;
-    if (kind != rank_file::kFold) return true;
-    const uint64_t last = uint64_t{open_.extra[1]} << 32 | open_.extra[0];
-    return std::fabs(Tick(last)) <= frame_.farthest && open_.extra[3] == 0;
+  OpenRecord Suspended() const {
+    const uint32_t row = out_.rows;
+    OpenRecord open;
+    open.position = to_.position[row];
+    open.tick = to_.tick[row];
+    open.meta = meta_;
+    open.words[0] = to_.word1_low[row];
+    open.words[1] = to_.word1_high[row];
+    open.words[2] = to_.word2_low[row];
+    open.words[3] = to_.word2_high[row];
+    open.extra.assign(to_.extra + to_.extra_start[row], to_.extra + extra_used_);
+    return open;
+  }
+
+  bool IsPossible(uint32_t row) const {
+    const double tick = to_.tick[row];
+    if (std::fabs(tick) > frame_.farthest) return false;
+    if (to_.kind[row] == rank_file::kClockSample) return tick >= 0;
+    if (to_.kind[row] != rank_file::kFold) return true;
+    const uint32_t* extra = to_.extra + to_.extra_start[row];
+    const uint64_t last = uint64_t{extra[1]} << 32 | extra[0];
+    return std::fabs(Tick(last)) <= frame_.farthest && extra[3] == 0;
   }
 
   /** As JavaScript computes it from halves: exact below 2^53, rounded once beyond. */
@@ -125,20 +144,20 @@ class Assembler {
 
   const TickFrame& frame_;
   const MinParts& min_parts_;
-  Records out_;
-  double covered_;        // one past the newest record's last slot
-  OpenRecord open_;       // the record being put together,
-  uint32_t missing_ = 0;  // its parts still missing,
-  double expected_ = -1;  // and the position of the next
+  const Columns& to_;
+  Assembled out_;
+  double covered_;           // one past the newest record's last slot
+  uint32_t meta_ = 0;        // of the record being put together: its first slot's,
+  uint32_t extra_used_ = 0;  // the end of its extra words,
+  uint32_t missing_ = 0;     // its parts still missing,
+  double expected_ = -1;     // and the position of the next
 };
 
 }  // namespace
 
-Records Assemble(const Slot* slots, const std::vector<Stretch>& order, const Carry& carry, const TickFrame& frame,
-                 const MinParts& min_parts) {
-  size_t count = 0;
-  for (const Stretch& stretch : order) count += stretch.length;
-  Assembler assembler(carry, frame, min_parts, count);
+Assembled Assemble(const Slot* slots, const std::vector<Stretch>& order, const Carry& carry, const TickFrame& frame,
+                   const MinParts& min_parts, const Columns& columns) {
+  Assembler assembler(carry, frame, min_parts, columns);
   for (const Stretch& stretch : order) assembler.Take(slots + stretch.index, stretch);
   return assembler.Finish();
 }

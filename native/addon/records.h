@@ -38,18 +38,27 @@ struct Hole {
   uint32_t row;
 };
 
-struct Records {
-  std::vector<double> position;
-  std::vector<double> tick;
-  std::vector<uint8_t> kind;
-  std::vector<uint32_t> word1_low;
-  std::vector<uint32_t> word1_high;
-  std::vector<uint32_t> word2_low;
-  std::vector<uint32_t> word2_high;
-  std::vector<uint32_t> extra_start;  // one more than records
-  std::vector<uint32_t> extra;
+/** The caller's columns, with room for one row per slot and one more. */
+struct Columns {
+  double* position;
+  double* tick;
+  uint8_t* kind;
+  uint32_t* word1_low;
+  uint32_t* word1_high;
+  uint32_t* word2_low;
+  uint32_t* word2_high;
+  uint32_t* extra_start;  // one more than rows
+  uint32_t* extra;        // kExtraWords per slot, and those of a carried record
+  uint32_t* kinds;        // 256 of them: records by kind
+};
+
+/** Words that each slot of a record but its first adds to `extra`. */
+constexpr uint32_t kExtraWords = 6;
+
+/** What the columns do not say. */
+struct Assembled {
+  uint32_t rows = 0;
   std::vector<Hole> holes;
-  std::array<uint32_t, 256> kinds = {};
   uint32_t too_short = 0;
   uint32_t early = 0;
   uint32_t impossible = 0;
@@ -62,9 +71,9 @@ struct TickFrame {
   double farthest;
 };
 
-/** `order`: the valid slots among `slots`, by position, none before what was carried. */
-Records Assemble(const rank_file::Slot* slots, const std::vector<Stretch>& order, const Carry& carry,
-                 const TickFrame& frame, const MinParts& min_parts);
+/** `order`: the valid slots among `slots`, by position, none before what was carried. Fills `columns`. */
+Assembled Assemble(const rank_file::Slot* slots, const std::vector<Stretch>& order, const Carry& carry,
+                   const TickFrame& frame, const MinParts& min_parts, const Columns& columns);
 
 }  // namespace addon
 

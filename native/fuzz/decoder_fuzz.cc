@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "addon/records.h"
@@ -24,7 +25,6 @@ namespace {
 
 using addon::Carry;
 using addon::MinParts;
-using addon::Records;
 using addon::Stretch;
 using rank_file::Slot;
 
@@ -62,42 +62,75 @@ void Seal(Slot& slot, uint64_t position) {
   slot.words[3] = rank_file::SlotWord3(slot.words[0], slot.words[1], slot.words[2], meta);
 }
 
+/** Assembled records, and the columns that they are in: exactly as long as promised. */
+struct Records {
+  Records(const std::vector<Slot>& slots, const std::vector<Stretch>& order, const Carry& carry,
+          const addon::TickFrame& frame, const MinParts& min_parts)
+      : count(CountOf(order)), extra(addon::kExtraWords * count + carry.open.extra.size()) {
+    const addon::Columns columns = {position.data(),   tick.data(),      kind.data(),       word1_low.data(),
+                                    word1_high.data(), word2_low.data(), word2_high.data(), extra_start.data(),
+                                    extra.data(),      kinds.data()};
+    rest = addon::Assemble(slots.data(), order, carry, frame, min_parts, columns);
+    MUST(rest.rows <= count + 1);
+  }
+
+  static size_t CountOf(const std::vector<Stretch>& order) {
+    size_t count = 0;
+    for (const Stretch& stretch : order) count += stretch.length;
+    return count;
+  }
+
+  size_t count;
+  std::vector<double> position = std::vector<double>(count + 1);
+  std::vector<double> tick = std::vector<double>(count + 1);
+  std::vector<uint8_t> kind = std::vector<uint8_t>(count + 1);
+  std::vector<uint32_t> word1_low = std::vector<uint32_t>(count + 1);
+  std::vector<uint32_t> word1_high = std::vector<uint32_t>(count + 1);
+  std::vector<uint32_t> word2_low = std::vector<uint32_t>(count + 1);
+  std::vector<uint32_t> word2_high = std::vector<uint32_t>(count + 1);
+  std::vector<uint32_t> extra_start = std::vector<uint32_t>(count + 2);
+  std::vector<uint32_t> extra;
+  std::array<uint32_t, 256> kinds;
+  addon::Assembled rest;
+};
+
 /** Checks that each position is in one record or one hole, in order. Returns one past the last. */
 double Follow(const Records& records, double covered) {
+  const std::vector<addon::Hole>& holes = records.rest.holes;
   size_t hole = 0;
-  for (size_t row = 0; row < records.position.size(); ++row) {
-    if (hole < records.holes.size() && records.holes[hole].row == row) {
-      MUST(records.holes[hole].from == covered);
-      MUST(records.holes[hole].end > covered);
-      covered = records.holes[hole++].end;
+  for (size_t row = 0; row < records.rest.rows; ++row) {
+    if (hole < holes.size() && holes[hole].row == row) {
+      MUST(holes[hole].from == covered);
+      MUST(holes[hole].end > covered);
+      covered = holes[hole++].end;
     }
     MUST(records.position[row] == covered);
     MUST(records.tick[row] >= 0);
     const uint32_t extra = records.extra_start[row + 1] - records.extra_start[row];
-    MUST(extra % 6 == 0);
-    covered += 1 + extra / 6;
+    MUST(extra % addon::kExtraWords == 0);
+    covered += 1 + extra / addon::kExtraWords;
   }
-  MUST(hole == records.holes.size());
-  MUST(covered == records.carry.covered);
+  MUST(hole == holes.size());
+  MUST(covered == records.rest.carry.covered);
   return covered;
 }
 
 void CheckSegments(const std::vector<Slot>& slots, const std::vector<Stretch>& order, const addon::TickFrame& frame,
                    size_t cut, const MinParts& min_parts) {
-  const Records whole = addon::Assemble(slots.data(), order, Carry(), frame, min_parts);
+  const Records whole(slots, order, Carry(), frame, min_parts);
   Follow(whole, 0);
   const size_t middle = order.empty() ? 0 : cut % (order.size() + 1);
   const std::vector<Stretch> before(order.begin(), order.begin() + static_cast<long>(middle));
   const std::vector<Stretch> behind(order.begin() + static_cast<long>(middle), order.end());
-  const Records first = addon::Assemble(slots.data(), before, Carry(), frame, min_parts);
+  const Records first(slots, before, Carry(), frame, min_parts);
   const double covered = Follow(first, 0);
-  const Records second = addon::Assemble(slots.data(), behind, first.carry, frame, min_parts);
+  const Records second(slots, behind, first.rest.carry, frame, min_parts);
   Follow(second, covered);
-  MUST(first.position.size() + second.position.size() == whole.position.size());
-  MUST(first.too_short + second.too_short == whole.too_short);
-  MUST(first.impossible + second.impossible == whole.impossible);
-  for (size_t row = 0; row < second.position.size(); ++row) {
-    const size_t there = first.position.size() + row;
+  MUST(first.rest.rows + second.rest.rows == whole.rest.rows);
+  MUST(first.rest.too_short + second.rest.too_short == whole.rest.too_short);
+  MUST(first.rest.impossible + second.rest.impossible == whole.rest.impossible);
+  for (size_t row = 0; row < second.rest.rows; ++row) {
+    const size_t there = first.rest.rows + row;
     MUST(second.position[row] == whole.position[there] && second.tick[row] == whole.tick[there]);
     MUST(second.kind[row] == whole.kind[there] && second.word2_high[row] == whole.word2_high[there]);
   }

@@ -2,11 +2,10 @@
 
 import { createRequire } from 'node:module';
 import { projectFile } from '../base/project.js';
-import type { Carry } from './records.js';
-import type { RecordColumns } from './types.js';
+import type { Carry, RecordSpace } from './records.js';
 
 /** As in native/addon/addon.cc. */
-const INTERFACE = 3;
+const INTERFACE = 4;
 
 /** Exports of native/addon/addon.cc. Slots are eight words each; triples are flat. */
 export interface Addon {
@@ -23,12 +22,13 @@ export interface Addon {
     tickBase: bigint,
     farthestTick: number,
     minParts: Uint8Array,
+    /** It is filled, but for `length`. It has room for the records of these slots, and for a carried one. */
+    space: RecordSpace,
   ): {
-    readonly records: RecordColumns;
+    readonly rows: number;
     /** Triples of from, end, row. */
     readonly holes: Float64Array;
     readonly carry: Carry;
-    readonly kinds: Uint32Array;
     readonly tooShort: number;
     readonly early: number;
     readonly impossible: number;

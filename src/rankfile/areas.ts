@@ -7,7 +7,7 @@ import { type Area, isCut } from './directory.js';
 import { readFolds } from './folds.js';
 import type { Problems } from './problems.js';
 import type { Decoder } from './decoder.js';
-import { type AssembledRecords, NOTHING_CARRIED } from './records.js';
+import { type AssembledRecords, NOTHING_CARRIED, recordSpace, slotsIn } from './records.js';
 import type { CheckedSlots } from './slots.js';
 import type { TickFrame } from './tick_frame.js';
 import type { OpenFold, RecordColumns } from './types.js';
@@ -69,11 +69,13 @@ export class AreaReader {
   table(area: Area): TableRecords {
     const { head } = this.live(area);
     const slots = this.slots(area, head);
+    const order = this.decoder.stretches(slots);
     const { records, ...counts } = this.decoder.assembleRecords(
       slots.words,
-      this.decoder.stretches(slots),
+      order,
       NOTHING_CARRIED,
       this.frame,
+      recordSpace(slotsIn(order)),
     );
     countRecords(counts, this.problems);
     return { head, slots, records };

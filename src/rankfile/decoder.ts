@@ -7,7 +7,7 @@
 import { decompressFrame } from './zstd.js';
 import { dressSlots } from './format/bare_slots.js';
 import { slotsOfPlanes } from './format/slot_planes.js';
-import { assembleRecords, type AssembledRecords, type Carry } from './records.js';
+import { assembleRecords, type AssembledRecords, type Carry, type RecordSpace } from './records.js';
 import { checkChunk, type CheckedSlots, checkRing, type Stretch, stretches } from './slots.js';
 import type { TickFrame } from './tick_frame.js';
 
@@ -21,6 +21,7 @@ export interface Decoder {
     order: readonly Stretch[],
     carry: Carry,
     frame: TickFrame,
+    space: RecordSpace,
   ): AssembledRecords;
   /** For a decompressed chunk of codec ZstdPlanes. The slots are still bare. */
   slotsOfPlanes(planes: Uint8Array): Uint32Array;

@@ -4,7 +4,7 @@ import { claimedSize } from '../base/zstd_frame.js';
 import { addon as built, type Addon } from './addon.js';
 import { MIN_PARTS } from './format/layouts.js';
 import type { Decoder } from './decoder.js';
-import type { AssembledRecords, Hole } from './records.js';
+import { checkRoom, type AssembledRecords, type Hole } from './records.js';
 import type { Stretch } from './slots.js';
 
 /** Null if the addon was not built or cannot be loaded. `reference` decodes what the addon cannot decode. */
@@ -32,12 +32,27 @@ function asDecoder(addon: Addon, reference: Decoder): Decoder {
       }));
     },
 
-    assembleRecords(words, order, carry, { base, farthest }): AssembledRecords {
+    assembleRecords(words, order, carry, { base, farthest }, space): AssembledRecords {
+      checkRoom(space, order);
       const flat = Float64Array.from(
         order.flatMap(({ position, index, length }) => [position, index, length]),
       );
-      const { holes, ...rest } = addon.assemble(aligned(words), flat, carry, base, farthest, MIN_PARTS);
-      return { ...rest, holes: triples(holes, (from, end, row): Hole => ({ from, end, row })) };
+      const { rows, holes, ...rest } = addon.assemble(
+        aligned(words),
+        flat,
+        carry,
+        base,
+        farthest,
+        MIN_PARTS,
+        space,
+      );
+      space.length = rows;
+      return {
+        ...rest,
+        records: space,
+        kinds: space.kinds,
+        holes: triples(holes, (from, end, row): Hole => ({ from, end, row })),
+      };
     },
 
     slotsOfPlanes(planes) {

@@ -10,6 +10,7 @@ import { NO_RECORDS, readTables } from './file_tables.js';
 import { readHeader } from './header.js';
 import { Problems } from './problems.js';
 import { type StreamedRing, streamSource } from './rank_file_stream.js';
+import { copyOf } from './records.js';
 import { frameOf } from './tick_frame.js';
 import type { FileFacts, RankFile, RankFileHeader, RecordColumns, Ring } from './types.js';
 
@@ -43,7 +44,7 @@ export function parseRankFile(source: ByteSource, decoder: Decoder = bestDecoder
 
 function readAll({ next, ...facts }: StreamedRing): Ring {
   const segments: RecordColumns[] = [];
-  for (let records = next(); records !== null; records = next()) segments.push(records);
+  for (let records = next(); records !== null; records = next()) segments.push(copyOf(records));
   return { ...facts, records: concatenated(segments) };
 }
 

@@ -4,6 +4,7 @@
  * ..., the rest of the ring), and a record may begin in one and end in the next. The unfinished part is passed on.
  */
 
+import { BugError } from '../base/assert.js';
 import { Kind } from './format/constants.js';
 import { MIN_PARTS } from './format/layouts.js';
 import type { Stretch } from './slots.js';
@@ -39,12 +40,80 @@ interface OpenRecord {
   readonly extra: Uint32Array;
 }
 
+/** Memory for the records of a segment. A decoder fills it, and the next segment may use it again. */
+export interface RecordSpace {
+  /** Valid rows. The columns are longer. */
+  length: number;
+  readonly position: Float64Array;
+  readonly tick: Float64Array;
+  readonly kind: Uint8Array;
+  readonly word1Low: Uint32Array;
+  readonly word1High: Uint32Array;
+  readonly word2Low: Uint32Array;
+  readonly word2High: Uint32Array;
+  readonly extraStart: Uint32Array;
+  readonly extra: Uint32Array;
+  /** Records by kind. */
+  readonly kinds: Uint32Array;
+}
+
+/** For a caller who keeps records longer than their space. */
+export function copyOf(records: RecordColumns): RecordColumns {
+  const { length, extraStart, extra } = records;
+  const column = <Column extends Float64Array | Uint32Array | Uint8Array>(
+    from: Column,
+    rows = length,
+  ): Column => from.slice(0, rows) as Column;
+  return {
+    length,
+    position: column(records.position),
+    tick: column(records.tick),
+    kind: column(records.kind),
+    word1Low: column(records.word1Low),
+    word1High: column(records.word1High),
+    word2Low: column(records.word2Low),
+    word2High: column(records.word2High),
+    extraStart: column(extraStart, length + 1),
+    extra: column(extra, extraStart[length]),
+  };
+}
+
+/** A record has at most 15 parts, so this many may be carried. */
+const CARRIED_PARTS = 14;
+
+/** Room for the records of this many slots, and for a record that was carried. */
+export function recordSpace(slots: number): RecordSpace {
+  const rows = slots + 1;
+  return {
+    length: 0,
+    position: new Float64Array(rows),
+    tick: new Float64Array(rows),
+    kind: new Uint8Array(rows),
+    word1Low: new Uint32Array(rows),
+    word1High: new Uint32Array(rows),
+    word2Low: new Uint32Array(rows),
+    word2High: new Uint32Array(rows),
+    extraStart: new Uint32Array(rows + 1),
+    extra: new Uint32Array((slots + CARRIED_PARTS) * 6),
+    kinds: new Uint32Array(256),
+  };
+}
+
+export const slotsIn = (order: readonly Stretch[]): number =>
+  order.reduce((sum, { length }) => sum + length, 0);
+
+/** Throws a BugError if the records of these stretches might not fit. Decoders do not look again. */
+export function checkRoom({ position }: RecordSpace, order: readonly Stretch[]): void {
+  if (slotsIn(order) >= position.length) throw new BugError('more slots than the space has rows');
+}
+
 export interface AssembledRecords {
+  /** In the given space. */
   readonly records: RecordColumns;
   /** The holes before a record of this segment. */
   readonly holes: readonly Hole[];
   readonly carry: Carry;
-  /** Records by kind. */
+  /** Records by kind, in the given space. */
   readonly kinds: Uint32Array;
   /** Complete records with too few slots for their kind. Their positions are a hole. */
   readonly tooShort: number;
@@ -60,25 +129,12 @@ export function assembleRecords(
   order: readonly Stretch[],
   carry: Carry,
   frame: TickFrame,
+  space: RecordSpace,
 ): AssembledRecords {
-  const assembler = new Assembler(words, countParts(words, order), carry, frame);
+  checkRoom(space, order);
+  const assembler = new Assembler(words, carry, frame, space);
   for (const stretch of order) assembler.take(stretch);
   return assembler.finish();
-}
-
-interface PartCounts {
-  first: number;
-  later: number;
-}
-
-function countParts(words: Uint32Array, order: readonly Stretch[]): PartCounts {
-  let first = 0;
-  let all = 0;
-  for (const { index, length } of order) {
-    all += length;
-    for (let at = index * 8 + 6; at < (index + length) * 8; at += 8) if ((words[at]! & 0x0f00) === 0) first++;
-  }
-  return { first, later: all - first };
 }
 
 class Assembler {
@@ -91,7 +147,7 @@ class Assembler {
   private readonly word2High: Uint32Array;
   private readonly extraStart: Uint32Array;
   private readonly extra: Uint32Array;
-  private readonly kinds = new Uint32Array(256);
+  private readonly kinds: Uint32Array;
   private readonly holes: Hole[] = [];
   private rows = 0;
   private extraUsed = 0;
@@ -109,20 +165,21 @@ class Assembler {
 
   constructor(
     private readonly words: Uint32Array,
-    parts: PartCounts,
     carry: Carry,
     { base, farthest }: TickFrame,
+    private readonly space: RecordSpace,
   ) {
-    const rows = parts.first + (carry.open === null ? 0 : 1);
-    this.position = new Float64Array(rows);
-    this.tick = new Float64Array(rows);
-    this.kind = new Uint8Array(rows);
-    this.word1Low = new Uint32Array(rows);
-    this.word1High = new Uint32Array(rows);
-    this.word2Low = new Uint32Array(rows);
-    this.word2High = new Uint32Array(rows);
-    this.extraStart = new Uint32Array(rows + 1);
-    this.extra = new Uint32Array(parts.later * 6 + (carry.open?.extra.length ?? 0));
+    this.position = space.position;
+    this.tick = space.tick;
+    this.kind = space.kind;
+    this.word1Low = space.word1Low;
+    this.word1High = space.word1High;
+    this.word2Low = space.word2Low;
+    this.word2High = space.word2High;
+    this.extraStart = space.extraStart;
+    this.extra = space.extra;
+    this.kinds = space.kinds.fill(0);
+    this.extraStart[0] = 0;
     this.baseLow = Number(BigInt.asUintN(32, base));
     this.baseHigh = Number(BigInt.asUintN(32, base >> 32n));
     this.farthest = farthest;
@@ -212,9 +269,10 @@ class Assembler {
   }
 
   finish(): AssembledRecords {
-    const { holes, kinds, tooShort, early, impossible, covered } = this;
+    const { space, holes, kinds, tooShort, early, impossible, covered } = this;
     const open = this.missing > 0 ? this.suspended() : null;
-    return { records: this.columns(), holes, carry: { covered, open }, kinds, tooShort, early, impossible };
+    space.length = this.rows;
+    return { records: space, holes, carry: { covered, open }, kinds, tooShort, early, impossible };
   }
 
   private suspended(): OpenRecord {
@@ -246,26 +304,4 @@ class Assembler {
     this.missing = (open.meta >>> 12) - taken;
     this.expected = open.position + taken;
   }
-
-  private columns(): RecordColumns {
-    const { rows } = this;
-    const extraLength = this.extraStart[rows]!;
-    return {
-      length: rows,
-      position: shrunk(this.position, rows),
-      tick: shrunk(this.tick, rows),
-      kind: shrunk(this.kind, rows),
-      word1Low: shrunk(this.word1Low, rows),
-      word1High: shrunk(this.word1High, rows),
-      word2Low: shrunk(this.word2Low, rows),
-      word2High: shrunk(this.word2High, rows),
-      extraStart: shrunk(this.extraStart, rows + 1),
-      extra: shrunk(this.extra, extraLength),
-    };
-  }
-}
-
-/** A copy instead of a view, so that posting the columns to a thread does not include the rest. */
-function shrunk<T extends Float64Array | Uint32Array | Uint8Array>(column: T, length: number): T {
-  return column.length === length ? column : (column.slice(0, length) as T);
 }

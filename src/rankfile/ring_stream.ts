@@ -1,6 +1,7 @@
 /**
  * The records of one ring, segment by segment in order of position: the ring's slots before and between its chunks, chunk by chunk, then
- * the rest of the ring. Memory holds the ring's own slots and one chunk.
+ * the rest of the ring. Memory holds the ring's own slots, one chunk and the records of one segment. A segment is small, so its records
+ * stay in the processor's cache until they are used.
  */
 
 import { type Ticks, ticks } from '../base/time.js';
@@ -9,7 +10,8 @@ import { append } from '../base/extremes.js';
 import { type ChunkSlots, GapFinder, type JudgedGap } from './gaps.js';
 import type { Decoder } from './decoder.js';
 import { type AssembledRecords, type Hole, NOTHING_CARRIED } from './records.js';
-import { type CheckedSlots, clipped, type Stretch } from './slots.js';
+import { LentSpace, SEGMENT_SLOTS } from './lent_space.js';
+import { type CheckedSlots, clipped, pieces, type Stretch } from './slots.js';
 import type { TickFrame } from './tick_frame.js';
 import { chunksToRead } from './read_window.js';
 import type { Gap, ReadWindow, RecordColumns, RingFacts } from './types.js';
@@ -56,6 +58,7 @@ export class RingStream {
   private readonly finder: GapFinder;
   private readonly segments: Generator<RecordColumns, void, undefined>;
   private carry = NOTHING_CARRIED;
+  private readonly space = new LentSpace();
   /** Tick of the newest record. null before the first record. */
   private lastTick: Ticks | null = null;
 
@@ -78,10 +81,15 @@ export class RingStream {
     return this.parts.facts;
   }
 
-  /** The next records, at least one. null after the last one; then the gaps are complete. */
+  /**
+   * The next records, at least one, in the memory of those before. null after the last one; then the gaps are complete, and the memory of
+   * the last ones may be used for another ring.
+   */
   next(): RecordColumns | null {
     const { done, value } = this.segments.next();
-    return done === true ? null : value;
+    if (done !== true) return value;
+    this.space.release();
+    return null;
   }
 
   private *read(): Generator<RecordColumns, void, undefined> {
@@ -135,14 +143,17 @@ export class RingStream {
     order: readonly Stretch[],
     chunk: ChunkSlots | null,
   ): Generator<RecordColumns, void, undefined> {
-    const assembled = this.parts.decoder.assembleRecords(words, order, this.carry, this.parts.frame);
-    this.count(assembled);
-    const { records, holes, carry } = assembled;
-    this.carry = carry;
-    for (const hole of holes) this.loseBefore(hole, records, chunk);
-    if (records.length === 0) return;
-    this.lastTick = tickAt(records, records.length - 1);
-    yield records;
+    const { decoder, frame } = this.parts;
+    for (const piece of pieces(order, SEGMENT_SLOTS)) {
+      const assembled = decoder.assembleRecords(words, piece, this.carry, frame, this.space.get());
+      this.count(assembled);
+      const { records, holes, carry } = assembled;
+      this.carry = carry;
+      for (const hole of holes) this.loseBefore(hole, records, chunk);
+      if (records.length === 0) continue;
+      this.lastTick = tickAt(records, records.length - 1);
+      yield records;
+    }
   }
 
   private count({ kinds, tooShort, early, impossible }: AssembledRecords): void {

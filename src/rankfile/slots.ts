@@ -126,3 +126,21 @@ export function clipped(all: readonly Stretch[], from: number, end: number): Str
     return first < last ? [{ position: first, index: index + first - position, length: last - first }] : [];
   });
 }
+
+/** The same slots in parts of at most this many. */
+export function pieces(order: readonly Stretch[], most: number): Stretch[][] {
+  const all: Stretch[][] = [];
+  let room = 0;
+  for (const { position, index, length } of order)
+    for (let taken = 0; taken < length;) {
+      if (room === 0) {
+        all.push([]);
+        room = most;
+      }
+      const part = Math.min(length - taken, room);
+      all.at(-1)!.push({ position: position + taken, index: index + taken, length: part });
+      taken += part;
+      room -= part;
+    }
+  return all;
+}

@@ -225,7 +225,7 @@ export interface OpenFold {
 }
 
 /**
- * Records of one ring by position, one row each. A record's first slot gives position, tick and words 1 and 2. Its further slots are in
+ * Records of one ring by position, one row each. Columns may be longer than `length`. A record's first slot gives position, tick and words 1 and 2. Its further slots are in
  * `extra`, six 32-bit words per slot (w0 low, w0 high, w1 low, ...), from `extraStart[i]` to `extraStart[i + 1]`.
  */
 export interface RecordColumns {
@@ -237,7 +237,7 @@ export interface RecordColumns {
   readonly word1High: Uint32Array;
   readonly word2Low: Uint32Array;
   readonly word2High: Uint32Array;
-  /** length + 1 entries. */
+  /** One entry more than rows. */
   readonly extraStart: Uint32Array;
   readonly extra: Uint32Array;
 }

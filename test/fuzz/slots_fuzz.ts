@@ -11,7 +11,13 @@ import { readDirectory } from '../../src/rankfile/directory.js';
 import { SLOT_BYTES } from '../../src/rankfile/format/constants.js';
 import { readHeader } from '../../src/rankfile/header.js';
 import { Problems } from '../../src/rankfile/problems.js';
-import { NOTHING_CARRIED } from '../../src/rankfile/records.js';
+import {
+  type AssembledRecords,
+  type Carry,
+  copyOf,
+  NOTHING_CARRIED,
+  recordSpace,
+} from '../../src/rankfile/records.js';
 import { checkRing, clipped } from '../../src/rankfile/slots.js';
 import { frameOf, type TickFrame } from '../../src/rankfile/tick_frame.js';
 import type { Random } from '../support/forged_values.js';
@@ -57,8 +63,12 @@ export function readWindow(decoder: Decoder, { words, first, frame }: SlotWindow
   const slots = decoder.checkRing(words, SLOTS, first + SLOTS);
   const chunk = decoder.checkChunk(words, first);
   const order = decoder.stretches(slots);
-  const before = decoder.assembleRecords(words, clipped(order, 0, first + split), NOTHING_CARRIED, frame);
-  const after = decoder.assembleRecords(words, clipped(order, first + split, Infinity), before.carry, frame);
+  const assembled = (from: number, end: number, carry: Carry): AssembledRecords => {
+    const all = decoder.assembleRecords(words, clipped(order, from, end), carry, frame, recordSpace(SLOTS));
+    return { ...all, records: copyOf(all.records) };
+  };
+  const before = assembled(0, first + split, NOTHING_CARRIED);
+  const after = assembled(first + split, Infinity, before.carry);
   return [slots.position, slots.tornSlots, chunk.position, chunk.tornSlots, order, before, after];
 }
 

@@ -37,7 +37,7 @@ function agree(bytes: Uint8Array): void {
 }
 
 it('an addon with another interface version is not used', () => {
-  expect([{}, { interface: 2 }, { interface: 3 }, null].map(isOurs)).toEqual([false, false, true, false]);
+  expect([{}, { interface: 3 }, { interface: 4 }, null].map(isOurs)).toEqual([false, false, true, false]);
 });
 
 const samples = readdirSync(path.join(root, 'samples'), { recursive: true, encoding: 'utf8' })

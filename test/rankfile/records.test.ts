@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { Kind } from '../../src/rankfile/format/constants.js';
+import { SEGMENT_SLOTS } from '../../src/rankfile/lent_space.js';
 import type { Ring } from '../../src/rankfile/types.js';
 import type { RingBuilder } from '../support/ring_builder.js';
 import { RankFileBuilder } from '../support/rank_file_builder.js';
@@ -69,6 +70,28 @@ describe('a ring', () => {
     expect(positions(result)).toEqual([2, 3, 4, 5, 6]);
     expect(result.records.extra[0]).toBe(5);
     expect([...result.records.extraStart]).toEqual([0, 0, 0, 0, 0, 18]);
+  });
+
+  it('of several segments is read like a short one, also where a record lies in two segments', () => {
+    const { file, ring } = ringOf(4 * SEGMENT_SLOTS);
+    const first: number[] = [];
+    while (ring.head < 3 * SEGMENT_SLOTS) {
+      first.push(ring.head);
+      ring.startColl(ring.head, { seqNumber: ring.head });
+      if (ring.head % 3 === 0) {
+        first.push(ring.head);
+        ring.stop(ring.head, 0n);
+      }
+    }
+    expect(first.some((at, i) => at < SEGMENT_SLOTS && first[i + 1]! > SEGMENT_SLOTS)).toBe(true);
+    const { records, gaps } = only(file);
+    expect(gaps).toEqual([]);
+    expect([...records.position]).toEqual(first);
+    expect([...records.tick]).toEqual(first);
+    const sequences = first.flatMap((_, row) =>
+      records.kind[row] === Kind.StartColl ? [records.extra[records.extraStart[row]!]] : [],
+    );
+    expect(sequences).toEqual(first.filter((_, row) => records.kind[row] === Kind.StartColl));
   });
 
   it('is read even if its head is thousands of records behind', () => {
