@@ -22,8 +22,7 @@ import { tmpdir } from 'node:os';
 import type { Writable } from 'node:stream';
 import { OutputError, UsageError } from './base/errors.js';
 import { finishTrace, planTrace, type FinishOptions } from './finish.js';
-import { reportMaps, type ClockMapReport } from './report/clock_map_report.js';
-import { reportClocks, reportTraffic } from './report/clock_report.js';
+import { reportAllClocks, type ClocksReport } from './report/clock_map_report.js';
 import type { ConvertJob, ConvertResult } from './trace/convert.js';
 import { convertJobs } from './trace/convert_jobs.js';
 import { aliasesOf, findRuns, shownAs, type RunOptions } from './runs/find_runs.js';
@@ -110,9 +109,7 @@ export function checkTraceName(path: string): void {
 /** The clocks of a run without a trace. */
 export async function findClocks(
   options: ClockOptions & RunOptions & Pick<MergeOptions, 'inputs' | 'jobs' | 'interrupt' | 'onProgress'>,
-): Promise<
-  Pick<MergeReport, 'clocks' | 'traffic' | 'problems'> & { readonly maps: readonly ClockMapReport[] }
-> {
+): Promise<ClocksReport & Pick<MergeReport, 'problems'>> {
   const found = findRankFiles(options.inputs);
   const workers = startWorkers(options.jobs, found.files, options.interrupt);
   try {
@@ -120,9 +117,7 @@ export async function findClocks(
       const scanned = await scanRun(workers, found.files, folder, options);
       const { run, clocks, unusable } = scanned;
       return {
-        clocks: reportClocks(clocks, run),
-        traffic: reportTraffic(clocks),
-        maps: reportMaps(clocks, run),
+        ...reportAllClocks(clocks, run),
         problems: [...shownAs(found.problems, scanned.aliases), ...unusable, ...run.problems],
       };
     });

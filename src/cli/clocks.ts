@@ -56,13 +56,14 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
             findClocks({ ...studyOptions(options), inputs, interrupt, onProgress }),
           ),
         );
-  if (!options.quiet) for (const problem of found.problems) complain(problem);
-  const { clocks, traffic, maps } = found;
+  const { problems, ...report } = found;
+  const { clocks, traffic } = report;
+  if (!options.quiet) for (const problem of problems) complain(problem);
   await print(
     options.json
-      ? `${JSON.stringify({ version: 2, clocks, traffic, maps }, null, 2)}\n`
+      ? `${JSON.stringify({ version: 2, ...report }, null, 2)}\n`
       : clockTable({ clocks, traffic }),
   );
   const doubtful = (traffic?.leftOut.length ?? 0) > 0 || clocks.some(({ source }) => source === 'realtime');
-  return options.strict && (doubtful || found.problems.length > 0) ? ExitCode.problems : ExitCode.ok;
+  return options.strict && (doubtful || problems.length > 0) ? ExitCode.problems : ExitCode.ok;
 }

@@ -14,7 +14,7 @@ export const NO_STEP = -1;
 export const ENDED_STEP = -2;
 
 /** Places for handles. NCCL has some hundred steps in flight. A step moves to a map if it is still open after this many later handles. */
-const PLACES = 1 << 14;
+const PLACES = 1 << 12;
 /** Words of a place; the first is the handle's low word. */
 const [HIGH, ROW, USE] = [1, 2, 3];
 const FIRST_ROWS = 256;

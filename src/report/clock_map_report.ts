@@ -1,10 +1,20 @@
-/** The clocks' maps as plain data: from ticks of a file to times of the trace, with their errors, piece by piece. */
+/** The clocks of a run as plain data, with their maps: from ticks of a file to times of the trace, with their errors, piece by piece. */
 
 import type { ClockSegment } from '../clocks/clock_map.js';
 import type { FoundClocks } from '../clocks/evidence/run_clocks.js';
 import type { Run } from '../runs/run.js';
+import { reportClocks, reportTraffic, type ClockReport, type TrafficReport } from './clock_report.js';
 
-/** trace = local + offsetNs + driftPpm * 1e-6 * (local - fromNs), rounded to whole ns. */
+/** What `nccl-trace clocks --json` prints. */
+export interface ClocksReport {
+  /** ns since the Unix epoch, decimal text. Maps give times after it. */
+  readonly traceStart: string;
+  readonly clocks: readonly ClockReport[];
+  readonly traffic: TrafficReport | null;
+  readonly maps: readonly ClockMapReport[];
+}
+
+/** Time after the trace's start = local + offsetNs + driftPpm * 1e-6 * (local - fromNs), rounded to whole ns. */
 export interface ClockPiece {
   /** The first piece has no start and the last one no end. */
   readonly fromNs: number;
@@ -30,8 +40,17 @@ export interface ClockMapReport {
   readonly pieces: readonly ClockPiece[];
 }
 
+export function reportAllClocks(found: FoundClocks, run: Run): ClocksReport {
+  return {
+    traceStart: String(found.solution.traceStart),
+    clocks: reportClocks(found, run),
+    traffic: reportTraffic(found),
+    maps: reportMaps(found, run),
+  };
+}
+
 /** One per clock domain, in their order. */
-export function reportMaps({ solution }: FoundClocks, run: Run): ClockMapReport[] {
+function reportMaps({ solution }: FoundClocks, run: Run): ClockMapReport[] {
   return solution.domains.map(({ name, files, map }) => ({
     domain: name,
     files: files.map((file) => {

@@ -6,8 +6,7 @@ import type { Peaks } from '../analysis/allowed_rate.js';
 import { UsageError } from '../base/errors.js';
 import { dumpsFor, type FlightOptions } from '../pytorch/flight_report.js';
 import type { findClocks } from '../merge.js';
-import { reportMaps } from '../report/clock_map_report.js';
-import { reportClocks, reportTraffic } from '../report/clock_report.js';
+import { reportAllClocks } from '../report/clock_map_report.js';
 import { diagnosisOf, type Diagnosis } from '../report/diagnosis.js';
 import { examineStudied, type Examined } from '../report/examine.js';
 import { joinRanks, judgeOf, type Study } from '../study/study.js';
@@ -70,9 +69,7 @@ export function studyClocks(path: string): Awaited<ReturnType<typeof findClocks>
   const { head, studied } = loadStudy(path);
   const { clocks, run, unusable } = studied;
   return {
-    clocks: reportClocks(clocks, run),
-    traffic: reportTraffic(clocks),
-    maps: reportMaps(clocks, run),
+    ...reportAllClocks(clocks, run),
     problems: [...head.run.notes, ...unusable, ...run.problems],
   };
 }

@@ -1,11 +1,12 @@
 /** `nccl-trace clocks`: host by host, in words and as JSON. */
 
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runHere } from '../support/command_line.js';
 import { madeUpRank, SMALL_RUN, temporaryFolder } from '../support/made_up_run.js';
-import type { ClockMapReport } from '../../src/report/clock_map_report.js';
+import { viewTrace } from '../support/trace_view.js';
+import type { ClockMapReport, ClocksReport } from '../../src/report/clock_map_report.js';
 
 let folder: string;
 let remove: () => void;
@@ -36,6 +37,33 @@ it('says how good each clock is, and why', async () => {
   expect(lines.at(-1)).toMatch(/^clocks: 4 hosts by 72 transfers: 99 % [\d.]+ us \(\w+\), hard [\d.]+ us$/);
 });
 
+/** Of rank 0, in its own ticks (support/made_up_run.ts). */
+const FIRST_SEND_NS = 1210;
+
+/** A reader that knows only schemas/clocks.md. */
+function timeOf(tick: bigint, { files: [file], pieces }: ClockMapReport): bigint {
+  const { tickBase, offsetNs, nsPerTick } = file!;
+  const local = offsetNs + Number(tick - BigInt(tickBase)) * nsPerTick;
+  const piece = pieces.findLast(({ fromNs }, i) => i === 0 || fromNs <= local)!;
+  return BigInt(Math.round(local + piece.offsetNs + piece.driftPpm * 1e-6 * (local - piece.fromNs)));
+}
+
+it('gives maps from ticks to the times of the trace', async () => {
+  const { out } = await runHere(folder, 'clocks', 'run', '--json');
+  const { traceStart, maps } = JSON.parse(out) as ClocksReport;
+  await runHere(folder, 'merge', 'run', '-o', 'out.pftrace');
+  const { slices } = viewTrace(readFileSync(join(folder, 'out.pftrace')));
+  maps.forEach((map, rank) => {
+    const drawn = slices.filter(
+      ({ name, track }) => name === 'proxy send' && track.process?.pid === 1_000_000 + rank,
+    );
+    const begun = BigInt(map.files[0]!.tickBase) + BigInt(FIRST_SEND_NS + 10 * rank);
+    const expected = drawn.map((_, i) => BigInt(traceStart) + timeOf(begun + BigInt(100_000 * i), map));
+    expect(drawn).toHaveLength(SMALL_RUN.collectives);
+    expect(drawn.map(({ ts }) => ts)).toEqual(expected);
+  });
+});
+
 it('says the same as JSON, and with --strict fails where wall clocks are all there is', async () => {
   const { out } = await runHere(folder, 'clocks', 'run', '--json');
   const json = JSON.parse(out) as { version: number; clocks: unknown[]; traffic: unknown };
@@ -47,7 +75,7 @@ it('says the same as JSON, and with --strict fails where wall clocks are all the
     violations: 0,
   });
   expect(json.traffic).toMatchObject({ pairs: 72, leftOut: [] });
-  const { maps } = JSON.parse(out) as { maps: readonly ClockMapReport[] };
+  const { maps } = JSON.parse(out) as ClocksReport;
   expect(maps).toHaveLength(4);
   const [reference, , , other] = maps as [ClockMapReport, unknown, unknown, ClockMapReport];
   expect(reference.pieces[0]).toMatchObject({ hardBound: 0, bound99: 0 });
