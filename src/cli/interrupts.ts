@@ -4,25 +4,42 @@ import { Interrupted } from '../base/errors.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
+/** Of the work at hand. */
+let handler: ((signal: NodeJS.Signals) => void) | null = null;
+let isHeard = false;
+
 /**
  * During `work` the first signal aborts the work, and the second ends the program. Before and after `work` the first signal ends the
  * program.
  */
 export async function interruptible<T>(work: (interrupt: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
-  const abort = (signal: NodeJS.Signals): void => {
+  const forget = (): void => {
+    hearSignals(false);
+    handler = null;
+  };
+  handler = (signal) => {
     controller.abort(new Interrupted('interrupted, nothing was written', signal));
     forget();
   };
-  const forget = (): void => {
-    for (const signal of SIGNALS) process.off(signal, abort);
-  };
-  for (const signal of SIGNALS) process.on(signal, abort);
+  hearSignals(true);
   try {
     return await work(controller.signal);
   } finally {
     forget();
   }
+}
+
+/**
+ * Node runs no handler until a computation returns. So before a long one the program stops hearing signals, and the next signal ends it at
+ * once. The next command removes what it leaves.
+ */
+export function hearSignals(should: boolean): void {
+  if (handler === null || should === isHeard) return;
+  isHeard = should;
+  for (const signal of SIGNALS)
+    if (should) process.on(signal, handler);
+    else process.off(signal, handler);
 }
 
 /**

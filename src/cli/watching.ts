@@ -1,6 +1,7 @@
 /** Progress and colour on a terminal. */
 
 import type { OnProgress, Progress, Stage } from '../base/progress.js';
+import { hearSignals } from './interrupts.js';
 import { say } from './streams.js';
 
 type Terminal = Pick<NodeJS.WriteStream, 'isTTY'>;
@@ -30,6 +31,8 @@ export async function whileWatched<T>(
   const isDue = isTTY ? dueOnTerminal() : dueInLog(performance.now());
   try {
     return await work((progress) => {
+      // The clocks of a thousand ranks on hundreds of hosts take a minute.
+      hearSignals(progress.stage !== 'clocks');
       const now = performance.now();
       const text = line(progress, now);
       if (quiet || !isDue(progress, now)) return;

@@ -17,7 +17,7 @@ import { endsOf, type WorkEndTable } from '../model/work_end_table.js';
 import { BlockWriter } from './perfetto/block_writer.js';
 import type { BlockCounts } from './perfetto/counts.js';
 import type { ProcessSpec } from './perfetto/descriptors.js';
-import { pairedRows, type RankFileStream, streamRankFile } from '../rankfile/index.js';
+import { pairedRows, type RankFileStream, streamRankFile, withFile } from '../rankfile/index.js';
 import type { RankFileHeader } from '../rankfile/types.js';
 import type { RankScan } from '../scan/scan.js';
 import { ClippedSink } from './tracks/clipped_sink.js';
@@ -35,7 +35,7 @@ export interface ConvertJob {
   readonly path: string;
   /** The scan of the file: it must still be the same file. */
   readonly scanned: Pick<RankFileHeader, 'tag' | 'tickBase'> &
-    Pick<RankScan, 'window'> & { readonly heads: readonly number[] };
+    Pick<RankScan, 'window' | 'bytes'> & { readonly heads: readonly number[] };
   /** Null: names are drawn unchanged. */
   readonly aliases: Aliases | null;
   readonly blockIndex: number;
@@ -121,26 +121,44 @@ function draw(job: ConvertJob, writer: BlockWriter): Drawn {
   const file = streamRankFile(job.path, job.scanned.window);
   try {
     checkSame(file, job);
-    return drawFile(job.aliases === null ? file : redactFile(file, job.aliases), job, writer);
+    const drawn = drawFile(job.aliases === null ? file : redactFile(file, job.aliases), job, writer);
+    checkWhole(
+      withFile(job.path, ({ bytes }) => bytes),
+      job,
+    );
+    return drawn;
   } finally {
     file.close();
   }
 }
 
 /** Refuses a file of another process. The job's times and ends would be wrong for that file, and the trace would not show the error. */
-function checkSame({ path, header, rings }: RankFileStream, { scanned }: ConvertJob): void {
+function checkSame({ path, bytes, header, rings }: RankFileStream, job: ConvertJob): void {
+  const { scanned } = job;
   if (header.tag !== scanned.tag || header.tickBase !== scanned.tickBase)
     throw new RankFileError({
       path,
       what: 'the file was replaced by that of another process while it was being read',
       advice: 'merge again, when nobody copies files here',
     });
+  checkWhole(bytes, job);
   // Both passes count works, calls and operations. If the ring had moved, each event would get the end of another.
-  if (rings.some(({ head }, i) => head > scanned.heads[i]!))
+  const heads = rings.map(({ head }) => head);
+  if (heads.length !== scanned.heads.length || heads.some((head, i) => head !== scanned.heads[i]))
     throw new RankFileError({
       path,
       what: 'the file was written while it was being read',
       advice: 'copy it with "nccl-trace snapshot", and merge the copy',
+    });
+}
+
+/** The trace of a file that was cut off since the scan would lack records without saying so. */
+function checkWhole(bytes: number, { path, scanned }: ConvertJob): void {
+  if (bytes < scanned.bytes)
+    throw new RankFileError({
+      path,
+      what: 'the file was cut off while it was being read',
+      advice: 'merge again, when nobody copies files here',
     });
 }
 

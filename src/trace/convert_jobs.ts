@@ -48,6 +48,7 @@ export function convertJobs(
         tag: member.scan.header.tag,
         tickBase: member.scan.header.tickBase,
         window: member.scan.window,
+        bytes: member.scan.bytes,
         heads: member.scan.rings.map(({ head }) => head),
       },
       aliases,
