@@ -232,7 +232,7 @@ function alignOnce(
   const linked = linksOf(inside, knots);
   const { jump, tooSmall } = findJump(clocks, linked.links, mostWander);
   if (mayJump && jump !== null) return { jump };
-  const guess = estimate(references, linked, knots, { alike: options.alike, mostWander: 2 * mostWander });
+  const guess = estimate(references, linked, knots, { alike: options.alike, mostWander });
   const pieces = new PieceHulls(knots, mostWander);
   const hulls = pieces.of(inside);
   const estimated = guess.corrections.map((values) => values.slice());

@@ -52,8 +52,8 @@ export class EnvelopeMatrix {
     return this;
   }
 
-  /** Variance of x[plus] - x[minus]. An index below 0 stands for a known 0. */
-  variance(plus: number, minus: number): number {
-    return this.factored!.variance(plus, minus);
+  /** Variance of the sum of coefficients[i] * x[indices[i]]. Indices below 0 stand for a known 0. */
+  variance(indices: readonly number[], coefficients: readonly number[]): number {
+    return this.factored!.variance(indices, coefficients);
   }
 }

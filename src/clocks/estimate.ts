@@ -1,11 +1,12 @@
 /**
  * The estimate inside groups of domains that evidence connects both ways: weighted least squares over the support lines of all edges, then
- * over all their minima (floors.ts). The unknowns are the corrections at the knots (0 for each group's reference) and one minimum delay per
- * likeness. Similar links are assumed to have equal minimum delays. A link's weight says how well this assumption holds for it.
+ * over all their minima (floors.ts). The unknowns are the corrections at the knots and one minimum delay per likeness. Similar links are
+ * assumed to have equal minimum delays. A link's weight says how well this assumption holds for it.
  */
 
 import { judge, weigh, type References } from './similar_links.js';
-import { type Knots } from './corrections.js';
+import { shownAt } from './corrected_times.js';
+import { knotTime, type Knots } from './corrections.js';
 import { settle } from './floors.js';
 import { SparseLeastSquares } from './least_squares.js';
 import type { DelayOf, Link, Linked } from './links.js';
@@ -13,6 +14,7 @@ import {
   addRatePriors,
   addLikenessPriors,
   likenessPriors,
+  correctionsOf,
   terms,
   unknownPlaces,
   type Places,
@@ -54,18 +56,28 @@ export function estimate(
   const settled = settle({ corrections, delays }, setting);
   return {
     knots,
-    corrections: Array.from({ length: domains }, (_, domain) =>
-      Float64Array.from({ length: knots.count }, (_, knot) => {
-        const at = place.of(domain, knot);
-        return at < 0 ? 0 : corrections[at]!;
-      }),
-    ),
+    corrections: byReference(references, knots, correctionsOf(place, corrections)),
     links,
     floors,
     delays: new Map(names.map((name, i) => [name, delays[i]!])),
     wander,
     settled,
   };
+}
+
+/** Moves each group so that its reference's clock is the axis. Every clock then shows what the reference shows at the same instant. */
+function byReference(
+  references: References,
+  knots: Knots,
+  corrections: readonly Float64Array[],
+): Float64Array[] {
+  return corrections.map((own, domain) => {
+    const axis = corrections[references[domain]!]!;
+    return own.map((value, knot) => {
+      const time = knotTime(knots, knot);
+      return shownAt(knots, axis, time + value) - time;
+    });
+  });
 }
 
 /** Corrections, then minimum delays. */
@@ -81,7 +93,7 @@ function throughLines(setting: Setting): Float64Array {
   });
   const rows = links.map((link) => addLines(system, link, place));
   addRatePriors(system, place);
-  const bends = addBendRows(system, place, (clock, knot) => wander.at(clock, knot));
+  const bends = addBendRows(system, place, (clock) => wander.of(clock));
   const priors = addLikenessPriors(system, place.count, likenessPriors(names, delays));
   for (let pass = 0; pass < PASSES; pass++) {
     system.solve(x);

@@ -12,6 +12,7 @@ import { SparseLeastSquares } from './least_squares.js';
 import { FLOOR_SIGMA_NS, heardFor, leastDelays, type Link } from './links.js';
 import {
   addRatePriors,
+  correctionsOf,
   addLikenessPriors,
   likenessPriors,
   terms,
@@ -59,12 +60,7 @@ export function settle(
   solved: Solved,
   { links, names, floors, references, place, alike, wander }: Setting,
 ): boolean {
-  const corrections = references.map((_, domain) =>
-    Float64Array.from({ length: place.knots.count }, (_, knot) => {
-      const at = place.of(domain, knot);
-      return at < 0 ? 0 : solved.corrections[at]!;
-    }),
-  );
+  const corrections = correctionsOf(place, solved.corrections);
   const slots = links.map(({ edge }) => LEAST_SLOTS + heardFor(edge) / SLOT_NS);
   const longer = Math.max(1, slots.reduce((sum, own) => sum + own, 0) / MOST_MINIMA);
   if (longer > Math.max(MOST_LONGER, place.knots.step / 2 / SLOT_NS)) return false;
@@ -92,7 +88,7 @@ export function settle(
   // Lines show less of bends than minima do.
   wander.forget();
   addRatePriors(system, place);
-  const bends = addBendRows(system, place, (clock, knot) => wander.at(clock, knot));
+  const bends = addBendRows(system, place, (clock) => wander.of(clock));
   const priors = addLikenessPriors(system, likes, likenessPriors(names, delays));
   for (let pass = 0; pass < PASSES; pass++) {
     const scales = scalesOf(links, names.length, rows, (row) => system.unexplained(row, x));

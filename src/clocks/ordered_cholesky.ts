@@ -161,15 +161,22 @@ export class OrderedCholesky {
     return out;
   }
 
-  /** Variance of the difference of two unknowns by their places, if the matrix is a sum of squares in standard errors; below 0: a known 0. */
-  variance(plus: number, minus: number): number {
+  /**
+   * Variance of the sum of coefficients[i] * x[indices[i]], if the matrix is a sum of squares in standard errors. The order is by place.
+   * Indices below 0 are known to be 0.
+   */
+  variance(indices: readonly number[], coefficients: readonly number[]): number {
     const { start, lower, unknowns, work } = this;
     const { first } = this.order;
-    const from = Math.min(plus < 0 ? unknowns : plus, minus < 0 ? unknowns : minus);
+    const from = indices.reduce((least, index) => (index < 0 ? least : Math.min(least, index)), unknowns);
+    work.fill(0, from);
+    indices.forEach((index, i) => {
+      if (index >= 0) work[index]! += coefficients[i]!;
+    });
     let sum = 0;
     for (let i = from; i < unknowns; i++) {
       const row = start[i]! - first[i]!;
-      let value = (i === plus ? 1 : 0) - (i === minus ? 1 : 0);
+      let value = work[i]!;
       for (let k = Math.max(from, first[i]!); k < i; k++) value -= lower[row + k]! * work[k]!;
       work[i] = value / lower[row + i]!;
       sum += work[i]! ** 2;

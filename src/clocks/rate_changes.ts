@@ -1,10 +1,14 @@
 /**
- * How fast the rates of clocks change, as the corrections show it: a room warms up, a fan starts. The estimate first assumes small bends.
- * If pairs bend the corrections more, the assumption grows. Noise alone does not make it grow, because the estimate keeps less than half of
- * a bend that only noise supports. Changes are measured against the group's reference, so they do not show which of two clocks changed.
+ * How fast the rates of clocks change, as the corrections show it: a room warms up, a fan starts. The estimate first assumes that clocks bend
+ * as much as they may. Then it assumes what the corrections show, with some room, until this settles. Noise alone does not keep the
+ * assumption large, because the estimate keeps less than half of a bend that only noise supports.
  *
  * A rate that goes on changing bends a clock over a long distance by far more than independent bends would. So bends are compared over
- * several distances. A pause without messages gets the bends of spans of similar length.
+ * several distances. What they show over longer distances widens the bounds of a pause without messages. The estimate does not use it:
+ * inside a pause it would bend a clock in other places than just before and after it.
+ *
+ * All clocks of a group are solved on an axis of their own, to which each clock is near. So no clock is a straight line by definition, and
+ * the numbers of hosts do not matter.
  */
 
 import { median } from '../base/median.js';
@@ -20,34 +24,37 @@ const AT_REST = 1e-7 / 60e9;
 const MINUTE_NS = 60e9;
 const atRest = ({ step }: Knots): number => AT_REST * Math.sqrt(Math.max(1, MINUTE_NS / step));
 
-/** Factor on the measured value, which is below the true one. Less than 2, or noise would amplify itself. */
+/** The estimate keeps only a part of each bend, so the true bends are larger, by about this factor. With 2, noise would amplify itself. */
 const ROOM = 1.9;
 
 /** Numbers that change by no more than this part have settled. */
 const SETTLED = 0.1;
 
-/** Number of distances over which bends are compared: 1, 2, 4, ... knots. Over the first ones noise shows, too. */
+/** Number of distances over which bends are compared: 1, 2, 4, ... knots. */
 const DISTANCES = 5;
+/** Over this many of the shortest distances the estimate keeps only a part of a bend. Over the others it keeps nearly all of it. */
 const SHORT = 2;
+/** Fewer bends than this show nothing. Over less than this many knots, one bend per knot of the distance is enough. */
 const LEAST_BENDS = 4;
 
 /**
- * Factor by which independent bends must be larger than the bends of a rate that goes on changing, for the same effect over `far` knots.
+ * A clock that bends equally at all knots within `far` knots on either side goes as far off as one with independent bends that are larger by
+ * this factor.
  */
 const persistent = (far: number): number => Math.sqrt((3 * far ** 3) / (2 * far ** 2 + 1));
 
-/**
- * How much rates change from knot to knot, as standard errors, 1/ns. Before the first measurement: as much as any clock's rate may change.
- */
+/** How much rates change from knot to knot, as standard errors, 1/ns. Before the first measurement: as much as any clock's rate may change. */
 export class Wander {
-  /** By clock: where messages are heard. */
+  /** By clock: where it has messages. */
   private readonly heard: Float64Array;
-  /** By distance and clock: in a pause without messages of twice that length. */
+  /** By distance and clock: in a pause that is about twice as long as the distance. */
   private readonly silent: readonly Float64Array[];
-  /** By clock and knot: which of these distances holds. Less than SHORT: none. */
+  /** By clock and knot: the distance that belongs to the pause around the knot. Below SHORT: there is no pause, or only a short one. */
   private readonly silences: readonly Uint8Array[];
+  /** By clock: it is nearer to the mean of its group than to the truth, by this factor, because it is a part of the mean. */
+  private readonly apart: readonly number[];
 
-  /** `most`: how much a rate changes against another one at most, 1/ns. */
+  /** `most`: how much a rate changes at most, 1/ns. */
   constructor(
     clocks: number,
     private readonly place: Places,
@@ -57,20 +64,25 @@ export class Wander {
     this.heard = new Float64Array(clocks);
     this.silent = Array.from({ length: DISTANCES }, () => new Float64Array(clocks));
     this.silences = heardPieces(clocks, place.knots, links).map(silencesOf);
+    const sizes = new Map<number, number>();
+    for (const own of place.references) sizes.set(own, (sizes.get(own) ?? 0) + 1);
+    this.apart = place.references.map((own) => Math.sqrt(sizes.get(own)! / Math.max(1, sizes.get(own)! - 1)));
     this.forget();
   }
 
+  /** For the estimate. */
   of(clock: number): number {
     return this.heard[clock]!;
   }
 
+  /** For the variances. */
   at(clock: number, knot: number): number {
     const distance = this.silences[clock]![knot]!;
     return distance < SHORT ? this.heard[clock]! : this.silent[distance]![clock]!;
   }
 
   forget(): void {
-    // More than any clock may bend. With less, bends that few messages show would be taken for scatter, and this would not change any more.
+    // If it were less, the estimate would take bends that few messages show for scatter, and would never find them again.
     this.heard.fill(this.most * persistent(SHORT));
     this.silent.forEach((own, distance) => own.fill(this.most * persistent(2 ** distance)));
   }
@@ -82,13 +94,14 @@ export class Wander {
     const far = place.solved.map(() => 0);
     for (let distance = 0; distance < DISTANCES; distance++) {
       const reach = 2 ** distance;
-      const spans = place.knots.count - 2 * reach;
-      if (spans < Math.min(reach, LEAST_BENDS)) break;
+      if (place.knots.count - 2 * reach < Math.min(reach, LEAST_BENDS)) break;
       const isShort = distance < SHORT;
-      // Few independent spans say little.
-      const room = isShort ? ROOM : Math.sqrt(1 + (2 * reach) / spans);
       place.solved.forEach((clock, i) => {
-        const bends = bendsOf(corrections, place, clock, reach);
+        const shown = this.bendsOf(corrections, clock, reach);
+        if (shown.spans < Math.min(reach, LEAST_BENDS)) return;
+        const bends = this.apart[clock]! * shown.bends;
+        // Spans that overlap say little more than one of them. With few spans, true bends may be larger than those seen.
+        const room = isShort ? ROOM : Math.sqrt(1 + (2 * reach) / shown.spans);
         near[i] = Math.max(near[i]!, (ROOM * bends) / (isShort ? 1 : persistent(reach)));
         far[i] = Math.max(far[i]!, room * bends);
       });
@@ -98,9 +111,29 @@ export class Wander {
     return this.set(this.heard, near, most);
   }
 
+  /**
+   * Root mean square of a clock's bends over `far` knots, converted to independent bends at all knots, 1/ns. Knots in a pause are left out,
+   * because nothing shows where the clock was.
+   */
+  private bendsOf(corrections: Float64Array, clock: number, far: number) {
+    const { place } = this;
+    const silences = this.silences[clock]!;
+    const at = (knot: number): number => corrections[place.of(clock, knot)]!;
+    let squares = 0;
+    let spans = 0;
+    for (let k = far; k + far < place.knots.count; k++) {
+      if (silences[k - far]! + silences[k]! + silences[k + far]! > 0) continue;
+      squares += (at(k - far) - 2 * at(k) + at(k + far)) ** 2;
+      spans++;
+    }
+    // If the bends at all knots are independent, a bend over several knots is their sum, weighed by the distance from the middle.
+    const sum = (far * (2 * far ** 2 + 1)) / 3;
+    return { spans, bends: Math.sqrt(squares / spans / sum) / place.knots.step ** 2 };
+  }
+
   private set(known: Float64Array, shown: readonly number[], most: number): boolean {
     const { solved, knots } = this.place;
-    // Where messages are too few to show it, a clock may change as fast as half of the clocks are seen to change.
+    // Few messages may show no bend of a clock. It is taken to bend at least as much as half of the clocks do.
     const least = Math.max(atRest(knots), median(shown) ?? 0);
     let settled = true;
     solved.forEach((clock, i) => {
@@ -136,17 +169,6 @@ function silencesOf(heard: Uint8Array): Uint8Array {
     from = to;
   }
   return distances;
-}
-
-/** Root mean square of a clock's bends over `far` knots, converted to independent bends at all knots, 1/ns. */
-function bendsOf(corrections: Float64Array, place: Places, clock: number, far: number): number {
-  const { knots } = place;
-  const at = (knot: number): number => corrections[place.of(clock, knot)]!;
-  let squares = 0;
-  for (let k = far; k + far < knots.count; k++) squares += (at(k - far) - 2 * at(k) + at(k + far)) ** 2;
-  // If the bends at all knots are independent, a bend over several knots is their sum, weighed by the distance from the middle.
-  const sum = (far * (2 * far ** 2 + 1)) / 3;
-  return Math.sqrt(squares / (knots.count - 2 * far) / sum) / knots.step ** 2;
 }
 
 /**

@@ -44,14 +44,16 @@ export interface Places {
   readonly knots: Knots;
   /** How many corrections. */
   readonly count: number;
-  /** Index of the unknown; -1: known to be 0. */
+  /** Index of the unknown; -1: known to be 0, because no other domain is solved with this one. */
   of(domain: number, knot: number): number;
   readonly solved: readonly number[];
+  readonly references: References;
 }
 
 /** Clock by clock, or knot by knot. */
 export function unknownPlaces(references: References, knots: Knots, by: 'clock' | 'knot' = 'clock'): Places {
-  const solved = references.flatMap((reference, domain) => (reference === domain ? [] : [domain]));
+  const together = new Set(references.filter((reference, domain) => reference !== domain));
+  const solved = references.flatMap((reference, domain) => (together.has(reference) ? [domain] : []));
   const base = new Int32Array(references.length).fill(-1);
   solved.forEach((domain, i) => (base[domain] = by === 'clock' ? i * knots.count : i));
   const apart = by === 'clock' ? 1 : solved.length;
@@ -59,7 +61,27 @@ export function unknownPlaces(references: References, knots: Knots, by: 'clock' 
     knots,
     count: solved.length * knots.count,
     solved,
+    references,
     of: (domain, knot) => (base[domain]! < 0 ? -1 : base[domain]! + apart * knot),
+  };
+}
+
+/** Per domain, at the knots. */
+export const correctionsOf = (place: Places, x: Float64Array): Float64Array[] =>
+  place.references.map((_, domain) =>
+    Float64Array.from({ length: place.knots.count }, (_, knot) => {
+      const at = place.of(domain, knot);
+      return at < 0 ? 0 : x[at]!;
+    }),
+  );
+
+/** Indices and coefficients of a domain's correction at `time`. */
+export function atTime(place: Places, domain: number, time: number) {
+  const piece = pieceAt(place.knots, time);
+  const share = shareAt(place.knots, piece, time);
+  return {
+    indices: [place.of(domain, piece), place.of(domain, piece + 1)],
+    coefficients: [1 - share, share],
   };
 }
 
@@ -74,14 +96,11 @@ export function terms(
   place: Places,
   minimum: number,
 ) {
-  const { knots } = place;
-  const a = pieceAt(knots, time);
-  const b = pieceAt(knots, time + delay);
-  const shareA = shareAt(knots, a, time);
-  const shareB = shareAt(knots, b, time + delay);
+  const sent = atTime(place, from, time);
+  const arrived = atTime(place, to, time + delay);
   return {
-    indices: [place.of(from, a), place.of(from, a + 1), place.of(to, b), place.of(to, b + 1), minimum],
-    coefficients: [1 - shareA, shareA, shareB - 1, -shareB, 1],
+    indices: [...sent.indices, ...arrived.indices, minimum],
+    coefficients: [...sent.coefficients, ...arrived.coefficients.map((share) => -share), 1],
   };
 }
 
@@ -92,6 +111,8 @@ export function addRatePriors(system: Rows<unknown>, place: Places): void {
   for (const domain of place.solved) {
     for (let k = 0; k + 1 < knots.count; k++)
       system.add([place.of(domain, k), place.of(domain, k + 1)], [-1, 1], 0, sigma);
+    // Pairs show only differences of clocks. This says where all of them lie together.
+    if (place.references[domain] === domain) system.add([place.of(domain, 0)], [1], 0, FIRST_SIGMA_NS);
   }
 }
 

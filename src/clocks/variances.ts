@@ -5,7 +5,8 @@
  */
 
 import { median } from '../base/median.js';
-import { slack } from './corrections.js';
+import { shownAt } from './corrected_times.js';
+import { knotTime, slack } from './corrections.js';
 import type { References } from './similar_links.js';
 import { EnvelopeMatrix } from './envelope_matrix.js';
 import { delaysOf, type Estimate } from './estimate.js';
@@ -13,7 +14,14 @@ import type { EdgeEvidence } from './evidence.js';
 import { addMinima } from './floors.js';
 import { FLOOR_SIGMA_NS, statedSigmas, type Alike, type Link } from './links.js';
 import { addBendRows } from './rate_changes.js';
-import { addLikenessPriors, addRatePriors, likenessPriors, unknownPlaces, type Places } from './unknowns.js';
+import {
+  addLikenessPriors,
+  addRatePriors,
+  atTime,
+  likenessPriors,
+  unknownPlaces,
+  type Places,
+} from './unknowns.js';
 
 /** Variance of the difference of two domains of one group, at the worse end of a piece, ns². */
 export type Variances = (a: number, b: number, piece: number) => number;
@@ -37,7 +45,9 @@ function fromMinima(references: References, guess: Estimate, alike: Alike): Vari
   const likes = place.count + floors;
   const matrix = new EnvelopeMatrix(likes + delays.size);
   const own = statedSigmas(links, delaysOf(guess), alike, () => LOWEST_ABOVE);
-  const scatters = scattersOf(links, guess, likes);
+  // Of each group one clock is the axis, so pairs show one clock less.
+  const axes = place.solved.filter((domain) => references[domain] === domain).length;
+  const scatters = scattersOf(links, guess, likes - axes * knots.count);
   links.forEach((link, i) => {
     addMinima(matrix, link, place, minimum + link.floor, scatters[i]!);
     matrix.add([minimum + link.floor, likes + link.like], [1, -1], 0, own[i]!);
@@ -47,7 +57,18 @@ function fromMinima(references: References, guess: Estimate, alike: Alike): Vari
   addLikenessPriors(matrix, likes, likenessPriors([...delays.keys()], [...delays.values()]));
   if (matrix.cost > MOST_WORK) return null;
   matrix.factor();
-  const at = ofLastPair((a, b, knot) => matrix.variance(place.of(a, knot), place.of(b, knot)));
+  // At one instant two clocks show different times.
+  const shown = guess.corrections.map((own) =>
+    own.map((_, knot) => shownAt(knots, own, knotTime(knots, knot))),
+  );
+  const at = ofLastPair((a, b, knot) => {
+    const one = atTime(place, a, shown[a]![knot]!);
+    const other = atTime(place, b, shown[b]![knot]!);
+    return matrix.variance(
+      [...one.indices, ...other.indices],
+      [...one.coefficients, ...other.coefficients.map((share) => -share)],
+    );
+  });
   return (a, b, piece) => (a === b ? 0 : Math.max(at(a, b, piece), at(a, b, piece + 1)));
 }
 
@@ -142,7 +163,7 @@ function fromLines(references: References, guess: Estimate, alike: Alike): Varia
   for (let i = 0; i < solved.length; i++) matrix.add([i], [1], 0, UNHEARD_NS);
   addLikenessPriors(matrix, solved.length, likenessPriors([...delays.keys()], [...delays.values()]));
   matrix.factor();
-  const ofPair = ofLastPair((a, b) => matrix.variance(place[a]!, place[b]!));
+  const ofPair = ofLastPair((a, b) => matrix.variance([place[a]!, place[b]!], [1, -1]));
   return (a, b) => (a === b ? 0 : ofPair(a, b, 0));
 }
 

@@ -106,8 +106,7 @@ describe('a simulated run', () => {
     );
   });
 
-  // The first host is the reference, and wander is measured against it. In a run of 20 s this moves the noise of some draws.
-  it('hardly depends on how hosts are numbered', () => {
+  it('does not depend on how hosts are numbered', () => {
     const moved: number[] = [];
     const order = fc.shuffledSubarray([0, 1, 2, 3, 4], { minLength: 5, maxLength: 5 });
     fc.assert(
@@ -135,8 +134,8 @@ describe('a simulated run', () => {
       }),
       { numRuns: 15 },
     );
-    expect(median(moved)).toBeLessThan(20);
-    expect(Math.max(...moved)).toBeLessThan(1000);
+    expect(median(moved)).toBeLessThan(2);
+    expect(Math.max(...moved)).toBeLessThan(50);
   });
 
   it('states that likeness was measured only where cycles of links show it', () => {

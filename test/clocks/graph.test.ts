@@ -76,8 +76,8 @@ it('gives the same solution and variances as a calculation by hand', () => {
   expect(x[0]).toBeCloseTo(4.75 / 1.5, 9);
   expect(x[1]).toBeCloseTo(11.75 / 1.5, 9);
   matrix.factor();
-  expect(matrix.variance(0, -1)).toBeCloseTo(1.25 / 1.5, 9);
-  expect(matrix.variance(1, 0)).toBeCloseTo((1.25 + 1.25 - 0.5) / 1.5, 9);
+  expect(matrix.variance([0], [1])).toBeCloseTo(1.25 / 1.5, 9);
+  expect(matrix.variance([1, 0], [1, -1])).toBeCloseTo((1.25 + 1.25 - 0.5) / 1.5, 9);
 });
 
 it('asks an envelope for the variances that the whole matrix has', () => {
@@ -112,7 +112,7 @@ it('asks an envelope for the variances that the whole matrix has', () => {
           );
           const solved = solveWhole(whole, wanted);
           const expected = solved.reduce((sum, value, i) => sum + value * wanted[i]!, 0);
-          expect(matrix.variance(plus, plus === 0 ? -1 : 0)).toBeCloseTo(expected, 6);
+          expect(matrix.variance([plus, plus === 0 ? -1 : 0], [1, -1])).toBeCloseTo(expected, 6);
         }
       },
     ),

@@ -1,6 +1,8 @@
 /** Clocks of a machine room that warms up: as exact as the data allow, inside their bounds, and nobody given up. */
 
 import { expect, it } from 'vitest';
+import { judge, type JudgedCase } from '../support/judged_run.js';
+import { fansOf, rampOf, sineOf, type NamedWander } from '../support/topologies.js';
 import { runWanderCase, wanderCases } from '../support/wander_cases.js';
 
 const long = process.env.NCCL_TRACE_LONG !== undefined;
@@ -14,3 +16,45 @@ it.each(wanderCases(2).map((one) => [one.name, one] as const))('%s', (_, one) =>
   expect(ratios[0]).toBeLessThan(1.5);
   expect(ratios[1]).toBeLessThan(1.5);
 });
+
+const pause = (wander: NamedWander): JudgedCase => ({
+  topology: 'pair',
+  delays: '14 us, 15 %',
+  wander,
+  seconds: 300,
+  perMinute: 400,
+  change: () => ({ tamper: (_, time, delay) => (time > 100e9 && time < 200e9 ? null : delay) }),
+});
+
+it.each([rampOf(3), sineOf(3, 180), fansOf(3)])(
+  'a pause of 100 s, $name: as exact as the data allow',
+  (wander) => {
+    const { hardMisses, ns99, best } = judge(pause(wander), long ? 20 : 6, true, 500);
+    expect(hardMisses).toBe(0);
+    expect(ns99 / best[1]).toBeLessThan(1.5);
+  },
+);
+
+it('a pause of 100 s: truth is inside the bounds, however the clocks changed before and after it', () => {
+  const { hardMisses, coverage } = judge(pause(fansOf(3)), long ? 400 : 100, false, 1000);
+  expect(hardMisses).toBe(0);
+  expect(coverage).toBeGreaterThan(0.998);
+});
+
+it.each(['ring, credits', 'tree', 'pair'] as const)(
+  '13 messages a minute, %s: as exact as the data allow',
+  (topology) => {
+    const few: JudgedCase = {
+      topology,
+      delays: '14 us, 15 %',
+      wander: sineOf(1, 600),
+      seconds: 600,
+      perMinute: 13,
+    };
+    const { hardMisses, coverage, medianNs, ns99, best } = judge(few, topology === 'pair' ? 6 : 1, true, 500);
+    expect(hardMisses).toBe(0);
+    expect(coverage).toBeGreaterThan(0.99);
+    expect(medianNs / best[0]).toBeLessThan(1.5);
+    expect(ns99 / best[1]).toBeLessThan(1.5);
+  },
+);

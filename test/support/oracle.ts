@@ -9,7 +9,7 @@ import { EnvelopeMatrix } from '../../src/clocks/envelope_matrix.js';
 import type { EdgeEvidence, EvidenceKind } from '../../src/clocks/evidence.js';
 import { SparseLeastSquares } from '../../src/clocks/least_squares.js';
 import { addBendRows } from '../../src/clocks/rate_changes.js';
-import { terms, unknownPlaces } from '../../src/clocks/unknowns.js';
+import { addRatePriors, terms, unknownPlaces } from '../../src/clocks/unknowns.js';
 import type { SimulatedRun } from './simulated_links.js';
 
 const STEP_NS = 5e9;
@@ -83,6 +83,7 @@ export function oracle(run: SimulatedRun, wander: number, instants: readonly num
     // For two kinds of links whose delays nothing else separates, and for a host that is heard in one direction only.
     likes.forEach((_, i) => rows.add([links + edges.length + i], [1], LIKE_DELAY, LIKE_DELAY));
     for (const domain of at.solved) rows.add([at.of(domain, 0)], [1], 0, UNHEARD);
+    addRatePriors(rows, at);
   }
   const x = new Float64Array(system.unknowns);
   for (let pass = 0; pass < PASSES; pass++) {
@@ -111,7 +112,7 @@ export function oracle(run: SimulatedRun, wander: number, instants: readonly num
     for (let a = 0; a < hosts; a++) {
       for (let b = a + 1; b < hosts; b++) {
         errors.push(aligned[b]! - aligned[a]!);
-        halfWidths.push(OF_99 * Math.sqrt(known.variance(byKnot.of(a, knot), byKnot.of(b, knot))));
+        halfWidths.push(OF_99 * Math.sqrt(known.variance([byKnot.of(a, knot), byKnot.of(b, knot)], [1, -1])));
       }
     }
   }
