@@ -45,9 +45,12 @@ export class StepTable {
 
   /** How often a row was used. A place that names an earlier use is out of date. */
   private use = new Uint32Array(FIRST_ROWS);
+  /** The first `freeRows` are free. Neither list gets shorter, because V8 would allocate it again. */
   private readonly free: number[] = [];
-  /** Rows of steps that are over. The rows are not free yet. */
+  private freeRows = 0;
+  /** The first `overRows` are of steps that are over. The rows are not free yet. */
   private readonly over: number[] = [];
+  private overRows = 0;
   private rows = 0;
 
   /** Four words per place, side by side: the handle's low and high word, its row, the row's use. */
@@ -59,7 +62,7 @@ export class StepTable {
 
   /** Adds a row for the step of that handle. */
   add(low: number, high: number, op: Op, number: number, at: number): number {
-    const row = this.free.pop() ?? this.newRow();
+    const row = this.freeRows > 0 ? this.free[--this.freeRows]! : this.newRow();
     this.op[row] = op;
     this.number[row] = number;
     this.start[row] = at;
@@ -111,7 +114,7 @@ export class StepTable {
   end(row: number): void {
     removeRow(this.op[row]!.openSteps, row);
     this.use[row]!++;
-    this.over.push(row);
+    this.over[this.overRows++] = row;
     if (this.displacedOf.size === 0) return;
     for (const words of this.displacedOf.get(row) ?? [])
       if (this.displaced.get(words) === row) this.displaced.delete(words);
@@ -120,8 +123,8 @@ export class StepTable {
 
   /** Frees the rows of steps that are over. */
   reuse(): void {
-    for (const row of this.over) this.free.push(row);
-    this.over.length = 0;
+    for (let i = 0; i < this.overRows; i++) this.free[this.freeRows++] = this.over[i]!;
+    this.overRows = 0;
   }
 
   private displace(words: number, row: number): void {

@@ -4,8 +4,8 @@
  * or for room at the receiver, does not count. Ticks are the file's own.
  */
 
-import type { Ticks } from '../base/time.js';
 import { countTime, noTimes } from '../base/time_bins.js';
+import { STOPPED, type StepEvents, type StepListener } from '../model/step_events.js';
 import type { StepTable } from '../model/step_table.js';
 import { StepPhase, type Op } from '../model/types.js';
 import { SharedWire, type Connection } from './shared_wire.js';
@@ -37,7 +37,7 @@ interface End extends SendTimes {
   readonly sizes: Map<number, { readonly times: Uint32Array; own: number }>;
 }
 
-export class SendTimeCollector {
+export class SendTimeCollector implements StepListener {
   /** By communicator, then by channel and peer in one number. */
   private readonly ends = new Map<number, Map<number, End>>();
   private readonly wires = new Map<number, SharedWire>();
@@ -47,15 +47,18 @@ export class SendTimeCollector {
   private lastOp: Op | null = null;
   private lastEnd: End | null = null;
 
-  /** `from`: the begin of the send, at or before `at`. */
-  sendBegan(steps: StepTable, row: number, from: Ticks, at: Ticks): void {
-    const end = this.endOfOp(steps.op[row]!);
-    this.endOf[row] = end;
-    if (end) this.since[row] = end.wire.begins(end.connection, from, at);
+  steps(steps: StepTable, { what, row: rows, at, from, length }: StepEvents): void {
+    for (let i = 0; i < length; i++) {
+      const row = rows[i]!;
+      if (what[i] === StepPhase.SendWait) {
+        const end = (this.endOf[row] = this.endOfOp(steps.op[row]!));
+        if (end) this.since[row] = end.wire.begins(end.connection, from[i]!, at[i]!);
+      } else if (what[i]! >= STOPPED && steps.phase[row] === StepPhase.SendWait)
+        this.stopped(steps, row, at[i]!);
+    }
   }
 
-  stepStop(steps: StepTable, row: number, at: Ticks): void {
-    if (steps.phase[row] !== StepPhase.SendWait) return;
+  private stopped(steps: StepTable, row: number, at: number): void {
     const end = this.endOf[row];
     if (!end) return;
     const own = end.wire.ends(end.connection, this.since[row]!, at);

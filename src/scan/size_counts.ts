@@ -9,13 +9,15 @@ import { commKey } from '../model/identity.js';
 import type { Ticks } from '../base/time.js';
 import type { HostSpan, Kernel, Op, Work } from '../model/types.js';
 import type { PeerTraffic } from '../model/peer_bytes.js';
+import { STARTED, STOPPED, type StepEvents, type StepListener } from '../model/step_events.js';
+import type { StepTable } from '../model/step_table.js';
 import { outcomeAt, type WorkEndTable } from '../model/work_end_table.js';
 import type { WorkStarts } from '../model/work_ends.js';
 import type { Communicator } from '../rankfile/types.js';
 import { CommCounter } from './comm_counter.js';
 import { NO_COMM, UNKNOWN_COMM, type FileSize } from './drawn_size.js';
 
-export class SizeCounter {
+export class SizeCounter implements StepListener {
   private readonly comms = new Map<Communicator | null, CommCounter>();
   private readonly free = new CommCounter(NO_COMM);
   private readonly callRings = new Set<number>();
@@ -63,12 +65,12 @@ export class SizeCounter {
     this.free.track(ring);
   }
 
-  step(op: Op, at: Ticks): void {
-    this.of(op.comm).steps.add(at);
-  }
-
-  phase(op: Op, at: Ticks): void {
-    this.of(op.comm).phases.add(at);
+  steps({ op }: StepTable, { what, row, at, length }: StepEvents): void {
+    for (let i = 0; i < length; i++) {
+      if (what[i]! >= STOPPED) continue;
+      const { steps, phases } = this.of(op[row[i]!]!.comm);
+      (what[i] === STARTED ? steps : phases).addRow(at, i);
+    }
   }
 
   /**

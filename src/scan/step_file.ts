@@ -9,7 +9,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { maxOf } from '../base/extremes.js';
 import { nearlySorted } from '../base/nearly_sorted.js';
 import { addBigint, addText, addWord, HASH_SEED, toSafeInteger } from '../base/hash.js';
-import type { Ticks } from '../base/time.js';
+import { STOPPED, type StepEvents, type StepListener } from '../model/step_events.js';
 import { NONE, type StepTable } from '../model/step_table.js';
 import { opClaim } from '../model/parents.js';
 import { StepPhase, type Op, type Work } from '../model/types.js';
@@ -82,7 +82,7 @@ type OpRows = {
 } | null;
 
 /** Listens to the steps of one file. */
-export class StepFileWriter {
+export class StepFileWriter implements StepListener {
   private readonly fd: number;
   /** By communicator, then by peer, channel and direction in one number. */
   private readonly connections = new Map<Communicator, Map<number, OpenConnection>>();
@@ -101,13 +101,22 @@ export class StepFileWriter {
     this.mostRows = mostRows(ranks);
   }
 
+  steps(steps: StepTable, { what, row: rows, at, length }: StepEvents): void {
+    for (let i = 0; i < length; i++) {
+      const row = rows[i]!;
+      if (!this.isWanted(steps, row)) continue;
+      if (what[i] === StepPhase.SendWait) this.sendBegan(steps, row, at[i]!);
+      else if (what[i]! >= STOPPED) this.stopped(steps, row, at[i]!);
+    }
+  }
+
   /** `at`: the tick of state 9. */
-  sendBegan(steps: StepTable, row: number, at: Ticks): void {
+  private sendBegan(steps: StepTable, row: number, at: number): void {
     const bytes = steps.bytes[row]!;
     if (bytes !== NONE) this.addSend(steps, row, at, bytes);
   }
 
-  stepStop(steps: StepTable, row: number, at: Ticks): void {
+  private stopped(steps: StepTable, row: number, at: number): void {
     // For a send without state 9, only the arrow is checked.
     if (steps.phase[row] === StepPhase.PeerWait) this.addSend(steps, row, at, SIZE_LOST);
     const [arrived, bytes] = [steps.arrived[row]!, steps.bytes[row]!];
@@ -119,7 +128,8 @@ export class StepFileWriter {
   stepOpen(steps: StepTable, row: number): void {
     const polled = steps.lastPoll[row]!;
     const last = polled === NONE ? steps.start[row]! : polled;
-    if (steps.phase[row] === StepPhase.PeerWait) this.addSend(steps, row, last, SIZE_LOST);
+    if (this.isWanted(steps, row) && steps.phase[row] === StepPhase.PeerWait)
+      this.addSend(steps, row, last, SIZE_LOST);
   }
 
   close(): StepRows[] {
@@ -141,6 +151,10 @@ export class StepFileWriter {
     return [...new Set(this.connections.values())].flatMap((connections) => [...connections.values()]);
   }
 
+  private isWanted(steps: StepTable, row: number): boolean {
+    return this.everyStep || steps.number[row] === 0;
+  }
+
   private addSend(steps: StepTable, row: number, seen: number, bytes: number): void {
     const polled = steps.lastPoll[row]!;
     this.add(steps, row, bytes, polled === NONE ? steps.start[row]! : polled, seen, 0, steps.polls[row]!);
@@ -156,7 +170,7 @@ export class StepFileWriter {
     polls: number,
   ): void {
     const number = steps.number[row]!;
-    if (bytes === 0 || (!this.everyStep && number !== 0)) return;
+    if (bytes === 0) return;
     const op = steps.op[row]!;
     if (op.drawing === undefined) op.drawing = this.rowsOf(op) satisfies OpRows;
     const own = op.drawing as OpRows;

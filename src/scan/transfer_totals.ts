@@ -6,6 +6,7 @@
  */
 
 import type { Ticks } from '../base/time.js';
+import { STARTED, STOPPED, type StepEvents, type StepListener } from '../model/step_events.js';
 import type { StepTable } from '../model/step_table.js';
 import { StepPhase, type Op } from '../model/types.js';
 import { TimeCounter, type TimeCounts } from './time_counts.js';
@@ -89,7 +90,7 @@ const MOST_SIZES = 64;
 /** Bins over time: enough to distinguish a drift from a change. */
 const BINS = 16;
 
-export class TransferCollector {
+export class TransferCollector implements StepListener {
   private readonly entries = new Map<Op, Entry>();
   private readonly ends = new Map<string, End>();
   private readonly calls = new Map<string, Entry['call']>();
@@ -106,19 +107,26 @@ export class TransferCollector {
     if (op.openSteps.length === 0) this.entries.delete(op);
   }
 
-  stepStart(steps: StepTable, row: number, at: Ticks): void {
+  steps(steps: StepTable, { what, row, at, from, length }: StepEvents): void {
+    for (let i = 0; i < length; i++)
+      if (what[i] === STARTED) this.stepStart(steps, row[i]!, at[i]!);
+      else if (what[i]! >= STOPPED) this.stepStop(steps, row[i]!, at[i]!);
+      else this.stepPhase(row[i]!, what[i] as StepPhase, from[i]!);
+  }
+
+  private stepStart(steps: StepTable, row: number, at: number): void {
     this.entryOf[row] = this.entryFor(steps.op[row]!);
     this.phase[row] = StepPhase.Posted;
     this.since[row] = at;
   }
 
-  stepPhase(row: number, phase: StepPhase, from: Ticks): void {
+  private stepPhase(row: number, phase: StepPhase, from: number): void {
     this.leave(row, from);
     this.phase[row] = phase;
     this.since[row] = Math.max(from, this.since[row]!);
   }
 
-  stepStop(steps: StepTable, row: number, at: Ticks): void {
+  private stepStop(steps: StepTable, row: number, at: number): void {
     const entry = this.entryOf[row];
     if (!entry) return;
     this.leave(row, at);

@@ -6,22 +6,26 @@ import { fits, UTMOST, type Budget } from '../../src/trace/budget.js';
 import { decide } from '../../src/trace/draw_plan.js';
 import type { Scope } from '../../src/trace/selection.js';
 import { SizeCounter } from '../../src/scan/size_counts.js';
+import { STARTED, StepEvents } from '../../src/model/step_events.js';
+import type { StepTable } from '../../src/model/step_table.js';
 import type { Work } from '../../src/model/types.js';
 import { ALL_KEPT, WorkEnds } from '../../src/model/work_ends.js';
 
 const SECONDS = 3600;
 
-/** A call and an operation each second, for an hour; a tick is a ns. */
+/** A call and the start of a step each second, for an hour; a tick is a ns. */
 function hour() {
   const counter = new SizeCounter();
   const ends = new WorkEnds();
-  const op = { comm: null, ring: 0, channel: 0, isSend: true, peer: 1, openSteps: [] };
+  const table = { op: [{ comm: null }] } as unknown as StepTable;
   for (let second = 0; second < SECONDS; second++) {
     const start = (second * 1e9) as Ticks;
     const work = { comm: null, kind: 'Coll', ring: 0, row: second, start, enqueued: start } as Work;
     counter.work(work, start);
     ends.started(work);
-    counter.step(op as never, (second * 1e9) as Ticks);
+    const events = new StepEvents();
+    events.add(STARTED, 0, start, start);
+    counter.steps(table, events);
   }
   const enqueued = Float64Array.from({ length: SECONDS }, (_, second) => second * 1e9);
   const size = counter.finish(ends.finish(ALL_KEPT), enqueued, ends.starts(), [], new Set(), [], [], {
