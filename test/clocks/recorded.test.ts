@@ -77,6 +77,28 @@ describe('ranks on several hosts', () => {
     expect(flags).toEqual([false, true, false, true]);
   });
 
+  it('that are clones and exchange nothing with each other have a clock each; containers of one host share a clock', () => {
+    const twins = (name: string, apartNs: number) => {
+      const twin = skewed.skews[1]!;
+      const other = { ...twin, hostName: 'node003', offsetTicks: twin.offsetTicks + 2 * apartNs };
+      const run = skewRun(source, join(folder, name), [...skewed.skews.slice(0, 3), other]);
+      return { run, solved: solveFiles(run.files, stepFolder()) };
+    };
+    const clones = twins('clones', 5e6);
+    expect(clones.solved.traffic?.alignment.culprits).toEqual([]);
+    const { domains } = clones.solved.solution;
+    expect(domains.map(({ hostName }) => hostName)).toEqual(['node000', 'node001', 'node002', 'node003']);
+    expect(domains.map(({ map }) => map.segments[0]!.flags.join())).toEqual([
+      '',
+      'counter-contradicts-boot',
+      '',
+      'counter-contradicts-boot',
+    ]);
+    for (const { insideHard } of checkRun(clones.run, clones.solved)) expect(insideHard).toBe(true);
+    const containers = twins('containers', 0);
+    expect(containers.solved.solution.domainOf).toEqual([0, 1, 2, 1]);
+  });
+
   it.each([
     ['records and operations', loseRecords],
     ['slots', loseSlots],

@@ -76,7 +76,8 @@ function bestBelief(domains: number, { edges }: ClockEvidence, options: Alignmen
 }
 
 const isJump = ({ what }: Culprit): boolean => what === 'clock-jump';
-const isSplit = (culprit: Culprit): boolean => culprit.what === 'clock-jump' && culprit.isSplit;
+/** A jump whose clock is followed before and after it. */
+export const isSplit = (culprit: Culprit): boolean => culprit.what === 'clock-jump' && culprit.isSplit;
 
 /**
  * The evidence for hard bounds: all certain evidence. Credits are left out if other evidence contradicts them, because then the network

@@ -1,10 +1,20 @@
 /**
  * Finds clones: machines that were copied while they ran, or started from one snapshot. They have one boot id, nearly the same counter, and
  * different host names. Containers of one host look the same, but share a counter. If a transfer between two of the names would arrive
- * before it was sent, the machines are clones, and each name has its own clock.
+ * before it was sent, the machines are clones, and each name has its own clock. Clones that send nothing to each other are found if the
+ * evidence of the run contradicts itself: with a clock for each name, other hosts show that the clocks differ.
  */
 
-import { toLocal, type ClockAxes, type ClockWitness } from '../domains.js';
+import { ticks, type TraceNs } from '../../base/time.js';
+import { bound99At } from '../clock_map.js';
+import {
+  domainOfFile,
+  toLocal,
+  traceTimeOf,
+  type ClockAxes,
+  type ClockSolution,
+  type ClockWitness,
+} from '../domains.js';
 import { STEP_ROW } from '../../scan/step_file.js';
 import { isWaited } from './first_look.js';
 import { joinTransfers, linksBetween, type StepSource } from './transfers.js';
@@ -32,7 +42,61 @@ export function nameClones(
     const isEarly = arrived < sent - SURE_NS || (isWaited(send) && noticed < posted - SURE_NS);
     if (isEarly) cloned.add(domainOf[sender]!);
   });
-  return witnesses.map((witness) =>
-    cloned.has(domainOf[witness.file]!) ? { ...witness, clone: witness.header.hostName } : witness,
+  return withNames(witnesses, domainOf, cloned);
+}
+
+/** Domains of several host names that may be clones. */
+export function mayBeClones(
+  witnesses: readonly ClockWitness[],
+  domainOf: ClockAxes['domainOf'],
+): ReadonlySet<number> {
+  const first = new Map<number, string>();
+  return new Set(
+    witnesses.flatMap(({ file, header: { hostName }, clone }) => {
+      const domain = domainOf[file]!;
+      if (!first.has(domain)) first.set(domain, hostName);
+      return clone === undefined && first.get(domain) !== hostName ? [domain] : [];
+    }),
   );
 }
+
+/** Domains whose names have clocks that differ by more than both 99 % bounds. `apart`: solved with a clock for each name. */
+export function shownClones(
+  witnesses: readonly ClockWitness[],
+  domainOf: ClockAxes['domainOf'],
+  apart: ClockSolution,
+): ReadonlySet<number> {
+  const first = new Map<number, ClockWitness>();
+  return new Set(
+    witnesses.flatMap((witness) => {
+      const domain = domainOf[witness.file]!;
+      const other = first.get(domain);
+      if (!other) first.set(domain, witness);
+      return other && differ(witness, other, apart) ? [domain] : [];
+    }),
+  );
+}
+
+/** Whether one value of the counter means two times. */
+function differ(a: ClockWitness, b: ClockWitness, solution: ClockSolution): boolean {
+  if (domainOfFile(solution, a.file).group !== domainOfFile(solution, b.file).group) return false;
+  const middle = a.samples[a.samples.length >> 1]!.tick;
+  const base = Number(a.header.tickBase - b.header.tickBase);
+  const [atA, atB] = [
+    traceTimeOf(solution, a.file)(middle),
+    traceTimeOf(solution, b.file)(ticks(middle + base)),
+  ];
+  const bound = ({ file }: ClockWitness, at: TraceNs): number =>
+    bound99At(domainOfFile(solution, file).map)(at);
+  return Math.abs(atA - atB) > bound(a, atA) + bound(b, atB);
+}
+
+/** With a clock for each host name of these domains. */
+export const withNames = (
+  witnesses: readonly ClockWitness[],
+  domainOf: ClockAxes['domainOf'],
+  cloned: ReadonlySet<number>,
+): readonly ClockWitness[] =>
+  witnesses.map((witness) =>
+    cloned.has(domainOf[witness.file]!) ? { ...witness, clone: witness.header.hostName } : witness,
+  );

@@ -21,11 +21,11 @@ import {
 } from '../../model/identity.js';
 import type { EvidenceKind } from '../evidence.js';
 import { oneSidedBound, type OneSidedBound } from '../one_way_traffic.js';
-import { alignByEvidence, type Aligned, type Belief } from './believed_stamps.js';
+import { alignByEvidence, isSplit, type Aligned, type Belief } from './believed_stamps.js';
 import { collectEvidence, type ClockEvidence, type EvidenceSource } from './clock_evidence.js';
 import { largestGroup } from './collective_evidence.js';
 import type { Run } from '../../runs/run.js';
-import { nameClones } from './clones.js';
+import { mayBeClones, nameClones, shownClones, withNames } from './clones.js';
 import { withMissingPeers } from './missing_peers.js';
 import { STEP_ROW } from '../../scan/step_file.js';
 import { TransferTimer, type TransferTimes } from './transfer_times.js';
@@ -110,24 +110,55 @@ export function solveRunClocks(
     rings: scan.rings,
   }));
   const witnesses = nameClones(sources, stated, clockAxes(stated));
-  const ofFiles = clockAxes(witnesses);
-  const axes = withMissingPeers(sources, ofFiles);
-  if (clock === 'realtime' || ofFiles.names.length < 2) {
+  if (clock === 'realtime' || clockAxes(witnesses).names.length < 2) {
     const solution = solveClocks(witnesses);
     return { solution, traffic: null, ...lookOnceMore(sources, solution) };
   }
-  const evidence = collectEvidence(sources, axes);
   const options: AlignmentOptions = {
     alike: alike ?? ALIGNMENT_DEFAULTS.alike,
     wanderPpmPerMinute: wander ?? ALIGNMENT_DEFAULTS.wanderPpmPerMinute,
   };
-  const aligned = alignByEvidence(axes.names.length, evidence, options);
-  const solution = solveClocks(witnesses, { alignment: aligned.alignment, coarse: evidence.coarse });
+  const { aligned, evidence, solution } = alignWithoutClones(sources, witnesses, options);
   return {
     solution,
     traffic: trafficFound(aligned, evidence, solution),
     ...lookOnceMore(sources, solution),
   };
+}
+
+interface AlignedRun {
+  readonly aligned: Aligned;
+  readonly evidence: ClockEvidence;
+  readonly solution: ClockSolution;
+}
+
+/** If the evidence contradicts itself, clones may be the cause. */
+function alignWithoutClones(
+  sources: readonly EvidenceSource[],
+  witnesses: readonly ClockWitness[],
+  options: AlignmentOptions,
+): AlignedRun {
+  const first = alignRun(sources, witnesses, options);
+  if (first.aligned.alignment.culprits.every(isSplit)) return first;
+  const { domainOf } = first.solution;
+  const suspects = mayBeClones(witnesses, domainOf);
+  if (suspects.size === 0) return first;
+  const apart = alignRun(sources, withNames(witnesses, domainOf, suspects), options);
+  const shown = shownClones(witnesses, domainOf, apart.solution);
+  if (shown.size === suspects.size) return apart;
+  return shown.size === 0 ? first : alignRun(sources, withNames(witnesses, domainOf, shown), options);
+}
+
+function alignRun(
+  sources: readonly EvidenceSource[],
+  witnesses: readonly ClockWitness[],
+  options: AlignmentOptions,
+): AlignedRun {
+  const axes = withMissingPeers(sources, clockAxes(witnesses));
+  const evidence = collectEvidence(sources, axes);
+  const aligned = alignByEvidence(axes.names.length, evidence, options);
+  const solution = solveClocks(witnesses, { alignment: aligned.alignment, coarse: evidence.coarse });
+  return { aligned, evidence, solution };
 }
 
 function trafficFound(
