@@ -85,16 +85,45 @@ function casesOf(draws: number): TableCase[] {
       wander: STILL,
       draws,
       name: '70 KB one way, 520 KB the other',
-      change: ({ links }) => ({ links: links.map(unequal) }),
+      change: ({ links }) => ({ links: links.map((link) => sized(link, 70_000, 520_000)) }),
     })),
+    ...(['pipeline', 'pair'] as const).map((topology): TableCase => ({
+      ...MINUTE,
+      topology,
+      wander: STILL,
+      draws,
+      name: '600 KB one way, 1 MB the other',
+      change: ({ links }) => ({ links: links.map((link) => sized(link, 600_000, 1_000_000)) }),
+    })),
+    {
+      ...MINUTE,
+      topology: 'all to all',
+      wander: STILL,
+      draws,
+      name: 'each link of another size, 20 to 900 KB',
+      change: ({ links }) => ({ links: links.map((link, i) => ({ ...link, sizes: [sizeOf(i)] })) }),
+    },
+    {
+      ...MINUTE,
+      topology: 'ring, beacons',
+      wander: STILL,
+      draws,
+      name: 'no file of the host that answers beacons',
+      change: ({ links }) => ({
+        links: links.filter(({ kind, from, to }) => kind === 'beacon' || (from !== 0 && to !== 0)),
+      }),
+    },
     ...NAMES.map((topology): TableCase => ({ ...MINUTE, topology, wander: JUMP, draws: few, oracle: false })),
   ];
 }
 
-const unequal = (link: SimulatedLink): SimulatedLink => ({
+const sized = (link: SimulatedLink, up: number, down: number): SimulatedLink => ({
   ...link,
-  sizes: [link.from < link.to ? 70_000 : 520_000],
+  sizes: [link.from < link.to ? up : down],
 });
+
+/** Spread evenly. */
+const sizeOf = (link: number): number => 20_000 + (((link + 1) * 377_000) % 880_000);
 
 /** Calls `print` with each line of the table as soon as it is known. */
 export function runTable(draws: number, print: (line: string) => void): void {

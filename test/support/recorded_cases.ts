@@ -164,6 +164,23 @@ export function oneRecording(source: string, folder: string, seed: number, load:
   const missing = plain.files.filter((_, rank) => rank !== 3);
   const partly = solveFiles(missing, join(folder, 'steps-missing'), { beacons: false });
   note('one file missing', plain, partly);
+
+  const askingNobody = solveFiles(plain.files.slice(1), join(folder, 'steps-no-peer'));
+  note('with beacons, and no file of rank 0, which answers them', plain, askingNobody);
+
+  // Two hosts that exchange nothing with each other. Their boot id is the same, and their counters are 5 ms apart.
+  const [one, other] = [skews[2]!, skews[5]!];
+  const clone = { ...one, hostName: other.hostName, offsetTicks: one.offsetTicks + 5e-3 * HZ };
+  const clones = skewRun(
+    source,
+    join(folder, 'clones'),
+    skews.map((skew) => (skew === other ? clone : skew)),
+  );
+  note(
+    'two hosts are clones, 5 ms apart',
+    clones,
+    solveFiles(clones.files, join(folder, 'steps-clones'), { beacons: false }),
+  );
 }
 
 /** How far the busy machine made similar links differ. */
