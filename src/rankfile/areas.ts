@@ -4,6 +4,7 @@ import * as format from './format/constants.js';
 import { AREA_COUNT_LIMIT } from './format/ranges.js';
 import type { ByteSource } from './byte_source.js';
 import { type Area, isCut } from './directory.js';
+import type { FileMemory } from './file_memory.js';
 import { readFolds } from './folds.js';
 import type { Problems } from './problems.js';
 import type { Decoder } from './decoder.js';
@@ -33,6 +34,8 @@ export class AreaReader {
     readonly frame: TickFrame,
     private readonly problems: Problems,
     private readonly decoder: Decoder,
+    /** Slots that it returned are valid until this is released. */
+    private readonly memory: FileMemory,
   ) {}
 
   isCut(area: Area): boolean {
@@ -59,11 +62,17 @@ export class AreaReader {
 
   slots(area: Area, head: number): CheckedSlots {
     const wanted = area.capacity * format.SLOT_BYTES;
-    const bytes = this.source.read(area.slotsOffset, wanted);
+    const there = Math.max(0, Math.min(wanted, this.source.bytes - area.slotsOffset));
+    const bytes = this.source.read(area.slotsOffset, wanted, this.memory.bytes(there));
     if (bytes.length < wanted)
       this.problems.add('areas cut off by the end of the file: the copy was cut short');
     const words = new Uint32Array(bytes.buffer, bytes.byteOffset, Math.floor(bytes.length / 4));
-    return this.decoder.checkRing(words, area.capacity, head);
+    return this.decoder.checkRing(
+      words,
+      area.capacity,
+      head,
+      this.memory.doubles(Math.floor(words.length / 8)),
+    );
   }
 
   table(area: Area): TableRecords {

@@ -1,20 +1,19 @@
 /**
  * Where the bytes of a rank file come from: a file read by position, or memory (tests, the addon's map). A read returns the bytes that the
- * file has. So a live file that shrinks, or a copy cut short, gives a short read and no exception. The returned bytes may be used until the
- * file is closed.
+ * file has. So a live file that shrinks, or a copy cut short, gives a short read and no exception.
  */
 
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 
 import { RankFileError } from '../base/errors.js';
 import { codeOf, reason } from '../base/reason.js';
-import { ReadBuffers } from './read_buffers.js';
 import { answered } from './stalls.js';
 
 export interface ByteSource {
   readonly path: string;
   readonly bytes: number;
-  read(offset: number, length: number): Uint8Array;
+  /** `into`: memory of that length, which the source may use for the result. */
+  read(offset: number, length: number, into?: Uint8Array): Uint8Array;
   /** What was found beside the file but could not be used. */
   readonly problem?: string;
 }
@@ -38,24 +37,22 @@ export const openFile = (path: string): ClosableSource => descriptorSource(path,
 
 /** Takes over `file`: closing the source closes it. */
 export function descriptorSource(path: string, file: number): ClosableSource {
-  const buffers = new ReadBuffers();
   const close = (): void => {
     answered(path, () => {
       closeSync(file);
     });
-    buffers.release();
   };
-  return { ...fileSource(path, file, buffers), close };
+  return { ...fileSource(path, file), close };
 }
 
-function fileSource(path: string, file: number, buffers: ReadBuffers): ByteSource {
+function fileSource(path: string, file: number): ByteSource {
   const bytes = fstatSync(file).size;
   return {
     path,
     bytes,
-    read(offset, length) {
+    read(offset, length, into) {
       const wanted = Math.max(0, Math.min(length, bytes - offset));
-      const buffer = buffers.take(wanted);
+      const buffer = into?.subarray(0, wanted) ?? new Uint8Array(wanted);
       let done = 0;
       while (done < wanted) {
         const got = readOrExplain(path, file, buffer, done, offset + done);

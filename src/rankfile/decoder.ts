@@ -13,7 +13,8 @@ import type { TickFrame } from './tick_frame.js';
 
 export interface Decoder {
   readonly name: 'TypeScript' | 'addon';
-  checkRing(words: Uint32Array, capacity: number, head: number): CheckedSlots;
+  /** `position`: memory for the result, an entry per slot. */
+  checkRing(words: Uint32Array, capacity: number, head: number, position?: Float64Array): CheckedSlots;
   checkChunk(words: Uint32Array, first: number): CheckedSlots;
   stretches(slots: CheckedSlots): Stretch[];
   assembleRecords(

@@ -14,8 +14,12 @@ function asDecoder(addon: Addon, reference: Decoder): Decoder {
   return {
     name: 'addon',
 
-    checkRing(words, capacity, head) {
-      const position = new Float64Array(Math.min(capacity, Math.floor(words.length / 8)));
+    checkRing(
+      words,
+      capacity,
+      head,
+      position = new Float64Array(Math.min(capacity, Math.floor(words.length / 8))),
+    ) {
       return { words, position, tornSlots: addon.checkRing(aligned(words), capacity, head, position) };
     },
 

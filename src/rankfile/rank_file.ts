@@ -6,6 +6,7 @@ import { withFile } from './rank_file_source.js';
 import { bestDecoder } from './best_decoder.js';
 import type { Decoder } from './decoder.js';
 import { readDirectory } from './directory.js';
+import { FileMemory } from './file_memory.js';
 import { NO_RECORDS, readTables } from './file_tables.js';
 import { readHeader } from './header.js';
 import { Problems } from './problems.js';
@@ -28,13 +29,11 @@ export const openRankFileTables = (path: string): FileTables =>
     const problems = new Problems();
     const { header, layout } = readHeader(source, problems);
     const directory = readDirectory(source, layout, problems);
-    const reader = new AreaReader(source, frameOf(header), problems, bestDecoder);
-    return {
-      path: source.path,
-      bytes: source.bytes,
-      header,
-      ...readTables(directory, reader, header.life, problems),
-    };
+    const memory = new FileMemory();
+    const reader = new AreaReader(source, frameOf(header), problems, bestDecoder, memory);
+    const tables = readTables(directory, reader, header.life, problems);
+    memory.release();
+    return { path: source.path, bytes: source.bytes, header, ...tables };
   });
 
 export function parseRankFile(source: ByteSource, decoder: Decoder = bestDecoder): RankFile {

@@ -17,6 +17,7 @@ import { readPayload } from './chunk_payload.js';
 import { bestDecoder } from './best_decoder.js';
 import type { Decoder } from './decoder.js';
 import { type Area, readDirectory } from './directory.js';
+import { FileMemory } from './file_memory.js';
 import { readTables } from './file_tables.js';
 import { withoutRecorded } from './folds.js';
 import { readHeader } from './header.js';
@@ -55,10 +56,15 @@ export function streamRankFile(
   window: ReadWindow | null = null,
 ): RankFileStream & { readonly close: () => void } {
   const source = openSource(path);
-  try {
-    return { ...streamSource(source, bestDecoder, window), close: source.close };
-  } catch (error) {
+  const memory = new FileMemory();
+  const close = (): void => {
+    memory.release();
     source.close();
+  };
+  try {
+    return { ...streamSource(source, bestDecoder, window, memory), close };
+  } catch (error) {
+    close();
     throw error;
   }
 }
@@ -67,6 +73,7 @@ export function streamSource(
   source: ByteSource,
   decoder: Decoder = bestDecoder,
   window: ReadWindow | null = null,
+  memory = new FileMemory(),
 ): RankFileStream {
   const problems = new Problems();
   if (source.problem !== undefined) problems.add(source.problem);
@@ -74,7 +81,7 @@ export function streamSource(
   const directory = readDirectory(source, layout, problems);
   const { areas } = directory;
   const frame = frameOf(header);
-  const reader = new AreaReader(source, frame, problems, decoder);
+  const reader = new AreaReader(source, frame, problems, decoder, memory);
   const tables = readTables(directory, reader, header.life, problems);
   const own = areas.flatMap((area) => (area.ring === null ? [] : [readRing(area, area.ring, reader)]));
 

@@ -11,6 +11,7 @@ import { AreaReader } from './areas.js';
 import type { ByteSource } from './byte_source.js';
 import { bestDecoder } from './best_decoder.js';
 import { readDirectory } from './directory.js';
+import { FileMemory } from './file_memory.js';
 import { readHeader } from './header.js';
 import { Problems } from './problems.js';
 import { readClockSamples } from './tables.js';
@@ -67,7 +68,7 @@ interface Age {
 function ageOf(source: ByteSource): Age {
   const uncounted = new Problems(); // the file's reader counts them
   const { header, layout } = readHeader(source, uncounted);
-  const reader = new AreaReader(source, frameOf(header), uncounted, bestDecoder);
+  const reader = new AreaReader(source, frameOf(header), uncounted, bestDecoder, new FileMemory());
   const areas = readDirectory(source, layout, uncounted).areas.filter(({ table }) => table === 'heartbeat');
   const ticks = areas.flatMap((area) =>
     readClockSamples(reader.table(area).records, uncounted).map(({ tick }) => tick),

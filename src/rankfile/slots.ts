@@ -23,10 +23,14 @@ export interface CheckedSlots {
   readonly tornSlots: number;
 }
 
-/** `words` has fewer slots than the capacity if the file ends early. */
-export function checkRing(words: Uint32Array, capacity: number, head: number): CheckedSlots {
-  const count = Math.min(capacity, Math.floor(words.length / 8));
-  const position = new Float64Array(count);
+/** `words` has fewer slots than the capacity if the file ends early. `position`: memory for the result. */
+export function checkRing(
+  words: Uint32Array,
+  capacity: number,
+  head: number,
+  position = new Float64Array(Math.min(capacity, Math.floor(words.length / 8))),
+): CheckedSlots {
+  const count = position.length;
   const headLow = head % 0x1000000;
   const headHigh = Math.floor(head / 0x1000000);
   let tornSlots = 0;
