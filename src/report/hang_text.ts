@@ -32,9 +32,13 @@ export function hangLines(hang: Hang, report: VerdictReport): string[] {
 }
 
 /** WAITING: the same evidence as for a hang, and why there is no alarm yet. */
-export function waitingLines({ stall, hungAfter, isLive }: Waiting, report: VerdictReport): string[] {
+export function waitingLines(
+  { stall, hungAfter, isLive, byKernel }: Waiting,
+  report: VerdictReport,
+): string[] {
   const who = stall.missing.length === 0 ? 'all ranks' : 'all with a file';
-  const lived = isLive ? `${who} live, by heartbeats` : `the records end after ${durationText(stall.age)}`;
+  const by = byKernel.length === 0 ? 'by heartbeats' : `${rankList(byKernel, report)} by /proc`;
+  const lived = isLive ? `${who} live, ${by}` : `the records end after ${durationText(stall.age)}`;
   const why = labelled('no hang yet', `${lived}; --hung-after is ${durationText(hungAfter)}`);
   return stallLines(stall, 'WAITING', [why], report);
 }
@@ -165,10 +169,12 @@ function kernelLines(kernels: readonly KernelState[], report: VerdictReport): st
     const key = `${one.isLeast} ${one.begun} ${one.ended} ${one.channels}`;
     groups.set(key, [...(groups.get(key) ?? []), one]);
   }
-  return [...groups.values()].slice(0, MOST_STRAYS).map((group) => {
+  const lines = [...groups.values()].slice(0, MOST_STRAYS).map((group) => {
     const [{ begun, ended, channels, isLeast }] = group as [KernelState];
     const who =
-      group.length === 1 ? `rank ${rankWithHost(report, group[0]!.file)}` : rankList(filesOf(group), report);
+      group.length === 1 && begun === 0
+        ? `rank ${rankWithHost(report, group[0]!.file)}`
+        : rankList(filesOf(group), report);
     const size = channels === 1 ? '1 channel' : `${channels} channels`;
     const what =
       begun === 0
@@ -176,6 +182,9 @@ function kernelLines(kernels: readonly KernelState[], report: VerdictReport): st
         : `kernel began on ${begun} of ${size}, ended on ${ended}`;
     return labelled(isLeast ? 'look at' : 'on the GPU', `${who}: ${what}`);
   });
+  return kernels.some(({ isLeast }) => isLeast)
+    ? lines
+    : [...lines, labelled('which GPU', 'not known: all began; within a node no record says more')];
 }
 
 function alsoHung({ alsoHung: others }: Hang): string[] {

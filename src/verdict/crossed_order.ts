@@ -4,7 +4,6 @@
  * call.
  */
 
-import { Wait } from '../model/waits.js';
 import { callName } from './case.js';
 import type { Stall } from './stall.js';
 import type { RankWitness, WitnessedWork } from './file_facts.js';
@@ -60,6 +59,4 @@ function firstWorks({ works }: Stall): FirstWorks {
 }
 
 /** Data may arrive before the kernel starts, so a receive in flight proves nothing. */
-const hasBegun = ({ ops, blocks }: WitnessedWork): boolean =>
-  (blocks?.begun ?? 0) > 0 ||
-  ops.some(({ isSend, done, wait }) => done > 0 || (isSend && wait !== null && wait.name !== Wait.Gpu));
+const hasBegun = ({ blocks, hasMoved }: WitnessedWork): boolean => hasMoved || (blocks?.begun ?? 0) > 0;

@@ -28,8 +28,10 @@ export interface RankWitness {
 export interface FileLife {
   /** Its process closed it in order. */
   readonly isClosed: boolean;
-  /** The heartbeat was recent when the file was read. */
+  /** The heartbeat was recent when the file was read, or the process runs on this node. */
   readonly isAlive: boolean;
+  /** It is alive, but only the kernel says so. */
+  readonly isLate: boolean;
   /**
    * If the rank is not alive, its process has died, and the file is no earlier copy: it is a snapshot, or has the rings of a process that
    * ended.
@@ -186,6 +188,8 @@ export interface WitnessedWork {
   readonly ops: readonly WitnessedOp[];
   /** The blocks that its GPU was seen to begin and end. null: not known. */
   readonly blocks: BlocksSeen | null;
+  /** Its GPU filled a send step, or consumed received data. */
+  readonly hasMoved: boolean;
   /** Slots that were lost after the last record of its pending parts. Its end may be among them. 0: it has not ended. */
   readonly lostSince: number;
 }

@@ -3,6 +3,7 @@
 import { minOf } from '../base/extremes.js';
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
+import type { Collective } from '../cluster/types.js';
 import { ranksInComm, SILENT_AFTER } from './absence.js';
 import { commOf, callName, type Case } from './case.js';
 import { waitingFor } from './root_stall.js';
@@ -67,7 +68,7 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
     waits: waitsOf(surely),
     ended,
     front: endOfWaits(surely, filesOfComm(ranks, commId), suspects, absentRanks),
-    kernels: kernelsOf(surely),
+    kernels: kernelsOf(surely, collective !== null && isAlone(collective, files)),
     missing:
       commId === null || ranks.some(({ lacks }) => lacks.unknownComms > 0)
         ? [] // One of the files may be that rank's.
@@ -119,15 +120,19 @@ function waitingIn(
     .map((one) => ({ ...one, ...some.get(one.file) }));
 }
 
+/** All other ranks have finished it. */
+const isAlone = ({ open, aborted, absent, notKnown }: Collective, files: readonly number[]): boolean =>
+  open.length + aborted.length === 1 && absent.length + notKnown.length === 0 && files.length > 1;
+
 /** Within a node only kernels show the progress. */
-function kernelsOf(pending: readonly FileWork[]): KernelState[] {
+function kernelsOf(pending: readonly FileWork[], isOneAlone: boolean): KernelState[] {
   const all = pending.flatMap(({ file, work: { ops, blocks, record } }) =>
     blocks && ops.length === 0 ? [{ file, record, ...blocks }] : [],
   );
   const least = minOf(all.map(({ begun }) => begun));
   const areEqual = all.every(({ begun }) => begun === least);
   return all
-    .map((one) => ({ ...one, isLeast: one.begun === least && (least === 0 || !areEqual) }))
+    .map((one) => ({ ...one, isLeast: one.begun === least && (least === 0 || !areEqual || isOneAlone) }))
     .sort((a, b) => a.begun - b.begun || a.file - b.file);
 }
 

@@ -94,6 +94,7 @@ function withoutMismatch(
         stall: describeHang(waiting, stalls, evidence),
         hungAfter: hungAfter(waiting, evidence),
         isLive: waiting.files.every((file) => ranks[file]!.life.isAlive),
+        byKernel: waiting.files.filter((file) => ranks[file]!.life.isLate),
       },
     };
   const unknown = unclear(evidence, doubtful);

@@ -98,6 +98,8 @@ export interface Waiting {
   readonly hungAfter: number;
   /** Every rank of the communicator was alive when its file was read, so look again later. Otherwise the records end here. */
   readonly isLive: boolean;
+  /** Files whose heartbeats are old, although the kernel says that their processes run. */
+  readonly byKernel: readonly number[];
 }
 
 export interface Unclear {
@@ -288,7 +290,7 @@ export interface Stray extends SomeRanks {
   readonly newest: (CallName & Evidence) | null;
 }
 
-/** The blocks of the called work that the GPU began and ended. `isLeast`: it began fewer than another GPU, or no GPU began any. */
+/** The blocks of the called work that the GPU began and ended. `isLeast`: it began fewer than another GPU, no GPU began any, or all other ranks finished. */
 export interface KernelState extends BlocksSeen {
   readonly file: number;
   readonly record: string;

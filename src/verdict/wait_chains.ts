@@ -16,6 +16,8 @@ export interface FileWork {
 interface PendingOp {
   readonly file: number;
   readonly record: string;
+  /** Its GPU has done nothing for the work. */
+  readonly isUntouched: boolean;
   readonly op: WitnessedOp;
 }
 
@@ -30,7 +32,7 @@ export function endOfWaits(
   absentRanks: ReadonlySet<number> = new Set(),
 ): Front | null {
   const all = pending.flatMap(({ file, work }) =>
-    work.ops.map((op): PendingOp => ({ file, op, record: work.record })),
+    work.ops.map((op): PendingOp => ({ file, op, record: work.record, isUntouched: !work.hasMoved })),
   );
   const [first] = all;
   if (!first) return null;
@@ -191,14 +193,17 @@ class Chains {
 const isUnbegun = ({ wait, done }: WitnessedOp): boolean => wait === null && done === 0;
 const isOnNetwork = ({ wait }: WitnessedOp): boolean => wait !== null && wait.name !== Wait.Gpu;
 
+/** A GPU that did nothing, while others moved data, is behind any progress of its connections. */
 const leastFar = (ops: readonly PendingOp[]): PendingOp =>
-  ops.reduce((a, b) => (progress(b.op) < progress(a.op) ? b : a));
+  ops.reduce((a, b) => ((byGpu(a, b) || progress(a.op) - progress(b.op)) > 0 ? b : a));
 
 /** At equal progress the one that has waited longest. */
 const foremost = (ops: readonly PendingOp[]): PendingOp =>
   ops.reduce((a, b) => (compareProgress(a, b) > 0 ? b : a));
 const compareProgress = (a: PendingOp, b: PendingOp): number =>
-  progress(a.op) - progress(b.op) || waitingSince(a.op) - waitingSince(b.op);
+  byGpu(a, b) || progress(a.op) - progress(b.op) || waitingSince(a.op) - waitingSince(b.op);
+const byGpu = (a: PendingOp, b: PendingOp): number => Number(lacksGpu(b)) - Number(lacksGpu(a));
+const lacksGpu = ({ op, isUntouched }: PendingOp): boolean => isUntouched && !needsPeer(op);
 
 const placeOf = (
   file: number,

@@ -38,6 +38,7 @@ export interface MadeUpCall {
   /** Of a Broadcast or Reduce. */
   readonly root?: number;
   readonly ops?: readonly WitnessedOp[];
+  readonly blocks?: WitnessedWork['blocks'];
   /** Not finished; and so many slots were lost since. */
   readonly lostSince?: number;
 }
@@ -53,6 +54,8 @@ export interface MadeUpRank {
   readonly damaged?: true;
   /** Its heartbeat was fresh when the file was read. */
   readonly isAlive?: true;
+  /** Only the kernel says that it is alive. */
+  readonly isLate?: true;
   /** A snapshot, say. */
   readonly isNoEarlierCopy?: true;
   readonly isGone?: true;
@@ -212,6 +215,7 @@ function witness(rank: MadeUpRank, file: number, comms: Comms, end: number, setU
     life: {
       isClosed: closed ?? false,
       isAlive: rank.isAlive ?? false,
+      isLate: rank.isLate ?? false,
       isNoEarlierCopy: rank.isNoEarlierCopy ?? false,
       isGone: rank.isGone ?? false,
       lastSign: s(alive),
@@ -293,8 +297,7 @@ const ordinalOf = (call: MadeUpCall, calls: readonly MadeUpCall[]): number =>
     : 0;
 
 function witnessedWork(call: MadeUpCall, comms: Comms): WitnessedWork {
-  const { seq, peer = null, at, ops = [], lostSince = 0 } = call;
-  const blocks = null;
+  const { seq, peer = null, at, ops = [], blocks = null, lostSince = 0 } = call;
   const comm = numberOf(comms, call);
   return {
     comm,
@@ -306,6 +309,9 @@ function witnessedWork(call: MadeUpCall, comms: Comms): WitnessedWork {
     record: '0:7',
     ops,
     blocks,
+    hasMoved: ops.some(
+      ({ isSend, done, wait }) => done > 0 || (isSend && wait !== null && wait.name !== Wait.Gpu),
+    ),
     lostSince,
   };
 }

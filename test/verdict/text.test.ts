@@ -88,6 +88,46 @@ describe('the next command', () => {
   });
 });
 
+it('a stall says which ranks are alive by the kernel alone, because their heartbeats are late', () => {
+  const calls = [done(0, 1), open(1, 10)];
+  const verdict = judge(
+    evidence(
+      [
+        { calls, isAlive: true },
+        { calls, isAlive: true, isLate: true },
+      ],
+      { end: 11.3 },
+    ),
+  );
+  expect(verdictText(report(verdict, 2), null)).toContain(
+    '  no hang yet:    all ranks live, rank 1 by /proc; --hung-after is 30.0 s',
+  );
+});
+
+describe('a stall within a node, where only kernels show the progress', () => {
+  const inKernel = (ended: number): MadeUpRank => ({
+    calls: [done(0, 1), open(1, 10, { blocks: { channels: 2, begun: 2, ended } })],
+  });
+  const lines = (ranks: readonly MadeUpRank[]) =>
+    verdictText(report(judge(evidence(ranks)), ranks.length), null);
+
+  it('names the GPU whose kernel runs when all others have finished', () => {
+    const finished = { calls: [done(0, 1), done(1, 10)] };
+    expect(lines([finished, inKernel(1), finished])).toContain(
+      '  look at:        rank 1: kernel began on 2 of 2 channels, ended on 1',
+    );
+  });
+
+  it('says that it is not known which GPU is stuck when all began', () => {
+    expect(lines([inKernel(0), inKernel(0)])).toEqual(
+      expect.arrayContaining([
+        '  on the GPU:     2 ranks (0-1): kernel began on 2 of 2 channels, ended on 0',
+        '  which GPU:      not known: all began; within a node no record says more',
+      ]),
+    );
+  });
+});
+
 it('a stall of live ranks is no alarm: the report says when it becomes one, and to look again', () => {
   const live = { isAlive: true } as const;
   const waits = { calls: [done(0, 1), open(1, 10, { ops: [waitingFor(1)] })], ...live };

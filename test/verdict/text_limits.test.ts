@@ -135,7 +135,10 @@ it('fits, whatever the evidence, and lets no control character through to the te
       const verdict: Verdict = {
         ...(lateness
           ? { kind: 'hung', hang: one }
-          : { kind: 'waiting', waiting: { stall: one, hungAfter, isLive: hungAfter < 1e9 } }),
+          : {
+              kind: 'waiting',
+              waiting: { stall: one, hungAfter, isLive: hungAfter < 1e9, byKernel: missingRanks },
+            }),
         states: [],
         endsNotKnown: 1,
         partial: [0],

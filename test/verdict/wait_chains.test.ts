@@ -38,6 +38,7 @@ function ring(ranks: readonly (Ends | null)[]): FileWork[] {
       record: '0:7',
       ops,
       blocks: null,
+      hasMoved: true,
       lostSince: 0,
     };
     return [{ file, work }];
@@ -121,6 +122,34 @@ describe('the chain of waits ends', () => {
     ]);
     const all = [first!, notBegun(1, [true, false]), notBegun(2, [true, false]), notBegun(3, [false])];
     expect(endOfWaits(all, here)).toMatchObject({ file: 1, peerFile: 0, isSend: false, waiters: 8, of: 8 });
+  });
+
+  it('in two trees, at the rank whose GPU did nothing, not at the leaf that waits for it', () => {
+    // As recorded under NCCL: the GPU of rank 2 began and did nothing.
+    const recv = (channel: number, peer: number, name: Wait = Wait.Recv) =>
+      op({ channel, peer, wait: wait(0, name) });
+    const send = (channel: number, peer: number) =>
+      op({ channel, peer, isSend: true, wait: wait(0, Wait.Gpu) });
+    const ops = [
+      [recv(0, 2), send(0, 2), recv(1, 1)],
+      [recv(0, 2), recv(1, 0, Wait.Gpu), recv(1, 2), recv(1, 3), send(1, 0), send(1, 2), send(1, 3)],
+      [
+        recv(0, 0),
+        recv(0, 1, Wait.Gpu),
+        recv(0, 3, Wait.Gpu),
+        send(0, 0),
+        send(0, 1),
+        send(0, 3),
+        recv(1, 1),
+        send(1, 1),
+      ],
+      [recv(0, 2), recv(1, 1), send(1, 1)],
+    ];
+    const all = ring([WAITS, WAITS, WAITS, WAITS]).map(({ file, work }) => ({
+      file,
+      work: { ...work, ops: ops[file]!, hasMoved: file !== 2 },
+    }));
+    expect(endOfWaits(all, here)).toMatchObject({ file: 2, wait: { name: Wait.Gpu }, waiters: 21, of: 21 });
   });
 
   it('somewhere, where all wait in a circle', () => {

@@ -110,6 +110,7 @@ function witness(
     life: {
       isClosed,
       isAlive: !isClosed && isAlive,
+      isLate: !isClosed && isAlive && !wasFresh(scan),
       isNoEarlierCopy: header.snapshotRealtime !== null || hasRingsOfGone(header),
       isGone: !isClosed && hasRingsOfGone(header),
       lastSign,
@@ -133,7 +134,7 @@ function witness(
     },
     pending: {
       works: [
-        ...pending.works.map((work) => witnessedWork(work, elsewhere.get(work.key) ?? [], time)),
+        ...pending.works.map((work) => witnessedWork(work, elsewhere.get(work.key) ?? [], ends, time)),
         ...onlyElsewhere(scan, elsewhere, time),
       ].sort((a, b) => a.start - b.start),
       inside: isClosed
@@ -257,6 +258,7 @@ function onlyElsewhere(
         record: recordOf(key),
         ops,
         blocks: null,
+        hasMoved: true, // or it would have no operations elsewhere
         lostSince: 0,
       },
     ];
@@ -266,8 +268,9 @@ function onlyElsewhere(
 const recordOf = (key: HandleKey): string => `${keyRing(key)}:${keyPosition(key)}`;
 
 function witnessedWork(
-  { comm, func, seq, peer, ordinal, start, key, ops, blocks, lostSince }: PendingWork,
+  { row, comm, func, seq, peer, ordinal, start, key, ops, blocks, lostSince }: PendingWork,
   elsewhere: readonly WitnessedOp[],
+  ends: WorkEndTable,
   time: ToTime,
 ): WitnessedWork {
   return {
@@ -279,6 +282,7 @@ function witnessedWork(
     start: time(start),
     record: recordOf(key),
     blocks,
+    hasMoved: !Number.isNaN(ends.step[row]),
     ops: [...ops.map((op) => witnessedOp(op, time)), ...elsewhere],
     // The executing process's records cover what it executes.
     lostSince: elsewhere.length > 0 ? 0 : lostSince,
