@@ -81,6 +81,19 @@ export const ranksInComm = ({ communicators }: RankWitness, commId: bigint | nul
   ),
 ];
 
+/**
+ * Files with the communicator, and those that may have it: all if NCCL does not report which it is. Else, if it has ranks without a file,
+ * files without any communicator, because they were copied before it existed.
+ */
+export function membersOf(commId: bigint | null, nRanks: number, ranks: readonly RankWitness[]): number[] {
+  const present = new Set(ranks.flatMap((rank) => ranksInComm(rank, commId)));
+  return ranks.flatMap((rank, file) => {
+    const { communicators, life } = rank;
+    const mayBe = present.size < nRanks && communicators.size === 0 && !life.isClosed;
+    return commId === null || mayBe || ranksInComm(rank, commId).length > 0 ? [file] : [];
+  });
+}
+
 /** If a file's records of the communicator begin later, the file counts only if it lost nothing. Then its rank never called before. */
 function unseenBy({ absent, notKnown }: Collective, ranks: readonly RankWitness[]): number[] {
   const complete = notKnown.filter((file) => !ranks[file]!.reach.isPartial);

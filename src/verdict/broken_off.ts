@@ -7,7 +7,7 @@
 import { minOf } from '../base/extremes.js';
 import { COPIED_WITHIN } from '../scan/read_order.js';
 import type { TraceNs } from '../base/time.js';
-import { enteredBy, ranksInComm, SILENT_AFTER } from './absence.js';
+import { enteredBy, SILENT_AFTER } from './absence.js';
 import { lastSignOf, type Case } from './case.js';
 import type { FileWork } from './wait_chains.js';
 import { othersEndedAfter, silentAmong } from './process_states.js';
@@ -31,13 +31,11 @@ function breakOf(stall: Stall, evidence: Case): Break | null {
   const surely = stall.works.filter(({ work }) => work.lostSince === 0 && isOwn(work));
   const left = [...new Set(surely.map(({ file }) => file))].filter(isClosed).sort((a, b) => a - b);
   const finished = finishedBy(stall, evidence);
-  const unknown = mayBeMembers(stall, evidence);
-  const known = stall.collective
+  const parties = stall.collective
     ? stall.files.filter((file) => !finished.includes(file))
     : [...stall.works.map(({ file }) => file), ...stall.absent];
-  const parties = [...known, ...unknown];
   // If a rank became silent later, the others did not leave because of it.
-  const silent = silentAmong([...stall.files, ...unknown], evidence, stall.since).filter(
+  const silent = silentAmong(stall.files, evidence, stall.since).filter(
     ({ file, lastSign, mayBeCopy }) =>
       !mayBeCopy &&
       parties.includes(file) &&
@@ -98,15 +96,6 @@ const isOrderKnown = (
       );
     }),
   );
-
-/** For a communicator with ranks without a file: files that do not know it, perhaps because they were copied before it existed. */
-function mayBeMembers({ files, commId, nRanks }: Stall, { ranks }: Case): number[] {
-  const present = new Set(files.flatMap((file) => ranksInComm(ranks[file]!, commId ?? 0n)));
-  if (commId === null || present.size >= nRanks) return [];
-  return ranks.flatMap(({ communicators, life }, file) =>
-    !life.isClosed && communicators.size === 0 ? [file] : [],
-  );
-}
 
 /** The work has operations of its own process. Operations that other processes execute (PXN) prove less: those files may be older copies. */
 const isOwn = ({ ops }: WitnessedWork): boolean =>

@@ -16,7 +16,7 @@ export interface Stall {
   readonly commId: bigint | null;
   readonly name: string;
   readonly nRanks: number;
-  /** Files with the communicator. */
+  /** Files with the communicator, or that may have it (membersOf). */
   readonly files: readonly number[];
   /** null: sends/receives, or collectives of a communicator without an id. */
   readonly collective: Collective | null;

@@ -3,7 +3,7 @@
 import { maxOf } from '../base/extremes.js';
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
-import { SHORTEST_HANG } from './absence.js';
+import { membersOf, SHORTEST_HANG } from './absence.js';
 import { behindOthers } from './fewer_calls.js';
 import { laterBy, knownUntilOf, lastMoveIn, type Case } from './case.js';
 import type { RankWitness } from './file_facts.js';
@@ -33,11 +33,9 @@ export function insideStalls(evidence: Case, covered: ReadonlyMap<bigint, Stall>
 
 function insideStall(commId: bigint, inside: readonly Inside[], evidence: Case): Stall {
   const { ranks, comms } = evidence;
-  const files = ranks.flatMap(({ communicators }, file) =>
-    [...communicators.values()].some((one) => one.commId === commId) ? [file] : [],
-  );
   const [first] = inside as [Inside];
   const { name, nRanks } = ranks[first.file]!.communicators.get(first.call.comm)!;
+  const files = membersOf(commId, nRanks, ranks);
   const comm = comms.find((one) => one.commId === commId);
   const since = maxOf([
     ...inside.map(({ call }) => call.at),

@@ -7,6 +7,7 @@ import {
   absentFrom,
   enteredBy,
   goneBefore,
+  membersOf,
   ofSeveralRanks,
   partlyAbsentFrom,
   SILENT_AFTER,
@@ -87,7 +88,7 @@ const excludeEachOther = (a: Collective, b: Collective): boolean =>
 
 export function collectiveStall(comm: ClusterComm, collective: Collective, evidence: Case): Stall {
   const { ranks } = evidence;
-  const { commId, name, nRanks, files } = comm;
+  const { commId, name, nRanks } = comm;
   const isAborted = collective.open.length === 0 && collective.aborted.length > 0;
   const entered = begun(collective);
   const works = entered.flatMap((file) =>
@@ -102,7 +103,7 @@ export function collectiveStall(comm: ClusterComm, collective: Collective, evide
     commId,
     name,
     nRanks,
-    files,
+    files: membersOf(commId, nRanks, ranks),
     collective,
     works,
     inside: [],

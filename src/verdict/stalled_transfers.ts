@@ -3,6 +3,7 @@
 import { addTo } from '../base/grouped.js';
 import { maxOf } from '../base/extremes.js';
 import type { TraceNs } from '../base/time.js';
+import { membersOf } from './absence.js';
 import { commOf, knownUntilOf, lastMoveIn } from './case.js';
 import type { RankWitness } from './file_facts.js';
 import { filesOfComm, type FileWork } from './wait_chains.js';
@@ -38,12 +39,8 @@ function looseStall(works: readonly FileWork[], ranks: readonly RankWitness[]): 
   const [{ file, work }] = works as [FileWork];
   const comm = commOf(ranks[file]!, work);
   const commId = comm === null || comm.commId === 0n ? null : comm.commId;
-  const files =
-    commId === null
-      ? [file]
-      : ranks.flatMap(({ communicators }, i) =>
-          [...communicators.values()].some((one) => one.commId === commId) ? [i] : [],
-        );
+  const files = membersOf(commId, comm?.nRanks ?? 0, ranks);
+  const known = commId === null ? [file] : files;
   const begin = works.reduce((latest, { work: one }) => Math.max(latest, one.start), 0);
   const moved = (i: number): number =>
     commId === null ? (ranks[i]!.pace.lastMove.get(work.comm ?? -1) ?? 0) : lastMoveIn(commId, ranks[i]!);
@@ -59,13 +56,13 @@ function looseStall(works: readonly FileWork[], ranks: readonly RankWitness[]): 
     inside: [],
     absent: idlePeers(works, commId, ranks),
     partlyAbsent: [],
-    since: files.reduce((latest, i) => Math.max(latest, moved(i)), begin) as TraceNs,
+    since: known.reduce((latest, i) => Math.max(latest, moved(i)), begin) as TraceNs,
     until: finals.reduce<TraceNs>(
       (least, at) => (at !== null && at < least ? at : least),
       knownUntilOf(waiting, ranks),
     ),
-    mayTake: longestTransfer(files, ranks) ?? TRANSFER_MAY_TAKE,
-    longestBefore: longestTransfer(files, ranks) ?? 0,
+    mayTake: longestTransfer(known, ranks) ?? TRANSFER_MAY_TAKE,
+    longestBefore: longestTransfer(known, ranks) ?? 0,
   };
 }
 

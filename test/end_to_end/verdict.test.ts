@@ -255,6 +255,20 @@ describe.concurrent('the verdict on', () => {
     expect(hang?.silent.map(({ file }) => file)).toContain(1);
   });
 
+  it('a stream names its communicators although the job left without closing its files, and its rings are gone', async ({
+    expect,
+  }) => {
+    const rings = join(folder, 'rings');
+    mkdirSync(rings);
+    const { verdict } = await verdictOn(
+      'abrupt',
+      '--ranks 4 --ops group{send+recv:256K}*3,allreduce:8K --channels 1 --iterations 19 --exit abrupt',
+      { NCCL_TRACE_MODE: 'stream', NCCL_TRACE_RING_MB: '0.5', NCCL_TRACE_RING_DIR: rings },
+    );
+    expect(verdict.unknownComms).toEqual({ works: 0, files: [] });
+    expect(verdict.seen.collectives).toBeGreaterThan(0);
+  });
+
   it('sends that another process executes (PXN) are among the waits', async ({ expect }) => {
     const { hang, text, recording } = await verdictOn(
       'pxn',

@@ -17,6 +17,26 @@ const verdictAt = (
   more: { readonly hungAfter?: number } = {},
 ): Verdict => judge(evidence(ranks, { end, ...more }));
 
+describe('a silent rank of which it is not known whether it has the communicator', () => {
+  const waits: MadeUpRank = { calls: [done(0, 1), open(1, 10)], isAlive: true };
+  const frozen: MadeUpRank = { calls: [], alive: 9, knownUntil: 0 };
+  const judged = (comms: Readonly<Record<string, { id: bigint; members: (number | null)[] }>>, end = 14) =>
+    judge(evidence([waits, frozen, waits], { comms, end }));
+  const named = { kind: 'hung', hang: { silent: [{ file: 1, lastSign: s(9) }] } };
+
+  it('makes a hang at once: the communicator was made after the newest copy of its rings', () => {
+    expect(judged({ world: { id: 1n, members: [0, null, 2] } })).toMatchObject(named);
+  });
+
+  it('makes a hang at once: NCCL did not report which communicator it is', () => {
+    expect(judged({ world: { id: 0n, members: [0, 2] } })).toMatchObject(named);
+  });
+
+  it('makes none: the ranks of the communicator are others', () => {
+    expect(judged({ world: { id: 1n, members: [0, 2] } }).kind).toBe('waiting');
+  });
+});
+
 describe('while all ranks are alive, the verdict', () => {
   it('is WAITING until the stall is old, and already has the evidence of a hang', () => {
     const verdict = verdictAt(39.9, stalled(done(0, 1), done(1, 2)));

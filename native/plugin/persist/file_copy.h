@@ -48,6 +48,20 @@ class FileCopy {
     const rank_file::AreaEntry& entry = layout_->areas[area];
     return Copy(image, entry.live_offset, End(entry) - entry.live_offset);
   }
+  /**
+   * Copies the tables that name what records mean, if they have grown since the last time. Communicators come before the strings that
+   * their entries name.
+   */
+  bool CopyNames(const Image& image) {
+    const uint32_t names[] = {layout_->communicators, layout_->leases, layout_->strings};
+    for (const uint32_t area : names) {
+      const uint64_t head = __atomic_load_n(&image.live(layout_->areas[area])->head, __ATOMIC_ACQUIRE);
+      if (head == copied_[area]) continue;
+      if (!CopyTable(image, area)) return false;
+      copied_[area] = head;
+    }
+    return true;
+  }
   /** Copies the changing half without the requests, which others write into the file. */
   bool CopyChangingHeader(const Image& image) {
     constexpr uint64_t kControl = offsetof(rank_file::FileHeader, control_word);

@@ -71,7 +71,7 @@ void RankFileKeeper::AfterBeat(uint64_t beats) {
     if (beats % kBeatsPerRetry == kBeatsPerRetry - 1) Retry();
   } else if (beats % kBeatsPerCopy == 0) {
     CopyRings();
-  } else if (!copy_.CopyTable(image_, order_->layout.heartbeat)) {
+  } else if (!(copy_.CopyNames(image_) && copy_.CopyTable(image_, order_->layout.heartbeat))) {
     CountIoError();
   }
 }
@@ -126,6 +126,8 @@ bool RankFileKeeper::CopyAll() {
 uint64_t RankFileKeeper::Drain(uint64_t now) {
   switch (drainer_.DrainOnce(now)) {
     case Drainer::Outcome::kDrained:
+      // The chunk may be all that is left of this process, so the file must have its names.
+      if (image_.placement != rank_file::kInFile && copy_.has_file() && !copy_.CopyNames(image_)) CountIoError();
       return now;
     case Drainer::Outcome::kFailed:
       CountIoError();
