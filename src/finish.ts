@@ -145,6 +145,7 @@ function reportMerge(
     bytes,
     worldSize: run.worldSize,
     missingRanks: run.missing,
+    unusable,
     otherRuns: run.others,
     traceStart: String(clocks.solution.traceStart),
     durationNs: duration,

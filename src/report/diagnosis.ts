@@ -24,6 +24,8 @@ export interface Diagnosis {
   readonly traceStart: string;
   readonly worldSize: number;
   readonly missingRanks: readonly number[];
+  /** Files that cannot be used, and why: sentences that begin with the file. They are among `problems`, too. */
+  readonly unusable: readonly string[];
   /** Other runs beside this one, the newest first. */
   readonly otherRuns: readonly OtherRun[];
   /** The meaning of the verdict's file numbers. */
@@ -96,6 +98,7 @@ export function diagnosisOf(
     traceStart,
     worldSize: run.worldSize,
     missingRanks: run.missing,
+    unusable,
     otherRuns: run.others,
     ranks: run.members.map(diagnosed),
     clocks: reportClocks(clocks, run),

@@ -64,6 +64,8 @@ export interface MergeReport {
   readonly bytes: number;
   readonly worldSize: number;
   readonly missingRanks: readonly number[];
+  /** Files that cannot be used, and why. They are among `problems`, too. */
+  readonly unusable: readonly string[];
   /** Other runs beside this one, the newest first. */
   readonly otherRuns: readonly OtherRun[];
   /** ns since the Unix epoch, decimal. */

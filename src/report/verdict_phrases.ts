@@ -110,7 +110,7 @@ export function clockTime({ traceStart }: Pick<VerdictReport, 'traceStart'>, at:
 }
 
 /** Everything was recorded, reported and read. */
-export const isWhole = ({ verdict, missingRanks, ranks }: VerdictReport): boolean =>
+export const isWhole = ({ verdict, missingRanks, unusable, ranks }: VerdictReport): boolean =>
   ranks.every(({ unread }) => unread === 0) &&
   verdict.endsNotKnown === 0 &&
   (verdict.kind !== 'healthy' || verdict.silent.length === 0) &&
@@ -118,7 +118,7 @@ export const isWhole = ({ verdict, missingRanks, ranks }: VerdictReport): boolea
   !verdict.notRecorded.some(({ event }) => event === 'Coll' || event === 'P2p') &&
   verdict.unknownComms.works === 0 &&
   verdict.partial.length === 0 &&
-  missingRanks.length === 0;
+  missingRanks.length + unusable.length === 0;
 
 export function seenText({ ranks, verdict: { seen } }: VerdictReport): string {
   const many = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;

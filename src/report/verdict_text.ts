@@ -20,11 +20,13 @@ import {
   clockTime,
   COLUMNS,
   commName,
+  continued,
   fit,
   isWhole,
   labelled,
   rankList,
   rankName,
+  ROOM,
   seenText,
   someRanks,
   wayArguments,
@@ -45,7 +47,10 @@ export const printedVerdict = (report: VerdictReport): string =>
 export function verdictText(report: VerdictReport, next: NextCommand | null): string[] {
   const { verdict } = report;
   const [first = '', ...rest] = verdictLines(verdict, report);
-  const lines = [...otherRuns(report), ...rest, ...missing(report), ...limits(report)];
+  const notUsed = unusableLines(report);
+  // The culprit of a stall comes first.
+  const said = stallOf(verdict) ? [...rest, ...notUsed] : [...notUsed, ...rest];
+  const lines = [...otherRuns(report), ...said, ...missing(report), ...limits(report)];
   const flight = report.flightRecorder ? flightLines(report.flightRecorder) : [];
   const foot = [
     ...flight,
@@ -81,7 +86,7 @@ function verdictLines(verdict: VerdictKind, report: VerdictReport): string[] {
       return [
         isWhole(report)
           ? 'HEALTHY  everything that began also ended'
-          : 'HEALTHY  nothing unfinished was seen, as far as is recorded',
+          : `HEALTHY  nothing unfinished was seen, ${asFarAs(report)}`,
         labelled('seen', seenText(report)),
         ...latestLines(report),
         ...firstSilentLines(verdict.silent, report),
@@ -134,6 +139,28 @@ function working(
     ...silentLines(silent, end, report),
   ];
 }
+
+function asFarAs({ unusable }: VerdictReport): string {
+  if (unusable.length === 0) return 'as far as is recorded';
+  return unusable.length === 1 ? 'but 1 file cannot be used' : `but ${unusable.length} files cannot be used`;
+}
+
+/** Why files cannot be used, as for a file that was cut short. At most two of them, with two lines each. */
+function unusableLines({ unusable }: VerdictReport): string[] {
+  const lines = unusable.slice(0, MOST_UNUSABLE).flatMap((sentence) => {
+    const [path = ''] = sentence.split(': ', 1);
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    // What is in brackets are numbers for the full sentence.
+    const text = printable(`${name}${sentence.slice(path.length)}`).replace(/ \([^)]*\)/g, '');
+    const end = text.length <= ROOM ? text.length : text.lastIndexOf(' ', ROOM);
+    const rest = text.slice(end + 1);
+    return [labelled('not usable', text.slice(0, end)), ...(rest === '' ? [] : [continued(rest)])];
+  });
+  const more = unusable.length - MOST_UNUSABLE;
+  return more > 0 ? [...lines, continued(`and ${more} more files`)] : lines;
+}
+
+const MOST_UNUSABLE = 2;
 
 /** Comes first, because one stray new file may hide a run of hundreds. */
 function otherRuns({ otherRuns: others, ranks }: VerdictReport): string[] {

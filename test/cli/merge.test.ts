@@ -84,7 +84,7 @@ describe('merge', () => {
     expect(code).toBe(0);
     expect(err).toContain('6 of 8 ranks');
     expect(err).toMatch(
-      /^HEALTHY {2}nothing unfinished was seen, as far as is recorded\n {2}seen: .*\n {2}late: .*\n.*\n {2}no file: {8}rank 5,7 of 8: /,
+      /^HEALTHY {2}nothing unfinished was seen, but 1 file cannot be used\n {2}not usable: {5}rank00005.bin: .*not a rank file[^]*\n {2}seen: .*\n {2}late: .*\n.*\n {2}no file: {8}rank 5,7 of 8: /,
     );
     expect(err).toContain('not closed: rank 0-4,6 (killed, or still running)\n');
     expect(err).toMatch(/problem: run\/rank00005\.bin: .*not a rank file/);

@@ -12,6 +12,7 @@ export function report(verdict: Verdict, ranks: number, more: Partial<VerdictRep
     traceStart: THREE_AM,
     worldSize: ranks,
     missingRanks: [],
+    unusable: [],
     otherRuns: [],
     ranks: Array.from({ length: ranks }, (_, rank) => ({
       rank,

@@ -88,6 +88,25 @@ describe('the next command', () => {
   });
 });
 
+it('a file that cannot be used is in the verdict, with the reason', () => {
+  const sentence =
+    'run/1.bin: the file ends inside its header at byte 100 (expected 4096, found 100), perhaps the copy was cut short; copy it again';
+  const why = [
+    '  not usable:     1.bin: the file ends inside its header at byte 100, perhaps',
+    '                  the copy was cut short; copy it again',
+  ];
+  const lines = (ranks: readonly MadeUpRank[]) =>
+    verdictText(report(judge(evidence(ranks)), 2, { unusable: [sentence] }), null);
+  expect(lines([{ calls: [done(0, 1), done(1, 2)], closed: true }]).slice(0, 3)).toEqual([
+    'HEALTHY  nothing unfinished was seen, but 1 file cannot be used',
+    ...why,
+  ]);
+  // The culprit of a hang comes first.
+  const hung = lines([{ calls: [done(0, 1), open(1, 10)] }, { calls: [done(0, 1)] }]);
+  expect(hung[1]).toContain('never entered:  rank 1');
+  expect(hung).toEqual(expect.arrayContaining(why));
+});
+
 it('a stall says which ranks are alive by the kernel alone, because their heartbeats are late', () => {
   const calls = [done(0, 1), open(1, 10)];
   const verdict = judge(
