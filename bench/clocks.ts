@@ -1,15 +1,21 @@
 // How well hosts are put on one clock: `npm run bench:clocks [-- --smoke | --table | --wander | --command | --recordings 10]`.
 // Without options clocks and delays are drawn (a minute). With --table many topologies, clocks that wander or jump, pauses and sizes that
-// differ are drawn, beside least squares that are told more (--draws N; 40 take some ten minutes). With --wander rates of clocks
-// change, over 2, 10 and 60 minutes. With --recordings the loopback is recorded and its ranks are given clocks of their own (a few
-// minutes each; --iterations N). The truth is known in all these. One line per case: error of pairs of hosts, whether truth lies inside the
-// bounds, what the bounds are worth. --keep DIR: recordings stay there, and what is there already is not recorded again: two versions of the
-// solver are compared on the same delays. With --command the command itself is measured on the files of a large ring (--hosts N; a minute, after
-// `npm run build`).
+// differ are drawn, beside least squares that are told more (--draws N; 40 take some ten minutes; --only TEXT: the rows whose name has it).
+// With --wander rates of clocks change, over 2, 10 and 60 minutes. With --recordings the loopback is recorded and its ranks are given
+// clocks of their own (a few minutes each; --iterations N). The truth is known in all these. One line per case: error of pairs of hosts,
+// whether truth lies inside the bounds, what the bounds are worth. --keep DIR: recordings stay there, and what is there already is not
+// recorded again: two versions of the solver are compared on the same delays. With --command the command itself is measured on the files
+// of a large ring (--hosts N; a minute, after `npm run build`).
 
 import { fileURLToPath } from 'node:url';
 import { clocksCommand } from './clocks_command.js';
-import { gpuCase, scaleCase, simulatedCases, type CaseResult } from '../test/support/clock_cases.js';
+import {
+  gpuCase,
+  ringCase,
+  scaleCase,
+  simulatedCases,
+  type CaseResult,
+} from '../test/support/clock_cases.js';
 import { runTable } from '../test/support/clock_table.js';
 import { runWanderCase, wanderCases } from '../test/support/wander_cases.js';
 import { recordedCases, RING_OPS } from '../test/support/recorded_cases.js';
@@ -17,7 +23,8 @@ import { recordedCases, RING_OPS } from '../test/support/recorded_cases.js';
 type Print = (line: string) => void;
 
 export function simulated(smoke: boolean, print: Print): CaseResult[] {
-  const results = [...simulatedCases(smoke), gpuCase(smoke ? 3 : 20), scaleCase(smoke ? 64 : 1024)];
+  const hosts = smoke ? 64 : 1024;
+  const results = [...simulatedCases(smoke), gpuCase(smoke ? 3 : 20), scaleCase(hosts), ringCase(hosts)];
   printAll(results, print);
   return results;
 }
@@ -50,18 +57,18 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const print: Print = (line) => {
     console.log(line);
   };
-  const number = (name: string, otherwise: number): number => {
+  const text = (name: string): string | undefined => {
     const at = process.argv.indexOf(name);
-    return at < 0 ? otherwise : Number(process.argv[at + 1]);
+    return at < 0 ? undefined : process.argv[at + 1];
   };
+  const number = (name: string, otherwise: number): number => Number(text(name) ?? otherwise);
   const recordings = number('--recordings', 0);
-  const kept = process.argv.indexOf('--keep');
-  const keep = kept < 0 ? null : (process.argv[kept + 1] ?? null);
+  const keep = text('--keep') ?? null;
   if (recordings > 0) await recorded(recordings, number('--iterations', 20), RING_OPS, keep, print);
   else if (process.argv.includes('--table')) {
     const draws = number('--draws', 40);
     print(`About ${Math.ceil(draws / 4)} minutes on a quiet core: ${draws} draws of a short case.\n`);
-    runTable(draws, print);
+    runTable(draws, print, new RegExp(text('--only') ?? '.'));
   } else if (process.argv.includes('--command'))
     await clocksCommand(number('--hosts', 1024), fileURLToPath(new URL('../../..', import.meta.url)), print);
   else if (process.argv.includes('--wander')) wandering([2, 10, 60], number('--draws', 5), print);

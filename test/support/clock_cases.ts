@@ -387,3 +387,21 @@ export function scaleCase(hosts: number): CaseResult {
       `${memory} MiB with the simulation; ${result.figures}`,
   };
 }
+
+/** Many hosts in a ring, with nothing beside it: each link adds its error. */
+export function ringCase(hosts: number): CaseResult {
+  const random = seeded(4);
+  const links = ring(hosts, () => uniform(0.15)(random));
+  const run = simulate({ seed: 9, hosts, links, seconds: 60, perMinute: 200 });
+  const start = process.cpuUsage();
+  const alignment = align(hosts, run.edges);
+  const { user, system } = process.cpuUsage(start);
+  const sparse = Math.ceil(hosts / 16);
+  const checks = checkAll(run, alignment, (a, b) => a % sparse === 0 && b % sparse === 0);
+  const result = summarize(checks, [alignment], '');
+  return {
+    ...result,
+    name: `${hosts} hosts, a ring alone`,
+    figures: `${((user + system) / 1e6).toFixed(2)} s of CPU time; ${result.figures}`,
+  };
+}

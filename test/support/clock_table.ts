@@ -1,6 +1,6 @@
 /** The cases of `npm run bench:clocks -- --table`: topologies, clocks that wander or jump, pauses, sizes that differ. */
 
-import { judge, type Judged, type JudgedCase } from './judged_run.js';
+import { judge, nameOf, type Judged, type JudgedCase } from './judged_run.js';
 import type { SimulatedLink } from './simulated_links.js';
 import {
   rampOf,
@@ -125,13 +125,14 @@ const sized = (link: SimulatedLink, up: number, down: number): SimulatedLink => 
 /** Spread evenly. */
 const sizeOf = (link: number): number => 20_000 + (((link + 1) * 377_000) % 880_000);
 
-/** Calls `print` with each line of the table as soon as it is known. */
-export function runTable(draws: number, print: (line: string) => void): void {
+/** Calls `print` with each line of the table as soon as it is known. `only`: the rows whose name matches. */
+export function runTable(draws: number, print: (line: string) => void, only = /./): void {
   print(
     '| case | median, 99 %, worst error | least squares: median, 99 %, half-width | hard: misses, half-width | 99 %: inside, half-width, half-width / 99 % error | given up, left out |',
   );
   print('|---|---|---|---|---|---|');
-  for (const one of tableCases(draws)) print(rowOf(judge(one, one.draws, one.oracle !== false)));
+  for (const one of tableCases(draws))
+    if (only.test(nameOf(one))) print(rowOf(judge(one, one.draws, one.oracle !== false)));
 }
 
 const us = (ns: number): string => (Number.isNaN(ns) ? '' : (ns / 1e3).toFixed(ns < 10_000 ? 2 : 1));

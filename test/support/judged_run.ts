@@ -107,7 +107,7 @@ export function largestGroup({ references }: Alignment): number {
   return Math.max(...references.map((own) => references.filter((other) => other === own).length));
 }
 
-function nameOf({ topology, delays, wander, seconds, perMinute, hosts, name }: JudgedCase): string {
+export function nameOf({ topology, delays, wander, seconds, perMinute, hosts, name }: JudgedCase): string {
   const long = seconds < 120 ? `${seconds} s` : `${seconds / 60} min`;
   const many = hosts === undefined ? '' : ` of ${hosts}`;
   return [`${topology}${many}`, delays, wander.name, long, `${perMinute}/min`, ...(name ? [name] : [])].join(
