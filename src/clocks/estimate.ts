@@ -5,8 +5,7 @@
  */
 
 import { judge, weigh, type References } from './similar_links.js';
-import { shownAt } from './corrected_times.js';
-import { knotTime, type Knots } from './corrections.js';
+import { correctionAt, knotTime, type Knots } from './corrections.js';
 import { settle } from './floors.js';
 import { SparseLeastSquares } from './least_squares.js';
 import type { DelayOf, Link, Linked } from './links.js';
@@ -65,7 +64,7 @@ export function estimate(
   };
 }
 
-/** Moves each group so that its reference's clock is the axis. Every clock then shows what the reference shows at the same instant. */
+/** Moves each group so that its reference's clock is the axis. A clock then has at each knot the time that the reference shows at that instant. */
 function byReference(
   references: References,
   knots: Knots,
@@ -74,8 +73,11 @@ function byReference(
   return corrections.map((own, domain) => {
     const axis = corrections[references[domain]!]!;
     return own.map((value, knot) => {
-      const time = knotTime(knots, knot);
-      return shownAt(knots, axis, time + value) - time;
+      const time = knotTime(knots, knot) + value;
+      // What the reference shows. Each round is more exact by the factor of its rate's error. An inverse would divide by wild rates.
+      let shown = time - correctionAt(knots, axis, knotTime(knots, knot));
+      for (let round = 0; round < 2; round++) shown = time - correctionAt(knots, axis, shown);
+      return shown - knotTime(knots, knot);
     });
   });
 }

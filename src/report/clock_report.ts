@@ -7,6 +7,7 @@ import type { Culprit } from '../clocks/contradictions.js';
 import type { ClockDomain, ClockSolution } from '../clocks/domains.js';
 import type { EvidenceKind } from '../clocks/evidence.js';
 import { reportGpus, type GpuClockReport } from '../clocks/evidence/gpu_clocks.js';
+import type { ImpossiblePairs } from '../clocks/evidence/edge_collectors.js';
 import type { BrokenTransfers, FoundClocks, TrafficFacts } from '../clocks/evidence/run_clocks.js';
 import type { Run } from '../runs/run.js';
 
@@ -152,7 +153,7 @@ function violationsOf(domain: number, { backwards }: BrokenTransfers): number {
 
 export function reportTraffic({ solution, traffic, broken }: FoundClocks): TrafficReport | null {
   if (!traffic) return null;
-  const { alignment, belief, evidence } = traffic;
+  const { alignment, belief, evidence, impossible } = traffic;
   const { pairs, sampledOut, ...dropped } = evidence.counts;
   const host = (domain: number): string =>
     solution.domains[domain]?.hostName ?? 'a host that left no file here';
@@ -165,12 +166,22 @@ export function reportTraffic({ solution, traffic, broken }: FoundClocks): Traff
     credits: belief.credits,
     earlyArrivals: belief.earlyArrivals,
     unlike: alignment.unlike.map(({ from, to, by }) => ({ from: host(from), to: host(to), byNs: by })),
-    leftOut: alignment.culprits.map((culprit) => leftOut(culprit, host)),
+    leftOut: [
+      ...alignment.culprits.map((culprit) => leftOut(culprit, host)),
+      ...impossible.map((one) => leftOutAsImpossible(one, host)),
+    ],
     brokenArrows: {
       backwards: [...broken.backwards.values()].reduce((sum, count) => sum + count, 0),
       mismatched: broken.mismatched,
     },
   };
+}
+
+function leftOutAsImpossible({ from, to, pairs }: ImpossiblePairs, host: (domain: number) => string): string {
+  return (
+    `${pairs} ${pairs === 1 ? 'pair' : 'pairs'} of stamps from ${host(from)} to ${host(to)} would arrive more than an hour before they were ` +
+    'sent and are no evidence for clocks; one stamp of each is wrong'
+  );
 }
 
 function leftOut(culprit: Culprit, host: (domain: number) => string): string {

@@ -113,6 +113,9 @@ it('one step that began 65 hours later costs neither minutes nor the clocks of o
   const file = new ForgedFile(recordedAt(sample, 0)).set('steps.StartProxyStep.tick', 2 ** 49 - 1, 38);
   const { report, cpuMs } = await mergeWith(sample, 0, file.bytes, folder);
   expect(report!.clocks.map(({ source }) => source)).toEqual(['realtime', 'traffic', 'traffic', 'traffic']);
+  const impossible =
+    /^\d+ pairs? of stamps from node003 to node000 would arrive more than an hour before they were sent/;
+  expect(report!.traffic!.leftOut.filter((text) => impossible.test(text))).toHaveLength(1);
   expect(cpuMs).toBeLessThan(4000);
 });
 

@@ -9,7 +9,7 @@ import type { Culprit } from '../contradictions.js';
 import { EARLY_ARRIVAL, isCertain, type EdgeEvidence } from '../evidence.js';
 import { CONSUMED, type ClockEvidence } from './clock_evidence.js';
 import { visitCollectives } from './collective_evidence.js';
-import { EdgeCollectors } from './edge_collectors.js';
+import { EdgeCollectors, type ImpossiblePairs } from './edge_collectors.js';
 
 /** Which stamps are believed. */
 export interface Belief {
@@ -30,6 +30,7 @@ export interface Aligned {
   readonly belief: Belief;
   /** All evidence, whether it was used or left out. */
   readonly edges: readonly EdgeEvidence[];
+  readonly impossible: readonly ImpossiblePairs[];
 }
 
 export function alignByEvidence(
@@ -41,33 +42,38 @@ export function alignByEvidence(
   // If the evidence of a host contradicts itself, another kind of evidence does not help.
   if (!first.alignment.culprits.every(isSplit)) return first;
   const more = collectiveEdges(evidence, first.alignment.references);
-  if (more.length === 0) return first;
-  const edges = [...first.edges, ...more];
-  const sure = sureIn([...evidence.edges, ...more], first.belief);
-  return { ...first, edges, alignment: align(domains, edges, options, sure) };
+  const impossible = [...first.impossible, ...more.impossible];
+  if (more.edges.length === 0) return { ...first, impossible };
+  const edges = [...first.edges, ...more.edges];
+  const sure = sureIn([...evidence.edges, ...more.edges], first.belief);
+  return { ...first, edges, impossible, alignment: align(domains, edges, options, sure) };
 }
 
 /** Evidence between groups that neither transfers nor beacons connect. */
 function collectiveEdges({ collectives, coarse }: ClockEvidence, references: readonly number[]) {
-  if (new Set(references).size < 2) return [];
+  if (new Set(references).size < 2) return { edges: [], impossible: [] };
   const collectors = new EdgeCollectors(COLLECTIVE_WINDOWS);
   const time = (domain: number, local: number): number => local + coarse[domain]!;
   visitCollectives(collectives(), references, time, (from, sent, to, received) => {
     collectors.add({ from, to, kind: 'collective', like: 'collective' }, sent, received - sent);
   });
-  return collectors.finish();
+  return { edges: collectors.finish(), impossible: collectors.impossible() };
 }
 
 /** They are rare, and their delays long. */
 const COLLECTIVE_WINDOWS = 128;
 
-function bestBelief(domains: number, { edges }: ClockEvidence, options: AlignmentOptions): Aligned {
+function bestBelief(
+  domains: number,
+  { edges, impossible }: ClockEvidence,
+  options: AlignmentOptions,
+): Aligned {
   const tried: Aligned[] = [];
   for (const belief of BELIEFS) {
     const believed = edges.filter((edge) => isBelieved(edge, belief));
     if (tried.some((other) => isSame(other.edges, believed))) continue;
     const alignment = align(domains, believed, options, sureIn(edges, belief));
-    const aligned = { alignment, belief, edges: believed };
+    const aligned = { alignment, belief, edges: believed, impossible };
     // A jump that data show in both directions is no fault of the stamps.
     if (alignment.culprits.every(isJump)) return aligned;
     tried.push(aligned);

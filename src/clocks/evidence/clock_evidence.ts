@@ -8,7 +8,7 @@ import { EARLY_ARRIVAL, sizeClass, WAITED_CREDIT, type EdgeEvidence } from '../e
 import type { AxesWithPeers } from './missing_peers.js';
 import { visitBeacons, type BeaconCounts, type BeaconSource } from './beacon_evidence.js';
 import { seenCollectives, type CollectiveSource, type SeenCollective } from './collective_evidence.js';
-import { EdgeCollectors } from './edge_collectors.js';
+import { EdgeCollectors, type ImpossiblePairs } from './edge_collectors.js';
 import { firstLook, isWaited } from './first_look.js';
 import { STEP_ROW } from '../../scan/step_file.js';
 import {
@@ -25,6 +25,7 @@ export interface ClockEvidence {
   readonly edges: readonly EdgeEvidence[];
   readonly counts: JoinCounts;
   readonly beacons: BeaconCounts;
+  readonly impossible: readonly ImpossiblePairs[];
   /** Made only when needed, because there are many, and they are rarely needed. */
   readonly collectives: () => readonly SeenCollective[];
 }
@@ -83,7 +84,14 @@ export function collectEvidence(sources: readonly EvidenceSource[], axes: AxesWi
     const time = sent + coarse[from]!;
     collectors.add({ from, to, kind: 'beacon', like: 'beacon' }, time, received + coarse[to]! - time);
   });
-  return { coarse, edges: collectors.finish(), counts, beacons, collectives };
+  return {
+    coarse,
+    edges: collectors.finish(),
+    counts,
+    beacons,
+    impossible: collectors.impossible(),
+    collectives,
+  };
 }
 
 /** STEP_ROW.arrives of the operation. Both ends have the same protocol, but one end may have lost its record. */

@@ -10,15 +10,29 @@ export type Edge = Pick<EdgeEvidence, 'from' | 'to' | 'kind' | 'like' | 'insists
  */
 const MOST_BACKWARDS = 3600e9;
 
+/** Pairs of stamps that are no evidence, because one of the two is impossible. */
+export interface ImpossiblePairs {
+  readonly from: number;
+  readonly to: number;
+  readonly pairs: number;
+}
+
 export class EdgeCollectors {
   private readonly collectors = new Map<string, EdgeCollector>();
+  private readonly farBackwards = new Map<string, { from: number; to: number; pairs: number }>();
 
   /** `maxWindows`: of each edge; bounds memory. */
   constructor(private readonly maxWindows: number) {}
 
   /** `time`: of the cause, on the coarse axis; `delay`: by the effect's stamp, ns; `bytes`: of its message. */
   add(edge: Edge, time: number, delay: number, bytes?: number): void {
-    if (delay < -MOST_BACKWARDS) return;
+    if (delay < -MOST_BACKWARDS) {
+      const link = `${edge.from} ${edge.to}`;
+      const known = this.farBackwards.get(link);
+      if (known) known.pairs++;
+      else this.farBackwards.set(link, { from: edge.from, to: edge.to, pairs: 1 });
+      return;
+    }
     const key = `${edge.from} ${edge.to} ${edge.like}`;
     let collector = this.collectors.get(key);
     if (!collector) {
@@ -26,6 +40,11 @@ export class EdgeCollectors {
       this.collectors.set(key, collector);
     }
     collector.add(time, delay, bytes);
+  }
+
+  /** By the direction in which they would have been sent. */
+  impossible(): ImpossiblePairs[] {
+    return [...this.farBackwards.values()];
   }
 
   finish(): EdgeEvidence[] {

@@ -22,6 +22,7 @@ import {
 import type { EvidenceKind } from '../evidence.js';
 import { oneSidedBound, type OneSidedBound } from '../one_way_traffic.js';
 import { alignByEvidence, isSplit, type Aligned, type Belief } from './believed_stamps.js';
+import type { ImpossiblePairs } from './edge_collectors.js';
 import { collectEvidence, type ClockEvidence, type EvidenceSource } from './clock_evidence.js';
 import { largestGroup } from './collective_evidence.js';
 import type { Run } from '../../runs/run.js';
@@ -44,6 +45,7 @@ export interface FoundClocks {
 export interface TrafficFacts {
   readonly alignment: Pick<Alignment, 'references' | 'wander' | 'alike' | 'unlike' | 'culprits'>;
   readonly belief: Belief;
+  readonly impossible: readonly ImpossiblePairs[];
   readonly evidence: Pick<ClockEvidence, 'coarse' | 'counts' | 'beacons'>;
   /** Per domain: pairs about it, used for its clock, by kind. */
   readonly pairs: readonly Readonly<Partial<Record<EvidenceKind, number>>>[];

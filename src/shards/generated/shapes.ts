@@ -70,7 +70,7 @@ export const OBJECTS: Readonly<Record<string, Fields>> = {
   ClockMap: {"domain":"string","segments":["array",{"of":"ClockSegment"}]},
   ClockSegment: {"from":"number","to":"number","offset":"number","drift":"number","hardBound":"number","bound99":"number","source":{"is":["own-counter","realtime","traffic"]},"flags":["array","string"]},
   TickScale: {"offset":"number","nsPerTick":"number"},
-  TrafficFacts: {"alignment":{"of":"Part11"},"belief":{"of":"Belief"},"evidence":{"of":"Part14"},"pairs":["array",{"of":"Part15"}],"oneSided":["array",["either","null",{"of":"OneSidedBound"}]]},
+  TrafficFacts: {"alignment":{"of":"Part11"},"belief":{"of":"Belief"},"impossible":["array",{"of":"ImpossiblePairs"}],"evidence":{"of":"Part14"},"pairs":["array",{"of":"Part15"}],"oneSided":["array",["either","null",{"of":"OneSidedBound"}]]},
   Part11: {"references":["array","number"],"wander":["array",["either","null","number"]],"alike":{"of":"AlikeFound"},"unlike":["array",{"of":"UnlikeLink"}],"culprits":["array",["either",{"of":"Part12"},{"of":"UnsteadyClock"},{"of":"Part13"}]]},
   AlikeFound: {"stated":"number","measured":["either","null","number"],"used":"number"},
   UnlikeLink: {"from":"number","to":"number","like":"string","by":"number"},
@@ -78,6 +78,7 @@ export const OBJECTS: Readonly<Record<string, Fields>> = {
   UnsteadyClock: {"what":{"is":["clock-unsteady"]},"domains":["array","number"],"at":"number","by":"number"},
   Part13: {"what":{"is":["link"]},"from":"number","to":"number","by":"number"},
   Belief: {"earlyArrivals":"boolean","credits":"boolean"},
+  ImpossiblePairs: {"from":"number","to":"number","pairs":"number"},
   Part14: {"coarse":["array","number"],"counts":{"of":"JoinCounts"},"beacons":{"of":"BeaconCounts"}},
   JoinCounts: {"pairs":"number","single":"number","sizesDiffer":"number","operationsDiffer":"number","sizeLost":"number","unconfirmed":"number","sampledOut":"number"},
   BeaconCounts: {"exchanges":"number","peerUnknown":"number","impossible":"number"},
@@ -113,7 +114,7 @@ export const OBJECTS: Readonly<Record<string, Fields>> = {
   FlowEnds: {"operation":"Float64Array","sends":"Uint8Array","from":"Uint32Array","end":"Uint32Array"},
 };
 
-export const SHAPES_ID = 1826759698;
+export const SHAPES_ID = 2790795223;
 
 export const STORED = {
   ScanHead: {"of":"ScanHead"},
