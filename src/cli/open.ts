@@ -9,7 +9,7 @@ import { amount } from './numbers.js';
 import { print } from './output.js';
 import { checkServable } from './servable.js';
 import { say } from './streams.js';
-import { PERFETTO, startupLink, withPins } from '../trace/startup.js';
+import { knownQuery, PERFETTO, startupLink, withPins } from '../trace/startup.js';
 import { printable, size } from '../report/text.js';
 import { PortBusy, TraceServer } from './trace_server.js';
 import { webOrigin } from './web_origin.js';
@@ -54,7 +54,8 @@ async function run(path: string, options: Options): Promise<void> {
   const server = await serve(path, options.origin);
   try {
     const end = firstOf(options, server);
-    const query = withPins(traceFacts(path)?.get('nccl_trace.startup') ?? '', options.pin);
+    const startup = knownQuery(traceFacts(path)?.get('nccl_trace.startup') ?? '');
+    const query = withPins(startup, options.pin);
     if (!options.quiet) say(invitation(path, server, options));
     await print(`${startupLink(options.origin, server.url, query)}\n`);
     const why = await end;

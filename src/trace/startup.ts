@@ -59,6 +59,33 @@ export function withPins(query: string, names: readonly string[]): string {
   return [...rest, ...commandsQuery([...commands, ...more])].join('&');
 }
 
+/** What `startupQuery` can have written, of a text that was found in a trace. A trace from elsewhere must not choose what the UI runs. */
+export function knownQuery(text: string): string {
+  const found = new URLSearchParams(text);
+  const numbers = ['ts', 'dur', 'visStart', 'visEnd'].flatMap((name) => {
+    const value = found.get(name) ?? '';
+    return /^-?\d{1,19}$/.test(value) ? [`${name}=${value}`] : [];
+  });
+  return [...numbers, ...commandsQuery(commandsIn(found.get('startupCommands') ?? '[]'))].join('&');
+}
+
+function commandsIn(text: string): StartupCommand[] {
+  try {
+    const found: unknown = JSON.parse(text);
+    return Array.isArray(found) ? found.filter(isKnown) : [];
+  } catch {
+    return [];
+  }
+}
+
+function isKnown(found: unknown): found is StartupCommand {
+  const { id, args, ...others } = (found ?? {}) as { readonly id?: unknown; readonly args?: unknown };
+  if (!Array.isArray(args) || !args.every((arg) => typeof arg === 'string')) return false;
+  if (Object.keys(others).length > 0) return false;
+  if (id === RUN_QUERY) return args.join() === HALF_A_SECOND;
+  return (id === PIN || id === EXPAND) && args.length === 2 && args[1] === 'path';
+}
+
 /** `trace`: its address for the UI; null: opened by hand. */
 export function startupLink(origin: string, trace: string | null, query: string): string {
   const parts = [...(trace === null ? [] : [`url=${encoded(trace)}`]), query, 'referrer=nccl-trace'];
