@@ -44,7 +44,9 @@ function fuzzNative(seconds) {
   const corpus = path.join(work, 'corpus');
   mkdirSync(corpus, { recursive: true });
   seed(corpus);
-  const limits = [`-max_total_time=${seconds}`, '-max_len=1024', '-timeout=2', '-rss_limit_mb=512'];
+  // Wall time: an input takes less than a millisecond, but a busy machine may stop the program for seconds.
+  const patience = '-timeout=20';
+  const limits = [`-max_total_time=${seconds}`, '-max_len=1024', patience, '-rss_limit_mb=512'];
   run(program, [corpus, ...limits, `-artifact_prefix=${work}/`, '-print_final_stats=1']);
 }
 
