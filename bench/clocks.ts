@@ -1,6 +1,7 @@
 // How well hosts are put on one clock: `npm run bench:clocks [-- --smoke | --table | --wander | --command | --recordings 10]`.
 // Without options clocks and delays are drawn (a minute). With --table many topologies, clocks that wander or jump, pauses and sizes that
-// differ are drawn, beside least squares that are told more (--draws N; 40 take some ten minutes; --only TEXT: the rows whose name has it).
+// differ are drawn, beside least squares that are told more (--draws N; 40 take some ten minutes; --only TEXT: the rows whose name has it;
+// --seed N: other draws).
 // With --wander rates of clocks change, over 2, 10 and 60 minutes. With --recordings the loopback is recorded and its ranks are given
 // clocks of their own (a few minutes each; --iterations N). The truth is known in all these. One line per case: error of pairs of hosts,
 // whether truth lies inside the bounds, what the bounds are worth. --keep DIR: recordings stay there, and what is there already is not
@@ -68,7 +69,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   else if (process.argv.includes('--table')) {
     const draws = number('--draws', 40);
     print(`About ${Math.ceil(draws / 4)} minutes on a quiet core: ${draws} draws of a short case.\n`);
-    runTable(draws, print, new RegExp(text('--only') ?? '.'));
+    runTable(draws, print, new RegExp(text('--only') ?? '.'), number('--seed', 1));
   } else if (process.argv.includes('--command'))
     await clocksCommand(number('--hosts', 1024), fileURLToPath(new URL('../../..', import.meta.url)), print);
   else if (process.argv.includes('--wander')) wandering([2, 10, 60], number('--draws', 5), print);

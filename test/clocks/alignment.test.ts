@@ -108,6 +108,7 @@ describe('a simulated run', () => {
 
   it('does not depend on how hosts are numbered', () => {
     const moved: number[] = [];
+    const wider: number[] = [];
     const order = fc.shuffledSubarray([0, 1, 2, 3, 4], { minLength: 5, maxLength: 5 });
     fc.assert(
       fc.property(seeds, order, fc.boolean(), (seed, to, withTree) => {
@@ -131,11 +132,13 @@ describe('a simulated run', () => {
           const otherApart = shown(1, time, other, to[1]!) - shown(3, time, other, to[3]!);
           moved.push(Math.abs(apart - otherApart));
         }
+        wider.push(Math.abs(other.likely(to[1]!, to[3]!, 0) / plain.likely(1, 3, 0) - 1));
       }),
       { numRuns: 15 },
     );
     expect(median(moved)).toBeLessThan(2);
     expect(Math.max(...moved)).toBeLessThan(50);
+    expect(Math.max(...wider)).toBeLessThan(0.01);
   });
 
   it('states that likeness was measured only where cycles of links show it', () => {

@@ -125,14 +125,14 @@ const sized = (link: SimulatedLink, up: number, down: number): SimulatedLink => 
 /** Spread evenly. */
 const sizeOf = (link: number): number => 20_000 + (((link + 1) * 377_000) % 880_000);
 
-/** Calls `print` with each line of the table as soon as it is known. `only`: the rows whose name matches. */
-export function runTable(draws: number, print: (line: string) => void, only = /./): void {
+/** Calls `print` with each line of the table as soon as it is known. `only`: the rows whose name matches; `seed`: that of the first draw. */
+export function runTable(draws: number, print: (line: string) => void, only = /./, seed = 1): void {
   print(
     '| case | median, 99 %, worst error | least squares: median, 99 %, half-width | hard: misses, half-width | 99 %: inside, half-width, half-width / 99 % error | given up, left out |',
   );
   print('|---|---|---|---|---|---|');
   for (const one of tableCases(draws))
-    if (only.test(nameOf(one))) print(rowOf(judge(one, one.draws, one.oracle !== false)));
+    if (only.test(nameOf(one))) print(rowOf(judge(one, one.draws, one.oracle !== false, seed)));
 }
 
 const us = (ns: number): string => (Number.isNaN(ns) ? '' : (ns / 1e3).toFixed(ns < 10_000 ? 2 : 1));
