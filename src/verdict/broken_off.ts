@@ -4,12 +4,9 @@
  * after an error, or already had all their data.
  */
 
-import { minOf } from '../base/extremes.js';
-import { COPIED_WITHIN } from '../scan/read_order.js';
 import type { TraceNs } from '../base/time.js';
 import { enteredBy, SILENT_AFTER } from './absence.js';
 import { lastSignOf, type Case } from './case.js';
-import type { FileWork } from './wait_chains.js';
 import { othersEndedAfter, silentAmong } from './process_states.js';
 import type { Stall } from './stall.js';
 import { findUnfinished } from './find_stalls.js';
@@ -18,7 +15,7 @@ import type { Broken, Silent } from './types.js';
 
 export interface Break extends Omit<Broken, 'stall'> {
   readonly stall: Stall;
-  /** False if the others finished the work, and ended so much later that the file may be an older copy of a live rank's file. */
+  /** False if all others finished the work, and the file may be an older copy of a live rank's file. */
   readonly isSure: boolean;
 }
 
@@ -35,7 +32,7 @@ function breakOf(stall: Stall, evidence: Case): Break | null {
     ? stall.files.filter((file) => !finished.includes(file))
     : [...stall.works.map(({ file }) => file), ...stall.absent];
   // If a rank became silent later, the others did not leave because of it.
-  const silent = silentAmong(stall.files, evidence, stall.since).filter(
+  const gone = silentAmong(stall.files, evidence, stall.since).filter(
     ({ file, lastSign, mayBeCopy }) =>
       !mayBeCopy &&
       parties.includes(file) &&
@@ -43,13 +40,12 @@ function breakOf(stall: Stall, evidence: Case): Break | null {
       (lastSign === null || stall.since - lastSign <= SILENT_AFTER) &&
       othersEndedAfter(file, [...left, ...finished], evidence),
   );
-  const gone = left.length > 0 ? silent : silent.filter(({ file }) => hadGivenAll(file, surely, evidence));
   if (gone.length === 0) return null;
   // If the others finished the work, only this file shows it unfinished, and the file is older than their last move.
   const until = left.length > 0 ? stall.since : lastSignOf([...parties, ...finished], ranks);
   const ended = [...left, ...finished].filter(isClosed);
   return {
-    isSure: left.length > 0 || gone.every((one) => endedSoonAfter(one, ended, evidence)),
+    isSure: left.length > 0 || gone.every(({ file }) => ranks[file]!.life.isNoEarlierCopy),
     stall: { ...stall, until: Math.max(stall.until, until) as TraceNs },
     gone,
     isOrderKnown: isOrderKnown(gone, ended, evidence),
@@ -72,14 +68,6 @@ export function endedInMidst(evidence: Case): Stall[] {
       // Ranks that finished it may have moved after the others had ended.
       .map((stall) => ({ ...stall, until: Math.max(stall.until, stall.since) as TraceNs }))
   );
-}
-
-/**
- * If a rank ends much later than the others, it is perhaps not the reason why the job broke off. It may have had only its last steps left.
- */
-function endedSoonAfter({ file, lastSign }: Silent, ended: readonly number[], { ranks }: Case): boolean {
-  const ends = ended.flatMap((other) => ranks[other]!.life.lastSign ?? []);
-  return ranks[file]!.life.isNoEarlierCopy || minOf(ends) - (lastSign ?? -Infinity) <= COPIED_WITHIN;
 }
 
 /** Whether the order is known: none of the others ended while a heartbeat was still due. */
@@ -106,17 +94,4 @@ function finishedBy({ collective, commId }: Stall, { comms }: Case): number[] {
   if (!collective || !comm) return [];
   const { open, aborted } = collective;
   return enteredBy(comm, collective).filter((file) => !open.includes(file) && !aborted.includes(file));
-}
-
-/**
- * The others finished the work, so they had this rank's data. If its file still shows the data in flight, the file is an older copy.
- * Records that end before the last sign prove nothing.
- */
-function hadGivenAll(file: number, works: readonly FileWork[], { ranks }: Case): boolean {
-  const { life, reach } = ranks[file]!;
-  const { lastSign } = life;
-  const ops = works.flatMap((one) => (one.file === file ? one.work.ops : []));
-  return (
-    lastSign !== null && reach.knownUntil >= lastSign && ops.length > 0 && !ops.some(({ isSend }) => isSend)
-  );
 }
