@@ -87,7 +87,8 @@ function withoutMismatch(
 ): VerdictKind {
   const { ranks } = evidence;
   const waiting = causeAmong(stalls, evidence);
-  if (waiting)
+  // If all its processes have ended, nothing can come any more, and the work broke off.
+  if (waiting?.files.some((file) => !ranks[file]!.life.isClosed && !ranks[file]!.life.isGone))
     return {
       kind: 'waiting',
       waiting: {
@@ -144,6 +145,11 @@ function withoutMismatch(
       },
     };
   }
+  const died = unclearFor(
+    silent.filter(({ isGone }) => isGone),
+    evidence,
+  );
+  if (died) return { kind: 'unclear', unclear: died };
   if (unfinished.length > 0)
     return { kind: 'working', working: workingIn(unfinished, true, silent, evidence) };
   if (ranks.every(({ pace }) => pace.lastMove.size === 0)) return { kind: 'nothing' };

@@ -88,6 +88,12 @@ describe('a rank that disappeared', () => {
       kind: 'broken',
       broken: { gone: [{ file: 0 }, { file: 1 }, { file: 2 }], left: [], finished: [], isOrderKnown: false },
     });
+    // However long they had waited in it.
+    const waited = { ...gone, alive: 20 } as const;
+    const ended = judge(evidence([waited, { ...waited, calls: [done(0, 1)] }], { end: 20 }));
+    expect(ended).toMatchObject({ kind: 'broken', broken: { gone: [{ file: 0 }, { file: 1 }] } });
+    expect(suspects(ended)[0]).toBe(1);
+    expect(judge(evidence([waited, { ...killed, alive: 20 }], { end: 20 })).kind).toBe('waiting');
     // One may be alive.
     expect(after([gone, killed, gone]).kind).toBe('working');
     const finished = { calls: [done(0, 1), done(1, 10)], alive: 10.1, isGone: true } as const;

@@ -94,6 +94,13 @@ describe('a rank that disappeared before a collective', () => {
       ...unclearFor(1),
       unclear: { silent: [{ file: 1, isGone: true, mayBeCopy: false }] },
     });
+    // Also if the others are in the middle of work, and not for long.
+    const inWork: MadeUpRank = {
+      calls: [...until(6), { seq: 7, at: 1.7, end: null }],
+      alive: 1.8,
+      isAlive: true,
+    };
+    expect(judged([inWork, gone, inWork], { end: 1.8 })).toMatchObject(unclearFor(1));
     // If all have ended, it may only be the first.
     const over: MadeUpRank = { ...live, isGone: true };
     delete (over as { isAlive?: true }).isAlive;
