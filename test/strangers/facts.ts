@@ -127,8 +127,10 @@ function strangersFile(first: HeaderLine, records: readonly RecordLine[], last: 
   const { heartbeat, communicators, strings, leases, beacons, changes, chunks, ...header } = first.header;
   const sum = (field: 'in_two_chunks' | 'unusable_chunks' | 'missing_in_chunks'): number =>
     last.rings.reduce((total, ring) => total + ring[field], 0);
+  const facts = without(header as Facts, NOT_COMPARED);
   return {
-    header: without(header as Facts, NOT_COMPARED),
+    // Counters that our reader does not know have no number in it.
+    header: { ...facts, tick_source: KNOWN_COUNTERS.find((counter) => counter === facts.tick_source) ?? 0 },
     heartbeat,
     communicators: communicators.map((communicator) => without(communicator, ['name_length'])),
     strings: strings.map(({ id, text }) => `${id} ${text}`).filter((line) => !line.endsWith(' ')),
@@ -148,6 +150,8 @@ function strangersFile(first: HeaderLine, records: readonly RecordLine[], last: 
     badChunks: [sum('in_two_chunks'), sum('unusable_chunks'), sum('missing_in_chunks')],
   };
 }
+
+const KNOWN_COUNTERS = [1, 2, 3];
 
 /** What our reader does not return, or returns elsewhere in RankFileFacts. */
 const NOT_COMPARED = [

@@ -180,7 +180,8 @@ def read_header(data):
     replaced = dict(replacements(data, header))
     unknown = {name: -1 for name in RANKS if header[name] < 0}
     shown = {name: value for name, value in replaced.items() if name in header}
-    return {**header, **shown, **unknown, 'replaced': len(replaced)}
+    read = {**header, **shown, **unknown, 'replaced': len(replaced)}
+    return {**read, 'copied_tick': '0'} if read['placement'] == IN_FILE else read
 
 
 # The directory
