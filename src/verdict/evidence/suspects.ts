@@ -64,9 +64,9 @@ function* accused(verdict: Verdict): Generator<readonly [file: number | null, la
     for (const { entered } of others) for (const { file } of entered) yield [file, 'OTHER CALL'];
   }
   if (verdict.kind === 'broken') {
-    const { gone, isOrderKnown, left, stall } = verdict.broken;
-    // If all were killed, only the stall before it shows a culprit.
-    if (gone.length === verdict.states.length) yield* accusedOf(stall);
+    const { gone, isOrderKnown, left, finished, stall } = verdict.broken;
+    // If all ranks of the stall were killed, only the stall shows a culprit.
+    if (gone.length > 1 && left.length + finished.length === 0) yield* accusedOf(stall);
     const sides = [
       gone.map(({ file }) => [file, 'GONE'] as const),
       isOrderKnown ? [] : left.map((file) => [file, 'LEFT'] as const),
