@@ -118,6 +118,9 @@ describe('truth lies inside the hard bound', () => {
           const time = i < 20 ? knotTime(spans, i % spans.count) : random() * seconds * 1e9;
           const a = Math.floor(hosts * random());
           const b = Math.floor(hosts * random());
+          // Before the first span and after the last one, the bound of a span does not hold.
+          if (run.clock(a, time) < spans.first || run.clock(a, time) > knotTime(spans, spans.count - 1))
+            continue;
           const by = outside(run, estimated, a, b, time, (span) => bounds.between(a, b, span));
           expect(by).toBeLessThan(0.01);
         }
