@@ -140,13 +140,14 @@ interface RecordsRead {
 function readRing(ring: StreamedRing, kinds: Map<number, number>): RecordsRead {
   const read: RecordsRead = { records: 0, window: null, newestTick: null };
   for (let records = ring.next(); records !== null; records = ring.next()) {
-    const last = records.length - 1;
-    read.records += records.length;
+    const { length } = records;
+    const last = length - 1;
+    read.records += length;
     read.window ??= { fromPosition: records.position[0]!, from: records.tick[0]!, lastPosition: 0, last: 0 };
     read.window.lastPosition = records.position[last]!;
     read.window.last = records.tick[last]!;
-    read.newestTick = maxOf([read.newestTick, maxOf(records.tick)]);
-    for (const kind of records.kind) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+    read.newestTick = maxOf([read.newestTick, maxOf(records.tick.subarray(0, length))]);
+    for (const kind of records.kind.subarray(0, length)) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
   }
   return read;
 }
