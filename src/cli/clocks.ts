@@ -33,7 +33,7 @@ export function clocksCommand(setExit: (code: ExitCode) => void): Command {
         .argument('<paths...>', 'rank files, directories that hold them, or a .study')
         .option('--json', 'one JSON object')
         .option('--strict', 'exit with 1 if evidence contradicts itself or a host has none')
-        .option('-q, --quiet', 'print errors only'),
+        .option('-q, --quiet', 'print the table and errors only'),
     ),
   )
     .addHelpText('before', EXAMPLES)

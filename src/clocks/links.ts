@@ -190,9 +190,6 @@ export function ownSpread({ edge }: Link, delay: number, { part, atMost, ofSumsO
 /** If sums differ by less than this part of the stated spread, they show nothing more about their two directions. */
 const LEAST_OF_SUMS = 1 / 8;
 
-/** As a standard error. */
-const COST_OF_SIZE = 0.5;
-
 /** The residual of a link's delay, as a fraction. */
 export const relativeResidual = (link: Link, delay: number): number =>
   link.residual / Math.max(SHORTEST_DELAY_NS, delay);
@@ -211,7 +208,7 @@ export function statedSigmas(
   // The cost of a difference in size is not known. It is computed as if the whole delay were transfer.
   const own = Float64Array.from(links, (link) => {
     const delay = delayOf(link);
-    return Math.hypot(ownSpread(link, delay, alike), link.sizeOff * Math.max(0, delay) * COST_OF_SIZE);
+    return Math.hypot(ownSpread(link, delay, alike), link.sizeOff * Math.max(0, delay));
   });
   const least = new Float64Array(links.length).fill(Infinity);
   const weight = new Float64Array(links.length);
