@@ -13,6 +13,7 @@ import { Problems } from './problems.js';
 import { type StreamedRing, streamSource } from './rank_file_stream.js';
 import { copyOf } from './records.js';
 import { frameOf } from './tick_frame.js';
+import { withTrueRate } from './tick_rate.js';
 import type { FileFacts, RankFile, RankFileHeader, RecordColumns, Ring } from './types.js';
 
 export const openRankFile = (path: string): RankFile => withFile(path, (source) => parseRankFile(source));
@@ -33,7 +34,12 @@ export const openRankFileTables = (path: string): FileTables =>
     const reader = new AreaReader(source, frameOf(header), problems, bestDecoder, memory);
     const tables = readTables(directory, reader, header.life, problems);
     memory.release();
-    return { path: source.path, bytes: source.bytes, header, ...tables };
+    return {
+      path: source.path,
+      bytes: source.bytes,
+      header: withTrueRate(header, tables.clockSamples, problems),
+      ...tables,
+    };
   });
 
 export function parseRankFile(source: ByteSource, decoder: Decoder = bestDecoder): RankFile {

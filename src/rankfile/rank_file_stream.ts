@@ -24,6 +24,7 @@ import { readHeader } from './header.js';
 import { Problems } from './problems.js';
 import { type RingParts, RingStream } from './ring_stream.js';
 import { frameOf } from './tick_frame.js';
+import { withTrueRate } from './tick_rate.js';
 import type {
   ChunkFacts,
   FileFacts,
@@ -77,12 +78,13 @@ export function streamSource(
 ): RankFileStream {
   const problems = new Problems();
   if (source.problem !== undefined) problems.add(source.problem);
-  const { header, layout } = readHeader(source, problems);
+  const { header: stated, layout } = readHeader(source, problems);
   const directory = readDirectory(source, layout, problems);
   const { areas } = directory;
+  const reader = new AreaReader(source, frameOf(stated), problems, decoder, memory);
+  const tables = readTables(directory, reader, stated.life, problems);
+  const header = withTrueRate(stated, tables.clockSamples, problems);
   const frame = frameOf(header);
-  const reader = new AreaReader(source, frame, problems, decoder, memory);
-  const tables = readTables(directory, reader, header.life, problems);
   const own = areas.flatMap((area) => (area.ring === null ? [] : [readRing(area, area.ring, reader)]));
 
   const chunks = findChunks(source, layout, frame, problems);

@@ -124,6 +124,30 @@ it('one step that began 65 hours later costs neither minutes nor the clocks of o
   expect(cpuMs).toBeLessThan(4000);
 });
 
+it('a wrong frequency of one counter costs nobody the clock', async () => {
+  for (const [name, tickHz] of [
+    ['hosts', 1e5],
+    ['hosts', 1e11],
+    ['dead-node', 1e11],
+  ] as const) {
+    const sample = samples.get(name)!;
+    const [asRecorded, forged] = [
+      await mergeWith(sample, 0, recordedAt(sample, 0), folder),
+      await mergeWith(
+        sample,
+        0,
+        new ForgedFile(recordedAt(sample, 0)).set('header.tickHz', tickHz).bytes,
+        folder,
+      ),
+    ];
+    const [before, after] = [asRecorded.report!, forged.report!];
+    expect(after.clocks.map(({ source }) => source)).toEqual(before.clocks.map(({ source }) => source));
+    expect(after.verdict.kind).toBe(before.verdict.kind);
+    expect(after.ranks[0]!.problems).toContainEqual(expect.stringContaining('contradicts its clock samples'));
+    expect(after.ranks.slice(1)).toEqual(before.ranks.slice(1));
+  }
+});
+
 it('32,768 collectives in flight do not cost time with the square of their number', async () => {
   const sample = samples.get('graph')!;
   const { bytes, changes } = grower(recordedAt(sample, 0))!(randomOf(101), 32_768);
