@@ -70,10 +70,20 @@ export function reportGpus(
   });
 }
 
-function boundOf(
-  gpu: StampedGpu,
-  scale: TickScale,
-): Pick<GpuClockReport, 'late' | 'early' | 'stepNs'> | null {
+type Bound = Pick<GpuClockReport, 'late' | 'early' | 'stepNs'> | null;
+
+/** The verdict and the report both need it, and it takes long if a GPU's stamps are far apart. */
+const known = new WeakMap<StampedGpu, { readonly scale: TickScale; readonly bound: Bound }>();
+
+function boundOf(gpu: StampedGpu, scale: TickScale): Bound {
+  const before = known.get(gpu);
+  if (before?.scale === scale) return before.bound;
+  const bound = computedBound(gpu, scale);
+  known.set(gpu, { scale, bound });
+  return bound;
+}
+
+function computedBound(gpu: StampedGpu, scale: TickScale): Bound {
   const line = lineOf(gpu, scale);
   if (line === null) return null;
   const { late, early } = gpuBound(
