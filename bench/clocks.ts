@@ -1,12 +1,11 @@
 // How well hosts are put on one clock: `npm run bench:clocks [-- --smoke | --table | --wander | --command | --recordings 10]`.
 // Without options clocks and delays are drawn (a minute). With --table many topologies, clocks that wander or jump, pauses and sizes that
-// differ are drawn, beside least squares that are told more (--draws N; 40 take some ten minutes; --only TEXT: the rows whose name has it;
-// --seed N: other draws).
-// With --wander rates of clocks change, over 2, 10 and 60 minutes. With --recordings the loopback is recorded and its ranks are given
-// clocks of their own (a few minutes each; --iterations N). The truth is known in all these. One line per case: error of pairs of hosts,
-// whether truth lies inside the bounds, what the bounds are worth. --keep DIR: recordings stay there, and what is there already is not
-// recorded again: two versions of the solver are compared on the same delays. With --command the command itself is measured on the files
-// of a large ring (--hosts N; a minute, after `npm run build`).
+// differ are drawn, beside least squares that are told more (--draws N: 12 take some ten minutes on a quiet core; --only TEXT: the rows whose
+// name has it; --seed N: other draws). With --wander (and the same options) rates of clocks change, over 2, 10 and 60 minutes. With --recordings
+// the loopback is recorded and its ranks are given clocks of their own (a few minutes each; --iterations N). The truth is known in all these.
+// One line per case: error of pairs of hosts, whether truth lies inside the bounds, what the bounds are worth. --keep DIR: recordings stay
+// there, and what is there already is not recorded again: two versions of the solver are compared on the same delays. With --command the
+// command itself is measured on the files of a large ring (--hosts N; a minute, after `npm run build`).
 
 import { fileURLToPath } from 'node:url';
 import { clocksCommand } from './clocks_command.js';
@@ -17,8 +16,7 @@ import {
   simulatedCases,
   type CaseResult,
 } from '../test/support/clock_cases.js';
-import { runTable } from '../test/support/clock_table.js';
-import { runWanderCase, wanderCases } from '../test/support/wander_cases.js';
+import { runTable, TABLE_CASES, wanderCases } from '../test/support/clock_table.js';
 import { recordedCases, RING_OPS } from '../test/support/recorded_cases.js';
 
 type Print = (line: string) => void;
@@ -28,14 +26,6 @@ export function simulated(smoke: boolean, print: Print): CaseResult[] {
   const results = [...simulatedCases(smoke), gpuCase(smoke ? 3 : 20), scaleCase(hosts), ringCase(hosts)];
   printAll(results, print);
   return results;
-}
-
-/** Clocks whose rates change, each row beside the best that could be known. */
-export function wandering(minutes: readonly number[], draws: number, print: Print): void {
-  for (const one of minutes.flatMap(wanderCases)) {
-    const { name, figures } = runWanderCase(one, draws);
-    print(`${name.padEnd(52)} ${figures}`);
-  }
 }
 
 export async function recorded(
@@ -58,6 +48,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const print: Print = (line) => {
     console.log(line);
   };
+  const isAsked = (name: string): boolean => process.argv.includes(name);
   const text = (name: string): string | undefined => {
     const at = process.argv.indexOf(name);
     return at < 0 ? undefined : process.argv[at + 1];
@@ -66,12 +57,15 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const recordings = number('--recordings', 0);
   const keep = text('--keep') ?? null;
   if (recordings > 0) await recorded(recordings, number('--iterations', 20), RING_OPS, keep, print);
-  else if (process.argv.includes('--table')) {
-    const draws = number('--draws', 40);
-    print(`About ${Math.ceil(draws / 4)} minutes on a quiet core: ${draws} draws of a short case.\n`);
-    runTable(draws, print, new RegExp(text('--only') ?? '.'), number('--seed', 1));
-  } else if (process.argv.includes('--command'))
+  else if (isAsked('--table') || isAsked('--wander')) {
+    const cases = isAsked('--table') ? TABLE_CASES : [2, 10, 60].flatMap(wanderCases);
+    const drawn = {
+      draws: number('--draws', 12),
+      only: new RegExp(text('--only') ?? '.'),
+      seed: number('--seed', 1),
+    };
+    runTable(cases, drawn, print);
+  } else if (isAsked('--command'))
     await clocksCommand(number('--hosts', 1024), fileURLToPath(new URL('../../..', import.meta.url)), print);
-  else if (process.argv.includes('--wander')) wandering([2, 10, 60], number('--draws', 5), print);
-  else simulated(process.argv.includes('--smoke'), print);
+  else simulated(isAsked('--smoke'), print);
 }

@@ -26,7 +26,7 @@ const PASSES = 15;
 const BELOW = 0.1;
 
 export interface Best {
-  /** Errors of pairs of hosts, ns, in the order of `checkAll`. */
+  /** Errors of pairs of hosts at each of the instants, ns. */
   readonly errors: readonly number[];
   /** The 99 % half-width, ns, if nothing but the similarity of links is known. */
   readonly halfWidths: readonly number[];

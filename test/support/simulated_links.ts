@@ -155,22 +155,31 @@ export interface Check {
   readonly likelyHalfWidth: number;
 }
 
-/** Checks all `wanted` pairs of hosts of one group, at five instants of each piece. */
+export interface PieceCheck extends Check {
+  /** Where in its piece, one of `SHARES`. */
+  readonly share: number;
+}
+
+/** Where in each piece pairs are checked. */
+export const SHARES = [0.02, 0.25, 0.5, 0.75, 0.98] as const;
+
+/** Checks all `wanted` pairs of hosts of one group, at `SHARES` of each piece. */
 export function checkAll(
   run: SimulatedRun,
   alignment: Alignment,
   wanted: (a: number, b: number) => boolean = () => true,
-): Check[] {
-  const { knots } = alignment;
-  const checks: Check[] = [];
-  for (let piece = 0; piece + 1 < knots.count; piece++) {
-    for (const share of [0.02, 0.25, 0.5, 0.75, 0.98]) {
-      const time = knotTime(knots, piece + share);
-      if (time < 0 || time > run.seconds * 1e9) continue;
-      for (let a = 0; a < run.hosts; a++) {
-        for (let b = a + 1; b < run.hosts; b++) {
-          if (alignment.references[a] === alignment.references[b] && wanted(a, b))
-            checks.push(checkPair(run, alignment, a, b, piece, time));
+): PieceCheck[] {
+  const { knots, references } = alignment;
+  const checks: PieceCheck[] = [];
+  // Pair after pair, because variances are kept for the last pair only.
+  for (let a = 0; a < run.hosts; a++) {
+    for (let b = a + 1; b < run.hosts; b++) {
+      if (references[a] !== references[b] || !wanted(a, b)) continue;
+      for (let piece = 0; piece + 1 < knots.count; piece++) {
+        for (const share of SHARES) {
+          const time = knotTime(knots, piece + share);
+          if (time >= 0 && time <= run.seconds * 1e9)
+            checks.push({ ...checkPair(run, alignment, a, b, piece, time), share });
         }
       }
     }
