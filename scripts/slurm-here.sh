@@ -4,7 +4,7 @@
 #   scripts/slurm-here.sh start FOLDER PORT    waits until both nodes are idle; prints what to export
 #   scripts/slurm-here.sh stop FOLDER          ends what it started, by its pids
 #
-# $EPILOG is run on a node when a job ends there. All its files are in FOLDER. It uses the ports PORT to PORT+2 of 127.0.0.1. Only root can start it.
+# $EPILOG is run on a node when a job ends there, $TASK_PROLOG before each task. All its files are in FOLDER. It uses the ports PORT to PORT+2 of 127.0.0.1. Only root can start it.
 
 set -euo pipefail
 what=$1 folder=$(realpath -m "$2") port=${3:-0}
@@ -37,6 +37,7 @@ SlurmdTimeout=15
 KillWait=5
 MailProg=/bin/true
 ${EPILOG:+Epilog=$EPILOG}
+${TASK_PROLOG:+TaskProlog=$TASK_PROLOG}
 StateSaveLocation=$folder/state
 SlurmdSpoolDir=$folder/spool/%n
 SlurmctldPidFile=$folder/slurmctld.pid

@@ -6,19 +6,25 @@
 #   nccl-trace-4711/run.study      for "nccl-trace inspect", "report", and "convert" on the nodes (docs/cluster.md)
 #   nccl-trace-4711/verdict.txt    what "nccl-trace inspect" says
 #
-# The folder is beside the job's log if Slurm tells where that is, else in $TRACES.
+# The folder is beside the job's log if Slurm tells where that is, else in $TRACES. After a requeue it is nccl-trace-4711.1.
 
 PATH=/usr/sbin:/usr/bin:/sbin:/bin:$PATH # Slurm sets none
 TOOLS=${TOOLS:-/shared/tools}            # has bin/nccl-trace
 TRACES=${TRACES:-/shared/traces}         # a disk that all nodes see
 FROM=${FROM:-/local/scratch/$SLURM_JOB_USER/nccl-trace}
 PATIENCE=${PATIENCE:-150} # seconds
+KEEP=${KEEP:-all} # failed: deletes the rank files of jobs that did not fail
 
-files=$FROM/$SLURM_JOB_ID
-if [ "${SLURM_JOB_EXIT_CODE:-1}" = 0 ] || [ ! -d "$files" ]; then exit 0; fi # it did not fail, or did not record
+# 4711, then 4711.1 after the first requeue: only the newest start has just ended.
+files=$(ls -d "$FROM/$SLURM_JOB_ID" "$FROM/$SLURM_JOB_ID".* 2> /dev/null | sort -V | tail -n 1)
+[ -d "$files" ] || exit 0 # it did not record
+if [ "${SLURM_JOB_EXIT_CODE:-1}" = 0 ]; then
+  [ "$KEEP" = all ] || runuser -u "$SLURM_JOB_USER" -- rm -r -- "$files"
+  exit 0
+fi
 log=${SLURM_JOB_STDOUT//%[jA]/$SLURM_JOB_ID}
 [ -n "$log" ] && TRACES=$(dirname "$log")
-export nccl_trace=$TOOLS/bin/nccl-trace out=$TRACES/nccl-trace-$SLURM_JOB_ID files node=${SLURMD_NODENAME:-$(hostname -s)}
+export nccl_trace=$TOOLS/bin/nccl-trace out=$TRACES/nccl-trace-$(basename "$files") files node=${SLURMD_NODENAME:-$(hostname -s)}
 
 timeout "$PATIENCE" runuser -u "$SLURM_JOB_USER" -- bash -c '
   mkdir -p "$out" && "$nccl_trace" scan --quiet "$files" -o "$out/$node.scan" || exit

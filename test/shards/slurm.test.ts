@@ -5,8 +5,8 @@
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
+  copyFileSync,
   existsSync,
-  mkdirSync,
   mkdtempSync,
   readFileSync,
   readdirSync,
@@ -20,6 +20,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
 import { traceTexts } from '../../src/report/headline.js';
 import type { MergeReport } from '../../src/report/report.js';
+import { builtNative } from '../support/native.js';
 import { copyRanks, RECORDED, THE_COMMAND, writeCommand } from '../support/node_disks.js';
 import { PROGRAM } from '../support/program.js';
 
@@ -30,6 +31,10 @@ const name = canStart
   ? 'on a real Slurm of two nodes'
   : 'on a real Slurm: skipped, because it needs root and the packages slurm-wlm and munge';
 
+const [plugin, loopback] = canStart
+  ? await builtNative('libnccl-profiler-trace.so', 'nccl-trace-loopback')
+  : ['', ''];
+
 describe.skipIf(!canStart)(name, { timeout: 300_000 }, () => {
   const folder = canStart ? mkdtempSync(path.join(tmpdir(), 'nccl-trace-real-slurm-')) : '';
   const slurm = path.join(folder, 'slurm');
@@ -38,18 +43,11 @@ describe.skipIf(!canStart)(name, { timeout: 300_000 }, () => {
 
   beforeAll(() => {
     const port = 20_000 + (process.pid % 10_000);
-    const epilog = path.join(folder, 'epilog.sh');
-    writeFileSync(
-      epilog,
-      `#!/bin/bash\nexport TOOLS="${folder}" TRACES="${folder}/traces" FROM="${folder}/disks/$SLURMD_NODENAME"\n` +
-        `export PATH="$PATH:${folder}/bin"\n` +
-        `exec "${path.join(root, 'examples/slurm/epilog.sh')}"\n`,
-      { mode: 0o755 },
-    );
     const output = execFileSync(script, ['start', slurm, String(port)], {
       encoding: 'utf8',
-      env: { ...process.env, EPILOG: epilog },
+      env: { ...process.env, EPILOG: onThisSlurm('epilog.sh'), TASK_PROLOG: onThisSlurm('task_prolog.sh') },
     });
+    copyFileSync(plugin, path.join(folder, 'libnccl-profiler-trace.so'));
     const conf = /SLURM_CONF=(.*)/.exec(output)![1]!;
     writeCommand(folder);
     // Slim images have none; where there is one, the epilog finds it first.
@@ -65,6 +63,34 @@ describe.skipIf(!canStart)(name, { timeout: 300_000 }, () => {
     rmSync(folder, { recursive: true });
   });
 
+  /** A script of examples/slurm with the settings of this Slurm, whose nodes share their disks. */
+  function onThisSlurm(script: string): string {
+    const file = path.join(folder, script);
+    writeFileSync(
+      file,
+      `#!/bin/bash\nexport TOOLS="${folder}" TRACES="${folder}/traces" FROM="${folder}/disks/$SLURMD_NODENAME" KEEP=failed\n` +
+        `export PATH="$PATH:${folder}/bin"\n` +
+        `exec "${path.join(root, 'examples/slurm', script)}"\n`,
+      { mode: 0o755 },
+    );
+    return file;
+  }
+
+  /** Runs a script as a job that ends in due time. Returns its id, and the folder of its logs. */
+  function batch(lines: string, ...args: readonly string[]): { job: string; logs: string } {
+    const logs = mkdtempSync(path.join(folder, 'logs-'));
+    const all = ['--parsable', ...args, `--output=${logs}/%j.log`, `--wrap=${lines}`];
+    return { job: execFileSync('sbatch', all, { env, encoding: 'utf8' }).trim(), logs };
+  }
+
+  /** Waits until it is so, for 30 s at most. */
+  function awaitThat(isSo: () => boolean): void {
+    for (let i = 0; i < 300 && !isSo(); i++) wait();
+  }
+
+  const isIn = (file: string, text: string): boolean =>
+    existsSync(file) && readFileSync(file, 'utf8').includes(text);
+
   /** Returns the job's log. */
   function postmortem(out: string, disks = 'disks'): string {
     const log = path.join(folder, `${path.basename(out)}.log`);
@@ -77,7 +103,7 @@ describe.skipIf(!canStart)(name, { timeout: 300_000 }, () => {
       ],
       { env, encoding: 'utf8' },
     ).trim();
-    while (stateOf(job) !== 'done') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+    while (stateOf(job) !== 'done') wait();
     return readFileSync(log, 'utf8');
   }
 
@@ -122,27 +148,48 @@ describe.skipIf(!canStart)(name, { timeout: 300_000 }, () => {
     expect(readdirSync(out).filter((entry) => entry.startsWith('.'))).toEqual([]);
   });
 
-  it('when a job fails, the epilog leaves its study and the verdict beside its log', () => {
-    const logs = path.join(folder, 'logs');
-    mkdirSync(logs);
-    // The ranks' files, as the recorder would leave them on the disks of the nodes.
+  it('when a job fails, the epilog leaves the study and the verdict of its newest start beside its log', () => {
+    // The ranks' files, as the recorder would leave them on the disks of the nodes: one start, and another after a requeue.
     const files = ['n1 0 1', 'n2 2 3'].map((line) => {
       const [node, ...ranks] = line.split(' ') as [string, string, string];
       const disk = `${path.join(folder, 'disks', node)}/$SLURM_JOB_ID`;
-      return `mkdir -p ${disk}; cp ${ranks.map((rank) => path.join(RECORDED, `rank0000${rank}.bin`)).join(' ')} ${disk};`;
+      return `mkdir -p ${disk} ${disk}.1; cp ${ranks.map((rank) => path.join(RECORDED, `rank0000${rank}.bin`)).join(' ')} ${disk}.1;`;
     });
-    const args = ['--parsable', '--nodes=2', `--output=${logs}/%j.log`, `--wrap=${files.join(' ')} exit 1`];
-    const job = execFileSync('sbatch', args, { env, encoding: 'utf8' }).trim();
-    const out = path.join(logs, `nccl-trace-${job}`);
+    const { job, logs } = batch(`${files.join(' ')} exit 1`, '--nodes=2');
+    const out = path.join(logs, `nccl-trace-${job}.1`);
     const verdict = path.join(out, 'verdict.txt');
-    for (
-      let i = 0;
-      i < 300 && !(existsSync(verdict) && readFileSync(verdict, 'utf8').includes('4 ranks'));
-      i++
-    )
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+    awaitThat(() => isIn(verdict, '4 ranks'));
     expect(readdirSync(out).sort()).toEqual(['.lock', 'n1.scan', 'n2.scan', 'run.study', 'verdict.txt']);
     expect(readFileSync(verdict, 'utf8')).toContain('HEALTHY');
+  });
+
+  describe('with the task prolog', () => {
+    const train = (iterations: number): string =>
+      `srun "${loopback}" --ranks 2 --iterations ${iterations} --quiet`;
+    const recorded = (job: string): string => path.join(folder, 'disks/n1', job);
+
+    it('a job that knows nothing of the recorder is recorded, and has a verdict when it fails', () => {
+      const { job, logs } = batch(`${train(3)}; exit 1`, '--nodelist=n1', '--ntasks=1');
+      const verdict = path.join(logs, `nccl-trace-${job}`, 'verdict.txt');
+      awaitThat(() => isIn(verdict, '2 ranks'));
+      expect(readFileSync(verdict, 'utf8')).toContain('HEALTHY');
+      expect(readdirSync(recorded(job))).toEqual(['rank00000.bin', 'rank00001.bin']);
+    });
+
+    it('the files of a job that does not fail are deleted, as KEEP=failed says', () => {
+      const { job, logs } = batch(`${train(3)} && ls "${recorded('$SLURM_JOB_ID')}"`, '--nodelist=n1');
+      awaitThat(() => stateOf(job) === 'done' && !existsSync(recorded(job)));
+      expect(readFileSync(path.join(logs, `${job}.log`), 'utf8')).toBe('rank00000.bin\nrank00001.bin\n');
+      expect(existsSync(recorded(job))).toBe(false);
+      expect(readdirSync(logs)).toEqual([`${job}.log`]);
+    });
+
+    it('a job with a profiler of its own keeps it', () => {
+      const own = 'export NCCL_PROFILER_PLUGIN=/own.so; srun printenv NCCL_PROFILER_PLUGIN NCCL_TRACE_DIR';
+      const { job, logs } = batch(own, '--nodelist=n1');
+      awaitThat(() => stateOf(job) === 'done');
+      expect(readFileSync(path.join(logs, `${job}.log`), 'utf8')).toContain('/own.so\n');
+    });
   });
 
   // Most of its 20 s is waiting for the node.
@@ -159,3 +206,8 @@ describe.skipIf(!canStart)(name, { timeout: 300_000 }, () => {
     },
   );
 });
+
+/** A tenth of a second. */
+function wait(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+}
