@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { PLUGIN, inNewFolder, run } from './programs.js';
+import { PLUGIN, SANITIZER, inNewFolder, run } from './programs.js';
 
 const printed = (script: string): unknown =>
   JSON.parse(
@@ -16,7 +16,10 @@ const printed = (script: string): unknown =>
     ),
   );
 
-test('npm run bench:record', () => {
+// They measure the ordinary build.
+const measured = test.skipIf(SANITIZER !== '');
+
+measured('npm run bench:record', () => {
   const { cases, cold, stalls, jobs } = printed('record.mjs') as {
     cases: { version: number; ns: number; loop: number }[];
     cold: { kib: number; calls: { name: string; ns: number }[] }[];
@@ -50,7 +53,7 @@ interface Counts {
   readonly missing: number;
 }
 
-test('npm run bench:stream', () => {
+measured('npm run bench:stream', () => {
   const { steady, loopback } = printed('stream.mjs') as { steady: Counts[]; loopback: Counts };
   expect(steady.map(({ mode }) => mode)).toEqual(['stream', 'flight']);
   for (const { calls, slots, missing, written_mb: written } of steady) {

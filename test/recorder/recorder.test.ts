@@ -107,7 +107,8 @@ describe.concurrent('several at once', () => {
 
   test(
     'everything at once, for a while (npm run soak: for ten minutes)',
-    (context) => passes(context, ['soak', '1']),
+    // A forked child ends without the threads that own some of its memory, which would count as a leak. The program watches its memory itself.
+    (context) => passes(context, ['soak', '1'], { ASAN_OPTIONS: 'detect_leaks=0' }),
     3_600_000,
   );
 });
