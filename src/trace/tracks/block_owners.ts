@@ -22,14 +22,19 @@ export interface Block {
   isDrawn: boolean;
 }
 
+/** What is done with a block that is over, or too old to be found again. */
+export interface BlockListener {
+  blockOver(block: Block): void;
+  blockForgotten(block: Block): void;
+}
+
 export class BlockOwners {
   /** By communicator with operations, then by channel. The blocks are in order of their first record. */
   private readonly comms = new Map<number, Map<number, Block[]>>();
 
-  /** `forgotten`: called for a block that is too old to be found again. */
   constructor(
     private readonly time: (at: Ticks) => TraceNs,
-    private readonly forgotten: (block: Block) => void,
+    private readonly listener: BlockListener,
   ) {}
 
   opStart(op: Op): void {
@@ -40,13 +45,14 @@ export class BlockOwners {
   }
 
   /**
-   * The steps of all rings are known up to now. If this block is over, returns it with the blocks before it on its channel, because they
-   * are over, too.
+   * The steps of all rings are known up to now. If this block is over, the blocks before it on its channel are over, too.
    */
-  opStop({ work, channel }: Op): readonly Block[] {
-    const blocks = this.on(work?.comm ?? null, channel);
-    const at = blocks.findLastIndex((block) => block.work === work);
-    return at >= 0 && isOver(blocks[at]!) ? blocks.slice(0, at + 1) : [];
+  opStop({ work, channel }: Op): void {
+    if (!work) return;
+    const blocks = this.on(work.comm, channel);
+    const at = placeOf(blocks, work);
+    if (at < 0 || !isOver(blocks[at]!)) return;
+    for (let place = 0; place <= at; place++) this.listener.blockOver(blocks[place]!);
   }
 
   /** null: the communicator has no operations. */
@@ -55,10 +61,11 @@ export class BlockOwners {
     if (!channels) return null;
     let blocks = channels.get(channel);
     if (!blocks) channels.set(channel, (blocks = []));
-    let block = blocks.findLast((one) => one.work === work);
-    if (block) return block;
-    blocks.push((block = { work, ops: [], kernel: null, isJudged: false, isDrawn: false }));
-    if (blocks.length > KEPT) this.forgotten(blocks.shift()!);
+    const place = placeOf(blocks, work);
+    if (place >= 0) return blocks[place]!;
+    const block: Block = { work, ops: [], kernel: null, isJudged: false, isDrawn: false };
+    blocks.push(block);
+    if (blocks.length > KEPT) this.listener.blockForgotten(blocks.shift()!);
     return block;
   }
 
@@ -86,7 +93,7 @@ export class BlockOwners {
   }
 
   private on(comm: Kernel['comm'], channel: number): readonly Block[] {
-    return (comm && this.comms.get(comm.number)?.get(channel)) ?? [];
+    return (comm && this.comms.get(comm.number)?.get(channel)) ?? NO_BLOCKS;
   }
 
   private surelyRan(ops: readonly Op[], from: TraceNs, to: TraceNs): boolean {
@@ -106,6 +113,15 @@ export class BlockOwners {
       -Infinity,
     );
   }
+}
+
+const NO_BLOCKS: readonly Block[] = [];
+
+/** -1: it has none. */
+function placeOf(blocks: readonly Block[], work: Work): number {
+  let place = blocks.length - 1;
+  while (place >= 0 && blocks[place]!.work !== work) place--;
+  return place;
 }
 
 export const isOver = ({ ops }: Block): boolean => ops.length > 0 && ops.every(({ stop }) => stop !== null);

@@ -10,7 +10,7 @@ import { memoized } from '../../base/memoized.js';
 import type { TraceNs } from '../../base/time.js';
 import type { GpuNs, Kernel, Op, Work } from '../../model/types.js';
 import { GPU_SLACK_NS } from '../../model/work_end.js';
-import { BlockOwners, isOver, type Block } from './block_owners.js';
+import { BlockOwners, isOver, type Block, type BlockListener } from './block_owners.js';
 import { COMM_ORDER, type CommGroups } from './comm_groups.js';
 import type { TrackContext } from './context.js';
 import { Correlations } from '../../model/identity.js';
@@ -43,7 +43,7 @@ const OF_OTHER = 'stamps of other work';
 const BEFORE_CALL = 'starts before its call';
 const OF_OTHERS: readonly string[] = [OF_OTHER, BEFORE_CALL];
 
-export class KernelTracks {
+export class KernelTracks implements BlockListener {
   /** By communicator, then by channel and whether it holds phases, in one number. */
   private readonly channels = new Map<Kernel['comm'], Map<number, Channel>>();
   private readonly open = new OpenSet<Kernel>();
@@ -57,9 +57,7 @@ export class KernelTracks {
     private readonly groups: CommGroups,
   ) {
     this.isRecorded = recordsKernels(context.file);
-    this.owners = new BlockOwners(context.time, (block) => {
-      this.drawHeld(block);
-    });
+    this.owners = new BlockOwners(context.time, this);
   }
 
   start(kernel: Kernel): void {
@@ -82,15 +80,17 @@ export class KernelTracks {
   }
 
   opStop(op: Op): void {
-    if (!this.isRecorded) return;
-    for (const block of this.owners.opStop(op))
-      if (block.kernel && !block.isJudged) this.judge(block, block.kernel);
+    if (this.isRecorded) this.owners.opStop(op);
+  }
+
+  blockOver(block: Block): void {
+    if (block.kernel && !block.isJudged) this.judge(block, block.kernel);
   }
 
   finish(): void {
     const blocks = this.owners.all();
-    for (const block of blocks) if (block.kernel && !block.isJudged) this.judge(block, block.kernel);
-    for (const block of blocks) this.drawHeld(block);
+    for (const block of blocks) this.blockOver(block);
+    for (const block of blocks) this.blockForgotten(block);
     for (const kernel of this.open.all()) this.draw(kernel, this.interval(kernel));
   }
 
@@ -110,14 +110,14 @@ export class KernelTracks {
     }
     const owner = stamps && this.owners.ownerOf(kernel, stamps.start, stamps.end);
     if (!owner || owner === block || owner.isDrawn) return;
-    for (const older of this.owners.before(owner, kernel)) this.drawHeld(older);
+    for (const older of this.owners.before(owner, kernel)) this.blockForgotten(older);
     owner.kernel = null;
     owner.isJudged = owner.isDrawn = true;
     this.draw({ ...kernel, work: owner.work }, stamps, kernel.work);
   }
 
   /** Draws the kernel of a block for which no stamps will follow. */
-  private drawHeld(block: Block): void {
+  blockForgotten(block: Block): void {
     const { kernel } = block;
     if (!kernel) return;
     block.kernel = null;
