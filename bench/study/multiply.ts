@@ -8,6 +8,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { append } from '../../src/base/extremes.js';
+import { numberAt, packNumbers } from '../../src/base/packed_numbers.js';
 import type { RankScan } from '../../src/scan/scan.js';
 import { ROW_WIDTH, STEP_ROW, type StepRows } from '../../src/scan/step_file.js';
 import { isKept, mostRows } from '../../src/scan/step_sample.js';
@@ -154,6 +155,9 @@ function renumbered(scan: RankScan, place: Place): RankScan {
     peer: peerOf(one.comm, one.peer),
   });
   const { header, works, pending, size, transfers } = scan;
+  const peers = Array.from({ length: works.peer.length }, (_, row) =>
+    peerOf(numberAt(works.comm, row), numberAt(works.peer, row)),
+  );
   return {
     ...scan,
     path: `/node${copy}/rank${String(own + copy * ranks).padStart(5, '0')}.bin`,
@@ -173,7 +177,7 @@ function renumbered(scan: RankScan, place: Place): RankScan {
     ),
     heartbeat: scan.heartbeat && aside(scan.heartbeat),
     clockSamples: scan.clockSamples.map(aside),
-    works: { ...works, peer: works.peer.map((peer, row) => peerOf(works.comm[row]!, peer)) },
+    works: { ...works, peer: packNumbers(peers) },
     pending: {
       ...pending,
       works: pending.works.map((work) => ({

@@ -3,6 +3,7 @@
  * others. The records bound the time from both sides. `at` is the best estimate. A rank is called late only if the bounds allow it.
  */
 
+import { numberAt } from '../base/packed_numbers.js';
 import type { TraceNs } from '../base/time.js';
 import type { ArrivalBasis, ClusterMember } from './types.js';
 
@@ -30,7 +31,7 @@ export class Arrival {
   /** `free`: when the work before it in the same communicator was over. */
   find(row: number, free: number): void {
     const { works, time } = this.member;
-    this.called = time(works.arrival[row]!);
+    this.called = time(numberAt(works.arrival, row));
     const queued = Math.max(this.called, free) as TraceNs;
     this.set('call', queued, queued, queued);
     this.byKernel(row);
@@ -48,13 +49,13 @@ export class Arrival {
   private byKernel(row: number): void {
     const { called } = this;
     const { works, ends, time, gpuTime, gpuError } = this.member;
-    const comm = works.comm[row]!;
+    const comm = numberAt(works.comm, row);
     const onAxis = gpuTime(comm);
-    const stamp = ends.kernelStamp[row]!;
+    const stamp = numberAt(ends.kernelStamp, row);
     if (Number.isNaN(stamp) || onAxis === null) return;
     const { late, early } = gpuError(comm);
     const error = Math.min(late, NOTICE_TAKES);
-    const noticed = time(ends.kernelNoticed[row]!);
+    const noticed = time(numberAt(ends.kernelNoticed, row));
     const stamped = Math.min(onAxis(stamp), noticed);
     if (!(stamped >= called - error)) return;
     const at = Math.max(called, stamped) as TraceNs;
@@ -66,9 +67,9 @@ export class Arrival {
   /** By the host's clock. The time is as exact as the proxy thread is quick. */
   private byStep(row: number, queued: TraceNs): void {
     const { ends, time } = this.member;
-    if (Number.isNaN(ends.step[row])) return;
-    const at = Math.max(this.called, time(ends.step[row]!)) as TraceNs;
-    const waited = Number.isNaN(ends.data[row]) ? Infinity : at - time(ends.data[row]!);
+    if (Number.isNaN(numberAt(ends.step, row))) return;
+    const at = Math.max(this.called, time(numberAt(ends.step, row))) as TraceNs;
+    const waited = Number.isNaN(numberAt(ends.data, row)) ? Infinity : at - time(numberAt(ends.data, row));
     // The GPU waited for these data, so the rank may have arrived long before the data.
     const isAfterData = waited >= 0 && waited < WAITED_FOR_DATA;
     const earliest = isAfterData ? earlier(queued, at) : at;

@@ -3,13 +3,14 @@
  * facts: ranks that did not end, never came, or came with other arguments. Consumers see a row as a `Collective` (collective_view.ts).
  */
 
-import { Names, withRows } from '../base/columns.js';
+import { Names, placeOf, RowBlocks, type PackedColumns } from '../base/columns.js';
 import { isLostText } from '../base/lost_text.js';
+import { numberAt } from '../base/packed_numbers.js';
 import { outcomeAt } from '../model/work_end_table.js';
 import type { Arrival } from './arrival.js';
 import type { RankWalk } from './rank_walk.js';
 import { overAt } from './work_end_times.js';
-import { LatestTwo } from './latest_two.js';
+import { LatestTwo, type TwoLatest } from './latest_two.js';
 import type { ArrivalBasis, ClusterMember } from './types.js';
 
 /** One entry of a file's table of communicators, which has a rank in this one. */
@@ -33,10 +34,8 @@ export class Entry {
 
 export const BASES: readonly ArrivalBasis[] = ['kernel', 'step', 'call'];
 
-const FIRST_ROWS = 64;
-
 /** As in `Collective` and `Late`; NaN is null. `gpu…` is of the last rank on the GPU, `host…` of the last caller. */
-const emptyColumns = () => ({
+const COLUMNS = {
   // All files together may have more names than one file.
   func: new Uint32Array(0),
   datatype: new Uint32Array(0),
@@ -66,14 +65,22 @@ const emptyColumns = () => ({
   hostCalled: new Float64Array(0),
   hostIdleFrom: new Float64Array(0),
   hostIdleTo: new Float64Array(0),
-});
+};
 
 /** Files by row, where there are any. */
 export type FilesOf = Map<number, number[]>;
 
+/** The collectives when all parts are known. */
+export interface JoinedTable extends Pick<CollectiveTable, 'funcs' | 'datatypes' | 'plans' | FilesByRow> {
+  readonly columns: PackedColumns<typeof COLUMNS>;
+  readonly came: TwoLatest;
+  readonly waited: TwoLatest;
+}
+
+type FilesByRow = 'open' | 'aborted' | 'different' | 'absent' | 'notKnown';
+
 export class CollectiveTable {
-  rows = 0;
-  columns = emptyColumns();
+  private readonly blocks = new RowBlocks(COLUMNS);
   readonly funcs = new Names();
   readonly datatypes = new Names();
   readonly plans = new Names();
@@ -87,6 +94,14 @@ export class CollectiveTable {
   /** By function and ordinal, then by sequence number. */
   private readonly byName = new Map<number, Map<number, number>>();
 
+  get rows(): number {
+    return this.blocks.rows;
+  }
+
+  firstCalled(row: number): number {
+    return this.blocks.holding(row).firstCalled[placeOf(row)]!;
+  }
+
   /** Adds a rank's part: the work at which `walk` is now. Returns the collective's row. */
   add(entry: Entry, work: number, walk: RankWalk): number {
     const row = this.rowOf(entry, work, walk.arrival);
@@ -96,10 +111,15 @@ export class CollectiveTable {
     return row;
   }
 
-  /** All parts are known. */
-  close(): void {
-    this.resize(this.rows);
-    this.byName.clear();
+  /** Call it when all parts are known. */
+  close(): JoinedTable {
+    const { funcs, datatypes, plans, open, aborted, different, absent, notKnown } = this;
+    return {
+      columns: this.blocks.pack(),
+      ...{ funcs, datatypes, plans, open, aborted, different, absent, notKnown },
+      came: this.came.close(),
+      waited: this.waited.close(),
+    };
   }
 
   private rowOf(
@@ -107,99 +127,104 @@ export class CollectiveTable {
     work: number,
     arrival: Arrival,
   ): number {
-    const func = funcs[works.func[work]!]!;
-    const [seq, ordinal] = [works.seq[work]!, works.ordinal[work]!];
+    const func = funcs[numberAt(works.func, work)]!;
+    const [seq, ordinal] = [numberAt(works.seq, work), numberAt(works.ordinal, work)];
     const name = func * 2 ** 32 + ordinal;
     let bySeq = this.byName.get(name);
     if (!bySeq) this.byName.set(name, (bySeq = new Map<number, number>()));
     const known = bySeq.get(seq);
     if (known !== undefined) return known;
-    const row = this.rows++;
+    const row = this.rows;
     bySeq.set(seq, row);
-    if (row === this.columns.func.length) this.resize(Math.max(FIRST_ROWS, 2 * row));
-    const { columns } = this;
-    columns.func[row] = func;
-    columns.seq[row] = seq;
-    columns.ordinal[row] = ordinal;
-    columns.datatype[row] = datatypes[works.datatype[work]!]!;
-    columns.plan[row] = plans[works.plan[work]!]!;
-    columns.count[row] = works.count[work]!;
-    columns.root[row] = works.root[work]!;
-    columns.firstCalled[row] = arrival.called;
-    columns.firstArrival[row] = arrival.at;
-    columns.firstFile[row] = file;
-    columns.lastArrival[row] = columns.hostCalled[row] = -Infinity;
+    this.blocks.growTo(row + 1);
+    const columns = this.blocks.holding(row);
+    const at = placeOf(row);
+    columns.func[at] = func;
+    columns.seq[at] = seq;
+    columns.ordinal[at] = ordinal;
+    columns.datatype[at] = datatypes[numberAt(works.datatype, work)]!;
+    columns.plan[at] = plans[numberAt(works.plan, work)]!;
+    columns.count[at] = numberAt(works.count, work);
+    columns.root[at] = numberAt(works.root, work);
+    columns.firstCalled[at] = arrival.called;
+    columns.firstArrival[at] = arrival.at;
+    columns.firstFile[at] = file;
+    columns.lastArrival[at] = columns.hostCalled[at] = -Infinity;
     return row;
-  }
-
-  private resize(rows: number): void {
-    this.columns = withRows(this.columns, rows);
-    this.came.resize(rows);
-    this.waited.resize(rows);
   }
 
   private arrives(row: number, { file, rank }: Entry, walk: RankWalk): void {
     const { arrival } = walk;
-    const { columns } = this;
-    columns.arrived[row]!++;
-    if (arrival.called < columns.firstCalled[row]!) columns.firstCalled[row] = arrival.called;
-    if (arrival.at < columns.firstArrival[row]!) {
-      columns.firstArrival[row] = arrival.at;
-      columns.firstFile[row] = file;
+    const columns = this.blocks.holding(row);
+    const at = placeOf(row);
+    columns.arrived[at]!++;
+    if (arrival.called < columns.firstCalled[at]!) columns.firstCalled[at] = arrival.called;
+    if (arrival.at < columns.firstArrival[at]!) {
+      columns.firstArrival[at] = arrival.at;
+      columns.firstFile[at] = file;
     }
-    if (arrival.at > columns.lastArrival[row]!) {
-      columns.lastArrival[row] = arrival.at;
-      columns.lastFile[row] = file;
-      columns.lastRank[row] = rank;
-      columns.gpuBasis[row] = BASES.indexOf(arrival.basis);
-      columns.gpuCalled[row] = arrival.called;
-      columns.gpuEarliest[row] = arrival.earliest;
-      columns.gpuIdleFrom[row] = walk.idleFrom;
-      columns.gpuIdleTo[row] = walk.idleTo;
+    if (arrival.at > columns.lastArrival[at]!) {
+      columns.lastArrival[at] = arrival.at;
+      columns.lastFile[at] = file;
+      columns.lastRank[at] = rank;
+      columns.gpuBasis[at] = BASES.indexOf(arrival.basis);
+      columns.gpuCalled[at] = arrival.called;
+      columns.gpuEarliest[at] = arrival.earliest;
+      columns.gpuIdleFrom[at] = walk.idleFrom;
+      columns.gpuIdleTo[at] = walk.idleTo;
     }
-    if (arrival.called > columns.hostCalled[row]!) {
-      columns.hostCalled[row] = arrival.called;
-      columns.hostFile[row] = file;
-      columns.hostRank[row] = rank;
-      columns.hostIdleFrom[row] = walk.hostIdleFrom;
-      columns.hostIdleTo[row] = walk.hostIdleTo;
+    if (arrival.called > columns.hostCalled[at]!) {
+      columns.hostCalled[at] = arrival.called;
+      columns.hostFile[at] = file;
+      columns.hostRank[at] = rank;
+      columns.hostIdleFrom[at] = walk.hostIdleFrom;
+      columns.hostIdleTo[at] = walk.hostIdleTo;
     }
     this.came.add(row, file, rank, arrival.latest);
     this.waited.add(row, file, rank, walk.waited);
   }
 
   private compare(row: number, entry: Entry, work: number): void {
-    const { columns, datatypes } = this;
+    const { datatypes } = this;
+    const columns = this.blocks.holding(row);
+    const at = placeOf(row);
     const { works } = entry.member;
-    const datatype = entry.datatypes[works.datatype[work]!]!;
-    let isSame = works.count[work] === columns.count[row] && works.root[work] === columns.root[row];
-    if (datatype !== columns.datatype[row]) {
+    const datatype = entry.datatypes[numberAt(works.datatype, work)]!;
+    let isSame =
+      numberAt(works.count, work) === columns.count[at] && numberAt(works.root, work) === columns.root[at];
+    if (datatype !== columns.datatype[at]) {
       const isKnown = !isLostText(datatypes.name(datatype));
-      if (isLostText(datatypes.name(columns.datatype[row]!))) columns.datatype[row] = datatype;
+      if (isLostText(datatypes.name(columns.datatype[at]!))) columns.datatype[at] = datatype;
       else if (isKnown) isSame = false;
     }
     if (!isSame) addFile(this.different, row, entry.file);
-    if (entry.plans[works.plan[work]!] !== columns.plan[row])
-      this.addPlan(row, works.plans[works.plan[work]!]!);
+    if (entry.plans[numberAt(works.plan, work)] !== columns.plan[at])
+      this.addPlan(row, works.plans[numberAt(works.plan, work)]!);
   }
 
   private addPlan(row: number, plan: string): void {
-    const known = this.plans.name(this.columns.plan[row]!);
+    const columns = this.blocks.holding(row);
+    const at = placeOf(row);
+    const known = this.plans.name(columns.plan[at]!);
     if (plan === '' || known.split(' and ').includes(plan)) return;
-    this.columns.plan[row] = this.plans.number(known === '' ? plan : `${known} and ${plan}`);
+    columns.plan[at] = this.plans.number(known === '' ? plan : `${known} and ${plan}`);
   }
 
   private ends(row: number, { member, file }: Entry, work: number): void {
-    const { columns } = this;
+    const columns = this.blocks.holding(row);
+    const at = placeOf(row);
     const { ends, works, time } = member;
     const outcome = outcomeAt(ends, work);
     if (outcome === 'open') addFile(this.open, row, file);
-    else columns.end[row] = later(columns.end[row]!, overAt(member, work));
+    else columns.end[at] = later(columns.end[at]!, overAt(member, work));
     if (outcome === 'aborted') addFile(this.aborted, row, file);
-    if (outcome === 'complete' && !(Number.isNaN(ends.lastRecv[work]) && Number.isNaN(ends.noticed[work])))
-      columns.isFed[row] = 1;
-    const enqueued = works.enqueued[work]!;
-    if (!Number.isNaN(enqueued)) columns.enqueued[row] = later(columns.enqueued[row]!, time(enqueued));
+    if (
+      outcome === 'complete' &&
+      !(Number.isNaN(numberAt(ends.lastRecv, work)) && Number.isNaN(numberAt(ends.noticed, work)))
+    )
+      columns.isFed[at] = 1;
+    const enqueued = numberAt(works.enqueued, work);
+    if (!Number.isNaN(enqueued)) columns.enqueued[at] = later(columns.enqueued[at]!, time(enqueued));
   }
 }
 

@@ -3,84 +3,85 @@
  * asked.
  */
 
+import { numberAt } from '../base/packed_numbers.js';
 import type { TraceNs } from '../base/time.js';
-import { BASES, type CollectiveTable } from './collective_table.js';
+import { BASES, type JoinedTable } from './collective_table.js';
 import type { Collective, Late } from './types.js';
 
 const NO_FILES: readonly number[] = [];
 
 export class CollectiveView implements Collective {
   constructor(
-    private readonly table: CollectiveTable,
+    private readonly table: JoinedTable,
     private readonly row: number,
   ) {}
 
   get func(): string {
-    return this.table.funcs.name(this.table.columns.func[this.row]!);
+    return this.table.funcs.name(numberAt(this.table.columns.func, this.row));
   }
 
   get datatype(): string {
-    return this.table.datatypes.name(this.table.columns.datatype[this.row]!);
+    return this.table.datatypes.name(numberAt(this.table.columns.datatype, this.row));
   }
 
   get plan(): string {
-    return this.table.plans.name(this.table.columns.plan[this.row]!);
+    return this.table.plans.name(numberAt(this.table.columns.plan, this.row));
   }
 
   get count(): number {
-    return this.table.columns.count[this.row]!;
+    return numberAt(this.table.columns.count, this.row);
   }
 
   get root(): number {
-    return this.table.columns.root[this.row]!;
+    return numberAt(this.table.columns.root, this.row);
   }
 
   get seq(): number {
-    return this.table.columns.seq[this.row]!;
+    return numberAt(this.table.columns.seq, this.row);
   }
 
   get ordinal(): number {
-    return this.table.columns.ordinal[this.row]!;
+    return numberAt(this.table.columns.ordinal, this.row);
   }
 
   get firstCalled(): TraceNs {
-    return this.table.columns.firstCalled[this.row]! as TraceNs;
+    return numberAt(this.table.columns.firstCalled, this.row) as TraceNs;
   }
 
   get firstArrival(): TraceNs {
-    return this.table.columns.firstArrival[this.row]! as TraceNs;
+    return numberAt(this.table.columns.firstArrival, this.row) as TraceNs;
   }
 
   get firstFile(): number {
-    return this.table.columns.firstFile[this.row]!;
+    return numberAt(this.table.columns.firstFile, this.row);
   }
 
   get lastArrival(): TraceNs {
-    return this.table.columns.lastArrival[this.row]! as TraceNs;
+    return numberAt(this.table.columns.lastArrival, this.row) as TraceNs;
   }
 
   get lastFile(): number {
-    return this.table.columns.lastFile[this.row]!;
+    return numberAt(this.table.columns.lastFile, this.row);
   }
 
   get lastRank(): number {
-    return this.table.columns.lastRank[this.row]!;
+    return numberAt(this.table.columns.lastRank, this.row);
   }
 
   get arrived(): number {
-    return this.table.columns.arrived[this.row]!;
+    return numberAt(this.table.columns.arrived, this.row);
   }
 
   get isFed(): boolean {
-    return this.table.columns.isFed[this.row] === 1;
+    return numberAt(this.table.columns.isFed, this.row) === 1;
   }
 
   get end(): TraceNs | null {
-    return known(this.table.columns.end[this.row]!);
+    return known(numberAt(this.table.columns.end, this.row));
   }
 
   get enqueued(): TraceNs | null {
-    return known(this.table.columns.enqueued[this.row]!);
+    return known(numberAt(this.table.columns.enqueued, this.row));
   }
 
   get open(): readonly number[] {
@@ -110,14 +111,18 @@ export class CollectiveView implements Collective {
   private lateOnGpu(): Late {
     const { table, row } = this;
     const { lastFile, lastRank, gpuBasis, gpuCalled, gpuEarliest, gpuIdleFrom, gpuIdleTo } = table.columns;
-    const [file, rank, to] = [lastFile[row]!, lastRank[row]!, gpuEarliest[row]! as TraceNs];
+    const [file, rank, to] = [
+      numberAt(lastFile, row),
+      numberAt(lastRank, row),
+      numberAt(gpuEarliest, row) as TraceNs,
+    ];
     return {
       file,
       rank,
-      basis: BASES[gpuBasis[row]!]!,
-      called: gpuCalled[row]! as TraceNs,
+      basis: BASES[numberAt(gpuBasis, row)]!,
+      called: numberAt(gpuCalled, row) as TraceNs,
       others: table.came.but(row, file, rank) ?? to,
-      idle: { from: gpuIdleFrom[row]!, to: gpuIdleTo[row]! as TraceNs },
+      idle: { from: numberAt(gpuIdleFrom, row), to: numberAt(gpuIdleTo, row) as TraceNs },
       to,
     };
   }
@@ -125,14 +130,18 @@ export class CollectiveView implements Collective {
   private lateOnHost(): Late {
     const { table, row } = this;
     const { hostFile, hostRank, hostCalled, hostIdleFrom, hostIdleTo } = table.columns;
-    const [file, rank, called] = [hostFile[row]!, hostRank[row]!, hostCalled[row]! as TraceNs];
+    const [file, rank, called] = [
+      numberAt(hostFile, row),
+      numberAt(hostRank, row),
+      numberAt(hostCalled, row) as TraceNs,
+    ];
     return {
       file,
       rank,
       basis: 'call',
       called,
       others: table.waited.but(row, file, rank) ?? called,
-      idle: { from: hostIdleFrom[row]!, to: hostIdleTo[row]! as TraceNs },
+      idle: { from: numberAt(hostIdleFrom, row), to: numberAt(hostIdleTo, row) as TraceNs },
       to: called,
     };
   }

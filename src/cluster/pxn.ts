@@ -5,6 +5,7 @@
  */
 
 import { processTitle } from '../runs/process_title.js';
+import { numberAt } from '../base/packed_numbers.js';
 import type { TraceNs } from '../base/time.js';
 import { CONTEXT_RING } from '../rankfile/format/constants.js';
 import { splitHandle, tagBits } from '../rankfile/format/handle.js';
@@ -12,7 +13,7 @@ import type { ForeignOps } from '../model/foreign_ops.js';
 import { startKey, type HandleKey } from '../model/record_fields.js';
 import type { Originator, Originators, WorkIdentity } from '../model/types.js';
 import type { Elsewhere } from '../model/work_end.js';
-import { workIdentity } from '../model/work_table.js';
+import { workIdentity, type WorkTable } from '../model/work_table.js';
 import type { RunMember } from '../runs/run.js';
 
 /** For the second pass over one file. */
@@ -105,9 +106,15 @@ function originOf(context: bigint, executor: RunMember, byTag: ReadonlyMap<strin
   const handle = split(context, member.scan.header.tag);
   const comm = member.scan.communicators.find(({ number }) => number === handle.position);
   if (handle.ring !== CONTEXT_RING || !comm) return null;
-  tagged.keys ??= new Map([...member.scan.works.keys].map((key, row) => [key, row]));
+  tagged.keys ??= rowsByKey(member.scan.works);
   const originator = { process: processTitle(member.scan, member.ranks), comm };
   return { index, member, originator, keys: tagged.keys };
+}
+
+function rowsByKey({ keys }: WorkTable): Map<HandleKey, number> {
+  const rows = new Map<HandleKey, number>();
+  for (let row = 0; row < keys.length; row++) rows.set(numberAt(keys, row), row);
+  return rows;
 }
 
 function rowOf(parent: bigint, tag: bigint, keys: ReadonlyMap<HandleKey, number>): number | undefined {

@@ -4,10 +4,10 @@
  */
 
 import { firstIndex } from '../base/first_index.js';
+import { numberAt } from '../base/packed_numbers.js';
 import type { TraceNs } from '../base/time.js';
 import { Arrival } from './arrival.js';
 import { freeAfter } from './work_end_times.js';
-import { numberAt } from '../model/wide_numbers.js';
 import type { CallTable } from '../model/call_table.js';
 import type { ClusterMember } from './types.js';
 
@@ -39,8 +39,8 @@ export class RankWalk {
   comeTo(row: number): void {
     const { arrival, free } = this;
     const { works, calledWithoutWork } = this.member;
-    const comm = works.comm[row]!;
-    const tick = works.arrival[row]!;
+    const comm = numberAt(works.comm, row);
+    const tick = numberAt(works.arrival, row);
     const over = freeAfter(this.member, row);
     const before = this.freeIn.get(comm) ?? -Infinity;
     // Work that ends before work that was enqueued earlier runs at the same time.

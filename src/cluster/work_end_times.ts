@@ -1,5 +1,6 @@
 /** When a work ended, on the trace's axis. */
 
+import { numberAt } from '../base/packed_numbers.js';
 import type { TraceNs } from '../base/time.js';
 import type { GpuNs } from '../model/types.js';
 import { kernelsEnd } from '../model/work_end.js';
@@ -11,7 +12,7 @@ export function freeAfter(member: ClusterMember, row: number): number {
   if (outcomeAt(member.ends, row) === 'open') return Infinity;
   const over = overAt(member, row);
   if (!Number.isNaN(over)) return over;
-  const enqueued = member.works.enqueued[row]!;
+  const enqueued = numberAt(member.works.enqueued, row);
   return Number.isNaN(enqueued) ? -Infinity : member.time(enqueued);
 }
 
@@ -22,17 +23,17 @@ export function freeAfter(member: ClusterMember, row: number): number {
 export function overAt(member: ClusterMember, row: number): number {
   const { ends, time } = member;
   let latest = ends.elsewhere.get(row)?.lastEnd ?? -Infinity;
-  const lastOp = ends.lastOp[row]!;
+  const lastOp = numberAt(ends.lastOp, row);
   if (!Number.isNaN(lastOp)) latest = Math.max(latest, time(lastOp));
   const finalized = ends.finalized.get(row);
   if (finalized !== undefined) latest = Math.max(latest, time(finalized));
-  if (!Number.isNaN(ends.noticed[row])) latest = Math.max(latest, kernelsOver(member, row));
+  if (!Number.isNaN(numberAt(ends.noticed, row))) latest = Math.max(latest, kernelsOver(member, row));
   return latest === -Infinity ? NaN : latest;
 }
 
 function kernelsOver({ works, ends, time, gpuTime }: ClusterMember, row: number): TraceNs {
-  const [first, last] = [ends.firstStamp[row]! as GpuNs, ends.lastStamp[row]! as GpuNs];
-  const onAxis = Number.isNaN(first) ? null : gpuTime(works.comm[row]!);
+  const [first, last] = [numberAt(ends.firstStamp, row) as GpuNs, numberAt(ends.lastStamp, row) as GpuNs];
+  const onAxis = Number.isNaN(first) ? null : gpuTime(numberAt(works.comm, row));
   const stamped = onAxis && { first: onAxis(first), last: onAxis(last) };
-  return kernelsEnd(stamped, time(works.arrival[row]!), time(ends.noticed[row]!));
+  return kernelsEnd(stamped, time(numberAt(works.arrival, row)), time(numberAt(ends.noticed, row)));
 }

@@ -6,9 +6,9 @@
 import { withRows } from '../base/columns.js';
 import { firstIndex } from '../base/first_index.js';
 import { isLostText } from '../base/lost_text.js';
+import { numberAt, packNumbers, type PackedNumbers } from '../base/packed_numbers.js';
 import type { HostSpan } from './host_span.js';
 import { hasRoot } from './roots.js';
-import { packNumbers, type WideNumbers } from './wide_numbers.js';
 import type { WorkTable } from './work_table.js';
 
 /** What was called. Many calls share one shape. */
@@ -26,9 +26,9 @@ export interface CommCalls {
   /** Index into the file's shapes. */
   readonly shape: Uint16Array | Uint32Array;
   /** Ticks. */
-  readonly at: WideNumbers;
+  readonly at: PackedNumbers;
   /** Keys of the start records. */
-  readonly keys: WideNumbers;
+  readonly keys: PackedNumbers;
   /** 1: in another group than the call before. */
   readonly begins: Uint8Array;
   /** A call was recorded into a graph. The graph's replays are not in the table. */
@@ -132,11 +132,12 @@ export class CallTableBuilder {
   private lastOthers(until: number, { comm, seq, arrival }: WorkTable): Map<number, number> {
     const last = new Map<number, number>();
     for (let row = 0; row < seq.length; row++) {
-      if (seq[row]! < 0) continue;
-      const draft = this.drafts.get(comm[row]!);
-      const tick = arrival[row]!;
+      if (numberAt(seq, row) < 0) continue;
+      const number = numberAt(comm, row);
+      const draft = this.drafts.get(number);
+      const tick = numberAt(arrival, row);
       if (until !== Infinity && tick > (draft?.columns.at[draft.calls - 1] ?? -Infinity)) continue;
-      if (!draft || !hasCallAt(draft, tick)) last.set(comm[row]!, Math.max(last.get(comm[row]!) ?? -1, tick));
+      if (!draft || !hasCallAt(draft, tick)) last.set(number, Math.max(last.get(number) ?? -1, tick));
     }
     return last;
   }

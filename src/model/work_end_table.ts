@@ -1,5 +1,6 @@
 /** The ends of one file's works in columns, one row each, because a long run has millions. A time that is not known is NaN. */
 
+import { numberAt, type PackedNumbers } from '../base/packed_numbers.js';
 import type { Ticks } from '../base/time.js';
 import type { GpuNs } from './types.js';
 import { WORK_OUTCOMES, type Elsewhere, type GpuInterval, type WorkEnd } from './work_end.js';
@@ -19,11 +20,11 @@ export const END_TIMES = [
   'data',
 ] as const;
 
-export type EndTimes = Readonly<Record<(typeof END_TIMES)[number], Float64Array>>;
+export type EndTimes = Readonly<Record<(typeof END_TIMES)[number], PackedNumbers>>;
 
 export interface WorkEndTable extends EndTimes {
   /** Index into WORK_OUTCOMES. */
-  readonly outcome: Uint8Array;
+  readonly outcome: PackedNumbers;
   /** By row, of aborted works. */
   readonly finalized: ReadonlyMap<number, Ticks>;
   /** By row. Empty until all files are scanned. */
@@ -47,19 +48,21 @@ export function endsOf(table: WorkEndTable): EndOf {
 }
 
 function endAt(table: WorkEndTable, row: number): WorkEnd {
-  const [noticed, first] = [table.noticed[row]!, table.firstStamp[row]!];
-  const [stamp, kernelNoticed] = [table.kernelStamp[row]!, table.kernelNoticed[row]!];
-  const stamps = Number.isNaN(first) ? null : ({ first, last: table.lastStamp[row]! } as GpuInterval);
+  const [noticed, first] = [numberAt(table.noticed, row), numberAt(table.firstStamp, row)];
+  const [stamp, kernelNoticed] = [numberAt(table.kernelStamp, row), numberAt(table.kernelNoticed, row)];
+  const stamps = Number.isNaN(first)
+    ? null
+    : ({ first, last: numberAt(table.lastStamp, row) } as GpuInterval);
   const kernel = { stamp: stamp as GpuNs, noticed: kernelNoticed as Ticks };
   return {
     outcome: outcomeAt(table, row),
-    lastOp: known(table.lastOp[row]!),
-    lastRecv: known(table.lastRecv[row]!),
+    lastOp: known(numberAt(table.lastOp, row)),
+    lastRecv: known(numberAt(table.lastRecv, row)),
     lastKernel: Number.isNaN(noticed) ? null : { stamps, noticed: noticed as Ticks },
     gpu: {
       kernel: Number.isNaN(stamp) ? null : kernel,
-      step: known(table.step[row]!),
-      data: known(table.data[row]!),
+      step: known(numberAt(table.step, row)),
+      data: known(numberAt(table.data, row)),
     },
     finalized: table.finalized.get(row) ?? null,
     elsewhere: table.elsewhere.get(row) ?? null,
@@ -71,7 +74,7 @@ function endAt(table: WorkEndTable, row: number): WorkEnd {
  * executed.
  */
 export function outcomeAt({ outcome, elsewhere }: WorkEndTable, row: number): WorkEnd['outcome'] {
-  const own = WORK_OUTCOMES[outcome[row]!]!;
+  const own = WORK_OUTCOMES[numberAt(outcome, row)]!;
   const executed = elsewhere.size === 0 ? undefined : elsewhere.get(row);
   if (executed === undefined) return own;
   if (executed.isOpen && own !== 'aborted') return 'open';
@@ -80,6 +83,6 @@ export function outcomeAt({ outcome, elsewhere }: WorkEndTable, row: number): Wo
 
 /** By row. */
 export const outcomesOf = (table: WorkEndTable): WorkEnd['outcome'][] =>
-  Array.from(table.outcome, (_, row) => outcomeAt(table, row));
+  Array.from({ length: table.outcome.length }, (_, row) => outcomeAt(table, row));
 
 const known = (tick: number): Ticks | null => (Number.isNaN(tick) ? null : (tick as Ticks));

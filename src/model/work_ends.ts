@@ -1,12 +1,13 @@
 /** Collects the ends of one file's works while its records are read. For each work it keeps only a row. */
 
-import { withRows } from '../base/columns.js';
+import { placeOf, RowBlocks } from '../base/columns.js';
+import { packNumbers } from '../base/packed_numbers.js';
 import type { Ticks } from '../base/time.js';
 import type { Communicator } from '../rankfile/types.js';
 import type { PendingAtEnd } from './pending.js';
 import type { Kernel, Op, Work } from './types.js';
 import { WORK_OUTCOMES, type WorkOutcome } from './work_end.js';
-import { END_TIMES, type EndTimes, type WorkEndTable } from './work_end_table.js';
+import { END_TIMES, type WorkEndTable } from './work_end_table.js';
 
 /** The times for which all records of a kind were read. */
 export interface Kept {
@@ -34,33 +35,36 @@ const HAS_CHILDREN = 4;
 const HAS_OPEN_CHILDREN = 8;
 const HAS_ENDLESS = 16;
 
-const FIRST_ROWS = 256;
 const NO_COMM = -1;
 
-type Columns = Readonly<Record<(typeof END_TIMES)[number] | 'start', Float64Array>> & {
-  readonly state: Uint8Array;
+const COLUMNS = {
+  ...(Object.fromEntries(END_TIMES.map((name) => [name, new Float64Array(0)])) as Record<
+    (typeof END_TIMES)[number],
+    Float64Array
+  >),
+  start: new Float64Array(0),
+  state: new Uint8Array(0),
   /** Number of the communicator. */
-  readonly comm: Int32Array;
+  comm: new Int32Array(0),
 };
 
 export class WorkEnds {
-  private rows = 0;
-  private columns = withRows(emptyColumns(), FIRST_ROWS);
+  private readonly rows = new RowBlocks(COLUMNS);
   private readonly comms = new Map<number, Communicator>();
 
   started(work: Work): void {
     const { row, comm } = work;
-    this.rows = row + 1;
-    if (row === this.columns.state.length) this.columns = withRows(this.columns, 2 * row);
-    this.columns.start[row] = work.start;
-    this.columns.comm[row] = comm?.number ?? NO_COMM;
+    this.rows.growTo(row + 1);
+    const columns = this.rows.holding(row);
+    columns.start[placeOf(row)] = work.start;
+    columns.comm[placeOf(row)] = comm?.number ?? NO_COMM;
     if (comm !== null && !this.comms.has(comm.number)) this.comms.set(comm.number, comm);
     this.changed(work);
   }
 
   /** It was enqueued, or the number of its children has changed. */
   changed({ row, kind, enqueued, children, openChildren, endlessOps }: Work): void {
-    this.columns.state[row] =
+    this.rows.holding(row).state[placeOf(row)] =
       (kind === 'Coll' ? IS_COLL : 0) |
       (enqueued === null ? 0 : IS_ENQUEUED) |
       (children > 0 ? HAS_CHILDREN : 0) |
@@ -77,18 +81,20 @@ export class WorkEnds {
     if (!work || stop === null) return;
     this.changed(work);
     this.gpuBegan(work.row, op);
-    this.columns.lastOp[work.row] = stop;
-    if (!isSend) this.columns.lastRecv[work.row] = stop;
+    const { lastOp, lastRecv } = this.rows.holding(work.row);
+    lastOp[placeOf(work.row)] = stop;
+    if (!isSend) lastRecv[placeOf(work.row)] = stop;
   }
 
   kernelStarted({ work, timerStart, start, isWithinBlock, isOfOther }: Kernel): void {
     if (!work) return;
     this.changed(work);
     if (timerStart === null || isWithinBlock || isOfOther) return;
-    const { kernelStamp, kernelNoticed } = this.columns;
-    if (timerStart >= kernelStamp[work.row]!) return;
-    kernelStamp[work.row] = timerStart;
-    kernelNoticed[work.row] = start;
+    const { kernelStamp, kernelNoticed } = this.rows.holding(work.row);
+    const at = placeOf(work.row);
+    if (timerStart >= kernelStamp[at]!) return;
+    kernelStamp[at] = timerStart;
+    kernelNoticed[at] = start;
   }
 
   kernelEnded(kernel: Kernel): void {
@@ -96,45 +102,33 @@ export class WorkEnds {
     if (!work || stop === null) return;
     this.changed(work);
     if (kernel.isWithinBlock || kernel.isOfOther) return;
-    const { row } = work;
-    const { noticed, firstStamp } = this.columns;
-    const isFirst = Number.isNaN(noticed[row]);
-    noticed[row] = stop;
-    if (isFirst || !Number.isNaN(firstStamp[row])) this.widen(row, kernel);
-  }
-
-  /** Widens the interval of the work's stamps. After an impossible stamp no stamps are known. */
-  private widen(row: number, { timerStart, timerStop }: Kernel): void {
-    const { firstStamp, lastStamp } = this.columns;
-    const isPossible = timerStart !== null && timerStop !== null && timerStop >= timerStart;
-    if (!isPossible) firstStamp[row] = lastStamp[row] = NaN;
-    else {
-      // Neither holds for NaN.
-      if (!(firstStamp[row]! < timerStart)) firstStamp[row] = timerStart;
-      if (!(lastStamp[row]! > timerStop)) lastStamp[row] = timerStop;
-    }
+    const columns = this.rows.holding(work.row);
+    const at = placeOf(work.row);
+    const isFirst = Number.isNaN(columns.noticed[at]);
+    columns.noticed[at] = stop;
+    if (isFirst || !Number.isNaN(columns.firstStamp[at])) widen(columns, at, kernel);
   }
 
   /** Operations come in any order: they are not merged by time. */
   private gpuBegan(row: number, { gpuBegan, firstData }: Op): void {
-    const { step, data } = this.columns;
-    if (gpuBegan !== null && !(step[row]! <= gpuBegan)) step[row] = gpuBegan;
-    if (firstData !== null && !(data[row]! <= firstData)) data[row] = firstData;
+    const { step, data } = this.rows.holding(row);
+    const at = placeOf(row);
+    if (gpuBegan !== null && !(step[at]! <= gpuBegan)) step[at] = gpuBegan;
+    if (firstData !== null && !(data[at]! <= firstData)) data[at] = firstData;
   }
 
   /** The starts of the works, by communicator and kind. */
   starts(): WorkStarts[] {
     const rows = new Map<number, number[]>();
-    for (let row = 0; row < this.rows; row++) {
-      const key = 2 * this.columns.comm[row]! + Number(this.is(row, IS_COLL));
+    for (let row = 0; row < this.rows.rows; row++) {
+      const key = 2 * this.commOf(row) + Number(this.is(row, IS_COLL));
       const known = rows.get(key);
       if (known) known.push(row);
       else rows.set(key, [row]);
     }
-    const { start } = this.columns;
     return [...rows.values()].map((rows) => {
-      const number = this.columns.comm[rows[0]!]!;
-      const starts = Float64Array.from(rows, (row) => start[row]!);
+      const number = this.commOf(rows[0]!);
+      const starts = Float64Array.from(rows, (row) => this.startOf(row));
       return { comm: this.comms.get(number) ?? null, rows, starts };
     });
   }
@@ -142,8 +136,8 @@ export class WorkEnds {
   private passed(kept: Kept, doubtful: ReadonlySet<number>): Set<number> {
     const passed = new Set<number>();
     const completeLater = new Set<number>();
-    for (let row = this.rows - 1; row >= 0; row--) {
-      const comm = this.columns.comm[row]!;
+    for (let row = this.rows.rows - 1; row >= 0; row--) {
+      const comm = this.commOf(row);
       if (comm === NO_COMM) continue;
       const end = this.outcome(row, kept);
       if (end === 'complete' && this.is(row, IS_COLL)) completeLater.add(comm);
@@ -167,9 +161,9 @@ export class WorkEnds {
   ): WorkEndTable {
     for (const op of openOps) if (op.work) this.gpuBegan(op.work.row, op);
     const passed = doubtful.size === 0 ? new Set<number>() : this.passed(kept, doubtful);
-    const outcome = new Uint8Array(this.rows);
+    const outcome = new Uint8Array(this.rows.rows);
     const finalized = new Map<number, Ticks>();
-    for (let row = 0; row < this.rows; row++) {
+    for (let row = 0; row < this.rows.rows; row++) {
       const end = unread.has(row)
         ? 'not-read'
         : passed.has(row)
@@ -178,17 +172,17 @@ export class WorkEnds {
       outcome[row] = WORK_OUTCOMES.indexOf(end);
       if (end === 'aborted') finalized.set(row, this.finalizeOf(row)!);
     }
-    const times = Object.fromEntries(END_TIMES.map((name) => [name, this.columns[name].slice(0, this.rows)]));
-    return { ...(times as EndTimes), outcome, finalized, elsewhere: new Map() };
+    return { ...this.rows.pack(END_TIMES), outcome: packNumbers(outcome), finalized, elsewhere: new Map() };
   }
 
   private outcome(row: number, kept: Kept, unended?: 'unfinished' | 'unknown'): WorkOutcome {
     const finalized = this.finalizeOf(row);
-    const start = this.columns.start[row]!;
+    const start = this.startOf(row);
     if (this.is(row, HAS_OPEN_CHILDREN) || !this.is(row, IS_ENQUEUED) || unended === 'unfinished')
       return finalized !== null && start <= finalized ? 'aborted' : 'open';
     // If a kernel ended, the work ended. Operations do not show it here, because the ends of some are not known.
-    if (this.is(row, HAS_ENDLESS) && Number.isNaN(this.columns.noticed[row])) return 'endless';
+    if (this.is(row, HAS_ENDLESS) && Number.isNaN(this.rows.holding(row).noticed[placeOf(row)]))
+      return 'endless';
     if (unended === 'unknown') return 'no-children';
     if (this.is(row, HAS_CHILDREN)) return 'complete';
     if (start < kept.from) return 'outside-window';
@@ -196,19 +190,33 @@ export class WorkEnds {
   }
 
   private is(row: number, bit: number): boolean {
-    return (this.columns.state[row]! & bit) !== 0;
+    return (this.rows.holding(row).state[placeOf(row)]! & bit) !== 0;
+  }
+
+  private startOf(row: number): number {
+    return this.rows.holding(row).start[placeOf(row)]!;
+  }
+
+  private commOf(row: number): number {
+    return this.rows.holding(row).comm[placeOf(row)]!;
   }
 
   private finalizeOf(row: number): Ticks | null {
-    return this.comms.get(this.columns.comm[row]!)?.finalizeTick ?? null;
+    return this.comms.get(this.commOf(row))?.finalizeTick ?? null;
   }
 }
 
-const emptyColumns = (): Columns => ({
-  ...(Object.fromEntries([...END_TIMES, 'start'].map((name) => [name, new Float64Array(0)])) as Omit<
-    Columns,
-    'state' | 'comm'
-  >),
-  state: new Uint8Array(0),
-  comm: new Int32Array(0),
-});
+/** Widens the interval of the work's stamps. After an impossible stamp no stamps are known. */
+function widen(
+  { firstStamp, lastStamp }: typeof COLUMNS,
+  at: number,
+  { timerStart, timerStop }: Kernel,
+): void {
+  const isPossible = timerStart !== null && timerStop !== null && timerStop >= timerStart;
+  if (!isPossible) firstStamp[at] = lastStamp[at] = NaN;
+  else {
+    // Neither holds for NaN.
+    if (!(firstStamp[at]! < timerStart)) firstStamp[at] = timerStart;
+    if (!(lastStamp[at]! > timerStop)) lastStamp[at] = timerStop;
+  }
+}

@@ -4,6 +4,7 @@
  */
 
 import { mostAtOnce } from '../base/intervals.js';
+import { numberAt, type PackedNumbers } from '../base/packed_numbers.js';
 import { belongsToNoComm, callComm } from '../model/host_span.js';
 import { commKey } from '../model/identity.js';
 import type { Ticks } from '../base/time.js';
@@ -79,7 +80,7 @@ export class SizeCounter implements StepListener {
    */
   finish(
     ends: WorkEndTable,
-    enqueued: Float64Array,
+    enqueued: PackedNumbers,
     starts: readonly WorkStarts[],
     open: readonly Op[],
     endless: ReadonlySet<string>,
@@ -126,12 +127,13 @@ function lanesOf(all: readonly WorkStarts[], until: Float64Array): ReadonlyMap<C
 }
 
 /** Until when each work is drawn, by row, without operations of other processes. Infinity: left open. */
-function drawnUntil(ends: WorkEndTable, enqueued: Float64Array): Float64Array {
+function drawnUntil(ends: WorkEndTable, enqueued: PackedNumbers): Float64Array {
   const { lastOp, noticed, finalized } = ends;
-  return enqueued.map((called, row) => {
+  return Float64Array.from({ length: enqueued.length }, (_, row) => {
+    const called = numberAt(enqueued, row);
     const outcome = outcomeAt(ends, row);
     if (outcome === 'complete' || outcome === 'aborted')
-      return Math.max(lastOp[row]! || 0, noticed[row]! || 0, finalized.get(row) ?? 0);
+      return Math.max(numberAt(lastOp, row) || 0, numberAt(noticed, row) || 0, finalized.get(row) ?? 0);
     return outcome === 'open' || Number.isNaN(called) ? Infinity : called;
   });
 }

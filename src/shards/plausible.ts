@@ -4,6 +4,8 @@
  * rankfile/format/ranges.ts.
  */
 
+import { maxOf, minOf } from '../base/extremes.js';
+import { isWhole, rowWith, type PackedNumbers } from '../base/packed_numbers.js';
 import { WORK_OUTCOMES } from '../model/work_end.js';
 import { MAX_RANKS } from '../rankfile/format/ranges.js';
 import type { RankScan } from '../scan/scan.js';
@@ -18,11 +20,12 @@ export function checkScan(scan: RankScan, file: SectionFile): void {
 
 function rules(scan: RankScan): Readonly<Record<string, boolean>> {
   const { header, communicators, works, workEnds, calls, pending, clockSamples } = scan;
-  const outcomes = workEnds.outcome;
-  const rows = outcomes.length;
-  const times = Object.values(workEnds).filter((column) => column instanceof Float64Array);
-  const { funcs, datatypes, plans, func, datatype, plan, keys: _keys, ...columns } = works;
-  const lengths = [func, datatype, plan, _keys, ...Object.values(columns)].map(({ length }) => length);
+  const { outcome } = workEnds;
+  const rows = outcome.length;
+  const { funcs, datatypes, plans, ...columns } = works;
+  const { func, datatype, plan, ordinal, ordinalAbsolute } = columns;
+  const areRows = (all: readonly PackedNumbers[]): boolean =>
+    all.every((column) => column.length === rows && isWhole(column));
   return {
     ...everywhere(scan),
     'the ranks': [header.rank, header.worldSize, header.localRank].every(
@@ -34,13 +37,15 @@ function rules(scan: RankScan): Readonly<Record<string, boolean>> {
     ),
     'the clock': header.tickHz >= 1e5 && header.tickHz <= 1e11 && clockSamples.length > 0,
     'the table of work':
-      lengths.every((length) => length === rows) &&
-      func.every((name) => name < funcs.length) &&
-      datatype.every((name) => name < datatypes.length) &&
-      plan.every((name) => name < plans.length),
+      areRows(Object.values(columns)) &&
+      areCounts(func, funcs.length - 1) &&
+      areCounts(datatype, datatypes.length - 1) &&
+      areCounts(plan, plans.length - 1) &&
+      areCounts(ordinal, 2 ** 32) &&
+      areCounts(ordinalAbsolute, 1),
     'the ends of work':
-      times.every(({ length }) => length === rows) &&
-      outcomes.every((outcome) => outcome < WORK_OUTCOMES.length),
+      areRows(Object.values(workEnds).filter((column) => 'blocks' in column)) &&
+      areCounts(outcome, WORK_OUTCOMES.length - 1),
     'the stopped work': [...pending.works.map(({ row }) => row), ...pending.unended.keys()].every((row) =>
       isCount(row, rows - 1),
     ),
@@ -48,9 +53,13 @@ function rules(scan: RankScan): Readonly<Record<string, boolean>> {
       ({ shape, at, keys, begins, knownFrom }) =>
         isCount(knownFrom, shape.length) &&
         shape.every((one) => one < calls.shapes.length) &&
-        [at.low, keys.low, begins].every(({ length }) => length === shape.length) &&
-        [at, keys].every(({ from, high }) => from.length === high.length),
+        [at, keys, begins].every(({ length }) => length === shape.length) &&
+        [at, keys].every(isWhole),
     ),
+    'the GPU clocks': scan.gpus.every(({ stamps, launches, step }) => {
+      const shown = [...stamps, ...launches].map(({ gpu }) => gpu);
+      return step <= Math.max(0, maxOf(shown) - minOf(shown)) + A_SECOND;
+    }),
     'the rings': scan.rings.every(({ head }) => isCount(head, 2 ** 48)),
   };
 }
@@ -82,6 +91,12 @@ const isOverTime = ({ width, counts }: TimeCounts): boolean =>
   width >= 1 && counts.length <= MOST_BINS && counts.every((count) => count >= 0);
 
 const MOST_BINS = 1 << 12;
+
+/** ns. A timer's step is a difference of its stamps, of which the first and the last are kept, but for some that came out of order. */
+const A_SECOND = 1e9;
+
+const areCounts = (column: PackedNumbers, most: number): boolean =>
+  rowWith(column, (number) => !isCount(number, most)) < 0;
 
 const isCount = (value: number, most: number): boolean =>
   Number.isInteger(value) && value >= 0 && value <= most;

@@ -2,6 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { packNumbers } from '../../src/base/packed_numbers.js';
 import { lateSpans } from '../../src/cluster/late_spans.js';
 import { joinCollectives } from '../../src/cluster/join.js';
 import type { ClusterMember, Collective } from '../../src/cluster/types.js';
@@ -35,22 +36,22 @@ function member(
 ): ClusterMember {
   const funcs = [...new Set(rows.map(({ func = 'AllReduce' }) => func))];
   const works: WorkTable = {
-    keys: Float64Array.from(rows, (_, row) => row),
-    comm: Int32Array.from(rows, () => 7),
-    func: Uint16Array.from(rows, ({ func = 'AllReduce' }) => funcs.indexOf(func)),
+    keys: packNumbers(rows.map((_, row) => row)),
+    comm: packNumbers(rows.map(() => 7)),
+    func: packNumbers(rows.map(({ func = 'AllReduce' }) => funcs.indexOf(func))),
     funcs,
-    seq: Float64Array.from(rows, ({ seq }) => seq),
-    peer: Int32Array.from(rows, () => -1),
-    ordinal: Uint32Array.from(rows, ({ ordinal = 0 }) => ordinal),
-    ordinalAbsolute: Uint8Array.from(rows, () => 1),
-    count: Float64Array.from(rows, () => 1024),
-    datatype: Uint16Array.from(rows, () => 0),
+    seq: packNumbers(rows.map(({ seq }) => seq)),
+    peer: packNumbers(rows.map(() => -1)),
+    ordinal: packNumbers(rows.map(({ ordinal = 0 }) => ordinal)),
+    ordinalAbsolute: packNumbers(rows.map(() => 1)),
+    count: packNumbers(rows.map(() => 1024)),
+    datatype: packNumbers(rows.map(() => 0)),
     datatypes: ['ncclFloat32'],
-    plan: Uint16Array.from(rows, () => 0),
+    plan: packNumbers(rows.map(() => 0)),
     plans: ['RING/SIMPLE'],
-    root: Int32Array.from(rows, () => -1),
-    arrival: Float64Array.from(rows, ({ arrival }) => arrival),
-    enqueued: Float64Array.from(rows, ({ enqueued, arrival }) => enqueued ?? arrival + 1),
+    root: packNumbers(rows.map(() => -1)),
+    arrival: packNumbers(rows.map(({ arrival }) => arrival)),
+    enqueued: packNumbers(rows.map(({ enqueued, arrival }) => enqueued ?? arrival + 1)),
   };
   const ends = rows.map(
     ({ outcome = 'complete', lastOp = null, finalized = null, kernel = null, begun = null }): WorkEnd => ({

@@ -1,14 +1,15 @@
 /** Makes the table of ends from a list of ends. */
 
+import { packNumbers, type PackedNumbers } from '../../src/base/packed_numbers.js';
 import { WORK_OUTCOMES, type Elsewhere, type WorkEnd } from '../../src/model/work_end.js';
 import type { WorkEndTable } from '../../src/model/work_end_table.js';
 import type { Ticks } from '../../src/base/time.js';
 
 export function endTable(ends: readonly WorkEnd[]): WorkEndTable {
-  const column = (pick: (end: WorkEnd) => number | null | undefined): Float64Array =>
-    Float64Array.from(ends, (end) => pick(end) ?? NaN);
+  const column = (pick: (end: WorkEnd) => number | null | undefined): PackedNumbers =>
+    packNumbers(ends.map((end) => pick(end) ?? NaN));
   return {
-    outcome: Uint8Array.from(ends, ({ outcome }) => WORK_OUTCOMES.indexOf(outcome)),
+    outcome: column(({ outcome }) => WORK_OUTCOMES.indexOf(outcome)),
     lastOp: column(({ lastOp }) => lastOp),
     lastRecv: column(({ lastRecv }) => lastRecv),
     noticed: column(({ lastKernel }) => lastKernel?.noticed),

@@ -1,6 +1,7 @@
 /** What is drawn if not everything fits: details, the last stretch of time, and the suspects first. */
 
 import { expect, it } from 'vitest';
+import { packNumbers } from '../../src/base/packed_numbers.js';
 import { traceNsFromClockMap as at, type Ticks } from '../../src/base/time.js';
 import { fits, UTMOST, type Budget } from '../../src/trace/budget.js';
 import { decide } from '../../src/trace/draw_plan.js';
@@ -27,7 +28,7 @@ function hour() {
     events.add(STARTED, 0, start, start);
     counter.steps(table, events);
   }
-  const enqueued = Float64Array.from({ length: SECONDS }, (_, second) => second * 1e9);
+  const enqueued = packNumbers(Array.from({ length: SECONDS }, (_, second) => second * 1e9));
   const size = counter.finish(ends.finish(ALL_KEPT), enqueued, ends.starts(), [], new Set(), [], [], {
     directions: 0,
     recorderTracks: 0,

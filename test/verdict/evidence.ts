@@ -1,5 +1,6 @@
 /** Made-up evidence: a few ranks, what each arrived at and how it left it, on one axis in seconds. */
 
+import { packNumbers } from '../../src/base/packed_numbers.js';
 import type { Ticks, TraceNs } from '../../src/base/time.js';
 import { joinCollectives } from '../../src/cluster/join.js';
 import type { ClusterMember } from '../../src/cluster/types.js';
@@ -146,22 +147,22 @@ const funcOf = ({ func = 'AllReduce' }: MadeUpCall): string => func;
 function tableOf({ calls }: MadeUpRank, comms: Comms): WorkTable {
   const funcs = [...new Set(calls.map(funcOf))];
   return {
-    keys: Float64Array.from(calls, (_, row) => row),
-    comm: Int32Array.from(calls, (call) => numberOf(comms, call)),
-    func: Uint16Array.from(calls, (call) => funcs.indexOf(funcOf(call))),
+    keys: packNumbers(calls.map((_, row) => row)),
+    comm: packNumbers(calls.map((call) => numberOf(comms, call))),
+    func: packNumbers(calls.map((call) => funcs.indexOf(funcOf(call)))),
     funcs,
-    seq: Float64Array.from(calls, ({ seq }) => seq ?? -1),
-    peer: Int32Array.from(calls, ({ peer = -1 }) => peer),
-    ordinal: Uint32Array.from(calls, (call) => ordinalOf(call, calls)),
-    ordinalAbsolute: Uint8Array.from(calls, () => 1),
-    count: Float64Array.from(calls, ({ count = 1024 }) => count),
-    datatype: Uint16Array.from(calls, () => 0),
+    seq: packNumbers(calls.map(({ seq }) => seq ?? -1)),
+    peer: packNumbers(calls.map(({ peer = -1 }) => peer)),
+    ordinal: packNumbers(calls.map((call) => ordinalOf(call, calls))),
+    ordinalAbsolute: packNumbers(calls.map(() => 1)),
+    count: packNumbers(calls.map(({ count = 1024 }) => count)),
+    datatype: packNumbers(calls.map(() => 0)),
     datatypes: ['ncclFloat32'],
-    plan: Uint16Array.from(calls, () => 0),
+    plan: packNumbers(calls.map(() => 0)),
     plans: ['RING/SIMPLE'],
-    root: Int32Array.from(calls, ({ root = -1 }) => root),
-    arrival: Float64Array.from(calls, ({ at }) => s(at)),
-    enqueued: Float64Array.from(calls, ({ at }) => s(at)),
+    root: packNumbers(calls.map(({ root = -1 }) => root)),
+    arrival: packNumbers(calls.map(({ at }) => s(at))),
+    enqueued: packNumbers(calls.map(({ at }) => s(at))),
   };
 }
 

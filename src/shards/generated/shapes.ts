@@ -25,9 +25,10 @@ export const OBJECTS: Readonly<Record<string, Fields>> = {
   Problem: {"what":"string","count":"number"},
   FileDamage: {"lostCommunicators":"number","lostEntries":"number","cutAreas":"number","lostAreas":"number","shortRings":"number","isHollow":"boolean"},
   OddCounts: {"beganBefore":"number","afterStop":"number","foreign":"number","repeatedStates":"number","netStopsAgain":"number","kernelsWithoutStart":"number","staleParents":"number","startsAgain":"number","afterFinalize":"number","stepsWithoutStop":"number","unknown":["map","string","number"]},
-  WorkEndTable: {"outcome":"Uint8Array","finalized":["map","number","number"],"elsewhere":["map","number",{"of":"Elsewhere"}],"step":"Float64Array","lastOp":"Float64Array","lastRecv":"Float64Array","noticed":"Float64Array","firstStamp":"Float64Array","lastStamp":"Float64Array","kernelStamp":"Float64Array","kernelNoticed":"Float64Array","data":"Float64Array"},
+  WorkEndTable: {"outcome":{"of":"PackedNumbers"},"finalized":["map","number","number"],"elsewhere":["map","number",{"of":"Elsewhere"}],"step":{"of":"PackedNumbers"},"lastOp":{"of":"PackedNumbers"},"lastRecv":{"of":"PackedNumbers"},"noticed":{"of":"PackedNumbers"},"firstStamp":{"of":"PackedNumbers"},"lastStamp":{"of":"PackedNumbers"},"kernelStamp":{"of":"PackedNumbers"},"kernelNoticed":{"of":"PackedNumbers"},"data":{"of":"PackedNumbers"}},
+  PackedNumbers: {"length":"number","blocks":"Float64Array","bytes":"Uint8Array","wide":"Float64Array"},
   Elsewhere: {"executors":["array","string"],"ops":"number","lastEnd":["either","null","number"],"isOpen":"boolean"},
-  WorkTable: {"keys":"Float64Array","comm":"Int32Array","func":"Uint16Array","funcs":["array","string"],"seq":"Float64Array","peer":"Int32Array","ordinal":"Uint32Array","ordinalAbsolute":"Uint8Array","count":"Float64Array","datatype":"Uint16Array","datatypes":["array","string"],"plan":"Uint16Array","plans":["array","string"],"root":"Int32Array","arrival":"Float64Array","enqueued":"Float64Array"},
+  WorkTable: {"funcs":["array","string"],"datatypes":["array","string"],"plans":["array","string"],"keys":{"of":"PackedNumbers"},"comm":{"of":"PackedNumbers"},"func":{"of":"PackedNumbers"},"seq":{"of":"PackedNumbers"},"peer":{"of":"PackedNumbers"},"ordinal":{"of":"PackedNumbers"},"ordinalAbsolute":{"of":"PackedNumbers"},"count":{"of":"PackedNumbers"},"datatype":{"of":"PackedNumbers"},"plan":{"of":"PackedNumbers"},"root":{"of":"PackedNumbers"},"arrival":{"of":"PackedNumbers"},"enqueued":{"of":"PackedNumbers"}},
   PendingAtEnd: {"works":["array",{"of":"PendingWork"}],"unended":["map","number",{"is":["unfinished","unknown"]}],"foreign":["array",{"of":"Part6"}],"lastMove":["map","number","number"]},
   PendingWork: {"kind":{"is":["Coll","P2p"]},"row":"number","key":"number","comm":["either","null","number"],"func":"string","seq":["either","null","number"],"ordinal":"number","peer":["either","null","number"],"start":"number","ops":["array",{"of":"PendingOp"}],"blocks":["either","null",{"of":"BlocksSeen"}],"lostSince":"number"},
   PendingOp: {"channel":"number","peer":"number","isSend":"boolean","nSteps":"number","done":"number","step":["either","null",{"of":"PendingStep"}]},
@@ -36,8 +37,7 @@ export const OBJECTS: Readonly<Record<string, Fields>> = {
   Part6: {"parent":"bigint","op":{"of":"PendingOp"}},
   CallTable: {"shapes":["array",{"of":"CallShape"}],"comms":["map","number",{"of":"CommCalls"}],"unknownComms":"number","until":"number"},
   CallShape: {"func":"string","count":"number","datatype":"string","root":["either","null","number"]},
-  CommCalls: {"shape":["either","Uint16Array","Uint32Array"],"at":{"of":"WideNumbers"},"keys":{"of":"WideNumbers"},"begins":"Uint8Array","hasCaptured":"boolean","knownFrom":"number","lastOther":"number","isLastOpen":"boolean"},
-  WideNumbers: {"low":"Uint32Array","from":"Uint32Array","high":"Uint32Array"},
+  CommCalls: {"shape":["either","Uint32Array","Uint16Array"],"at":{"of":"PackedNumbers"},"keys":{"of":"PackedNumbers"},"begins":"Uint8Array","hasCaptured":"boolean","knownFrom":"number","lastOther":"number","isLastOpen":"boolean"},
   InsideCall: {"comm":"number","func":"string","isTransfer":"boolean","count":"number","datatype":"string","root":["either","null","number"],"at":"number","key":"number","calls":"number"},
   ForeignOps: {"context":"bigint","parent":"bigint","pid":"number","ops":"number","open":"number","lastStop":["either","null","number"]},
   StampedGpu: {"comm":"number","stamps":["array",{"of":"GpuStamp"}],"launches":["array",{"of":"GpuLaunch"}],"step":"number"},
@@ -114,7 +114,7 @@ export const OBJECTS: Readonly<Record<string, Fields>> = {
   FlowEnds: {"operation":"Float64Array","sends":"Uint8Array","from":"Uint32Array","end":"Uint32Array"},
 };
 
-export const SHAPES_ID = 2790795223;
+export const SHAPES_ID = 2842465630;
 
 export const STORED = {
   ScanHead: {"of":"ScanHead"},

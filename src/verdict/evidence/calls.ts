@@ -1,5 +1,6 @@
 /** Looks up the work that began in a file. The index is made when it is first needed, because most files are never asked. */
 
+import { numberAt, rowWith } from '../../base/packed_numbers.js';
 import type { TraceNs } from '../../base/time.js';
 import type { ClusterCommunicator } from '../../cluster/types.js';
 import { keyPosition, keyRing } from '../../model/record_fields.js';
@@ -22,29 +23,29 @@ export function rankCalls({ works, communicators }: Table, time: (tick: number) 
     index ??= new WorkIndex(works);
     return index.rows(works.funcs.indexOf(func), isColl, number, ordinal);
   };
-  const isAbsolute = (row: number): boolean => works.ordinalAbsolute[row] === 1;
+  const isAbsolute = (row: number): boolean => numberAt(works.ordinalAbsolute, row) === 1;
   const call = (row: number | undefined): EnteredCall | null =>
     row === undefined
       ? null
       : {
-          func: works.funcs[works.func[row]!]!,
-          seq: works.seq[row]!,
-          ordinal: works.ordinal[row]!,
+          func: works.funcs[numberAt(works.func, row)]!,
+          seq: numberAt(works.seq, row),
+          ordinal: numberAt(works.ordinal, row),
           isAbsolute: isAbsolute(row),
-          count: works.count[row]!,
-          datatype: works.datatypes[works.datatype[row]!]!,
-          root: works.root[row]! < 0 ? null : works.root[row]!,
-          record: `${keyRing(works.keys[row]!)}:${keyPosition(works.keys[row]!)}`,
-          at: time(works.arrival[row]!),
+          count: numberAt(works.count, row),
+          datatype: works.datatypes[numberAt(works.datatype, row)]!,
+          root: numberAt(works.root, row) < 0 ? null : numberAt(works.root, row),
+          record: `${keyRing(numberAt(works.keys, row))}:${keyPosition(numberAt(works.keys, row))}`,
+          at: time(numberAt(works.arrival, row)),
         };
   return {
     entered: (commId, { func, seq, ordinal }) => {
       const numbers = numbersOf(commId);
-      const isIt = (row: number): boolean => isAbsolute(row) && numbers.has(works.comm[row]!);
+      const isIt = (row: number): boolean => isAbsolute(row) && numbers.has(numberAt(works.comm, row));
       return call(rowsOf(func, true, seq, ordinal).findLast(isIt));
     },
     enteredAs: (commId, { func, seq, ordinal }) => {
-      const numbers = new Set(rowsOf(func, true, seq, ordinal).map((row) => works.comm[row]!));
+      const numbers = new Set(rowsOf(func, true, seq, ordinal).map((row) => numberAt(works.comm, row)));
       return ofComm(commId)
         .filter(({ number }) => numbers.has(number))
         .map(({ rank }) => rank)
@@ -52,25 +53,29 @@ export function rankCalls({ works, communicators }: Table, time: (tick: number) 
     },
     hasTransfers: (commId) => {
       const numbers = numbersOf(commId);
-      return works.comm.some((number, row) => works.seq[row]! < 0 && numbers.has(number));
+      return rowWith(works.comm, (number, row) => numberAt(works.seq, row) < 0 && numbers.has(number)) >= 0;
     },
     transferred: (commId, { rank, func, peer, ordinal }) => {
       const numbers = numbersOf(commId, [rank]);
       return rowsOf(func, false, peer, ordinal).some(
-        (row) => isAbsolute(row) && numbers.has(works.comm[row]!),
+        (row) => isAbsolute(row) && numbers.has(numberAt(works.comm, row)),
       );
     },
     oldest: (commId, from) => {
       const numbers = numbersOf(commId);
       for (let row = 0; row < works.seq.length; row++)
-        if (works.seq[row]! >= 0 && numbers.has(works.comm[row]!) && time(works.arrival[row]!) >= from)
+        if (
+          numberAt(works.seq, row) >= 0 &&
+          numbers.has(numberAt(works.comm, row)) &&
+          time(numberAt(works.arrival, row)) >= from
+        )
           return call(row);
       return null;
     },
     newest: (commId, ranks) => {
       const numbers = numbersOf(commId, ranks);
       for (let row = works.seq.length - 1; row >= 0; row--)
-        if (works.seq[row]! >= 0 && numbers.has(works.comm[row]!)) return call(row);
+        if (numberAt(works.seq, row) >= 0 && numbers.has(numberAt(works.comm, row))) return call(row);
       return null;
     },
   };
@@ -84,11 +89,12 @@ class WorkIndex {
 
   constructor(private readonly works: WorkTable) {
     const { seq, peer } = works;
-    this.numbers = Float64Array.from({ length: seq.length }, (_, row) =>
-      seq[row]! >= 0 ? seq[row]! : peer[row]!,
-    );
+    this.numbers = Float64Array.from({ length: seq.length }, (_, row) => {
+      const number = numberAt(seq, row);
+      return number >= 0 ? number : numberAt(peer, row);
+    });
     this.order = Uint32Array.from(this.numbers, (_, row) => row);
-    this.order.sort((a, b) => this.compare(a, this.numbers[b]!, works.ordinal[b]!) || a - b);
+    this.order.sort((a, b) => this.compare(a, this.numbers[b]!, numberAt(works.ordinal, b)) || a - b);
   }
 
   /** In the order of the table. */
@@ -103,12 +109,12 @@ class WorkIndex {
     const found: number[] = [];
     for (; low < order.length && this.compare(order[low]!, number, ordinal) === 0; low++) {
       const row = order[low]!;
-      if (works.func[row] === func && works.seq[row]! >= 0 === isColl) found.push(row);
+      if (numberAt(works.func, row) === func && numberAt(works.seq, row) >= 0 === isColl) found.push(row);
     }
     return found;
   }
 
   private compare(row: number, number: number, ordinal: number): number {
-    return this.numbers[row]! - number || this.works.ordinal[row]! - ordinal;
+    return this.numbers[row]! - number || numberAt(this.works.ordinal, row) - ordinal;
   }
 }

@@ -4,6 +4,7 @@ import { addTo } from '../../base/grouped.js';
 import { maxOf } from '../../base/extremes.js';
 import { clockBound, onOneAxis } from '../../clocks/comparable.js';
 import { isLostText } from '../../base/lost_text.js';
+import { forEachNumber, numberAt, rowWith, type PackedNumbers } from '../../base/packed_numbers.js';
 import type { TraceNs } from '../../base/time.js';
 import { toTrace } from '../../clocks/clock_map.js';
 import { toLocal, type ClockSolution } from '../../clocks/domains.js';
@@ -127,7 +128,7 @@ function witness(
     lacks: {
       isDamaged,
       lostEntries: damage.lostEntries,
-      unknownComms: scan.works.comm.reduce((sum, number) => sum + (number === UNKNOWN_COMM ? 1 : 0), 0),
+      unknownComms: countUnknown(scan.works.comm),
       sampleEvery: muted.sampling ? null : header.sampleEvery,
       isMuted: muted.events !== 0,
       notRecorded: OF_WEIGHT.filter((event) => (header.eventMask & ~muted.events & EventType[event]) === 0),
@@ -159,6 +160,14 @@ function witness(
     hostCalls: isDamaged || isNameless ? new Map() : callsOf(scan, muted.events, time),
     worksSeen: scan.works.keys.length,
   };
+}
+
+function countUnknown(comms: PackedNumbers): number {
+  let unknown = 0;
+  forEachNumber(comms, (number) => {
+    if (number === UNKNOWN_COMM) unknown++;
+  });
+  return unknown;
 }
 
 /** A heartbeat comes every second. Hosts' clocks may differ a little. */
@@ -195,7 +204,7 @@ const WITHOUT_END: readonly string[] = [
 /** The communicator of a call without further events is not known. */
 function lastWithoutEnd({ works, bareCalls, copyColls }: RankScan, ends: WorkEndTable): (number | null)[] {
   const newest = new Map<number, number>();
-  works.comm.forEach((comm, row) => newest.set(comm, row));
+  forEachNumber(works.comm, (comm, row) => newest.set(comm, row));
   const without = [...newest].flatMap(([number, row]) =>
     WITHOUT_END.includes(outcomeAt(ends, row)) ? [number < 0 ? null : number] : [],
   );
@@ -204,9 +213,9 @@ function lastWithoutEnd({ works, bareCalls, copyColls }: RankScan, ends: WorkEnd
 
 function longestTransfer({ works }: RankScan, ends: WorkEndTable, time: ToTime): number | null {
   let longest: number | null = null;
-  ends.lastOp.forEach((lastOp, row) => {
-    if (works.seq[row]! >= 0 || Number.isNaN(lastOp) || outcomeAt(ends, row) !== 'complete') return;
-    longest = Math.max(longest ?? 0, time(lastOp) - time(works.arrival[row]!));
+  forEachNumber(ends.lastOp, (lastOp, row) => {
+    if (numberAt(works.seq, row) >= 0 || Number.isNaN(lastOp) || outcomeAt(ends, row) !== 'complete') return;
+    longest = Math.max(longest ?? 0, time(lastOp) - time(numberAt(works.arrival, row)));
   });
   return longest;
 }
@@ -229,7 +238,7 @@ function executedElsewhere(
       const origin = origins[executor]!.rows.get(parent);
       if (!origin) continue;
       const ops = byFile[origin.file]!;
-      const key = run.members[origin.file]!.scan.works.keys[origin.row]!;
+      const key = numberAt(run.members[origin.file]!.scan.works.keys, origin.row);
       addTo(ops, key, { ...witnessedOp(op, times[executor]!), executor });
     }
   });
@@ -245,16 +254,17 @@ function onlyElsewhere(
   const own = new Set(pending.works.map(({ key }) => key));
   return [...elsewhere].flatMap(([key, ops]) => {
     if (own.has(key)) return [];
-    const row = works.keys.indexOf(key);
-    const isColl = works.seq[row]! >= 0;
+    const row = rowWith(works.keys, (own) => own === key);
+    const [comm, seq] = [numberAt(works.comm, row), numberAt(works.seq, row)];
+    const isColl = seq >= 0;
     return [
       {
-        comm: works.comm[row]! < 0 ? null : works.comm[row]!,
-        func: works.funcs[works.func[row]!]!,
-        seq: isColl ? works.seq[row]! : null,
-        peer: isColl ? null : works.peer[row]!,
-        ordinal: works.ordinal[row]!,
-        start: time(works.arrival[row]!),
+        comm: comm < 0 ? null : comm,
+        func: works.funcs[numberAt(works.func, row)]!,
+        seq: isColl ? seq : null,
+        peer: isColl ? null : numberAt(works.peer, row),
+        ordinal: numberAt(works.ordinal, row),
+        start: time(numberAt(works.arrival, row)),
         record: recordOf(key),
         ops,
         blocks: null,
@@ -282,7 +292,7 @@ function witnessedWork(
     start: time(start),
     record: recordOf(key),
     blocks,
-    hasMoved: !Number.isNaN(ends.step[row]),
+    hasMoved: !Number.isNaN(numberAt(ends.step, row)),
     ops: [...ops.map((op) => witnessedOp(op, time)), ...elsewhere],
     // The executing process's records cover what it executes.
     lostSince: elsewhere.length > 0 ? 0 : lostSince,

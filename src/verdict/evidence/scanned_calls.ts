@@ -2,11 +2,11 @@
  * For the verdict: the calls of a file's ranks (CollApi) from the point on where none is lost, and the collectives that NCCL made of them.
  */
 
+import { numberAt, packNumbers } from '../../base/packed_numbers.js';
 import type { TraceNs } from '../../base/time.js';
 import { EventType } from '../../rankfile/format/nccl.js';
 import type { CommCalls } from '../../model/call_table.js';
 import { keyPosition, keyRing } from '../../model/record_fields.js';
-import { numberAt, packNumbers } from '../../model/wide_numbers.js';
 import type { CallNumber, HostCalls } from '../file_facts.js';
 import type { RankScan } from '../../scan/scan.js';
 
@@ -16,8 +16,8 @@ const FIRST_ABI = 5;
 const NEEDED = EventType.CollApi | EventType.GroupApi;
 const NO_CALLS: CommCalls = {
   shape: new Uint32Array(0),
-  at: packNumbers([], 0),
-  keys: packNumbers([], 0),
+  at: packNumbers([]),
+  keys: packNumbers([]),
   begins: new Uint8Array(0),
   lastOther: -1,
   hasCaptured: false,
@@ -90,13 +90,17 @@ function newestReported(
   const first = numbers.length > 0 ? numberAt(at, from) : Infinity;
   // Only the newest works are needed, and the works of a communicator come in order.
   for (let row = seq.length - 1; row >= 0; row--) {
-    if (comm[row] !== number || seq[row]! < 0) continue;
-    const tick = arrival[row]!;
+    if (numberAt(comm, row) !== number || numberAt(seq, row) < 0) continue;
+    const tick = numberAt(arrival, row);
     if (tick < first) break;
     const call = calls.get(tick);
     calls.delete(tick);
-    if (call === undefined || ordinalAbsolute[row] === 0) continue;
-    numbers[call] = { func: funcs[func[row]!]!, seq: seq[row]!, ordinal: ordinal[row]! };
+    if (call === undefined || numberAt(ordinalAbsolute, row) === 0) continue;
+    numbers[call] = {
+      func: funcs[numberAt(func, row)]!,
+      seq: numberAt(seq, row),
+      ordinal: numberAt(ordinal, row),
+    };
   }
   return numbers;
 }

@@ -1,42 +1,53 @@
 /** The calls of one file, looked up for each of many collectives. */
 
 import { expect, it } from 'vitest';
+import { packNumbers, type PackedNumbers } from '../../../src/base/packed_numbers.js';
 import type { TraceNs } from '../../../src/base/time.js';
 import { rankCalls } from '../../../src/verdict/evidence/calls.js';
 import type { RankScan } from '../../../src/scan/scan.js';
 
 const MANY = 2000;
 
+/** `read`: called for each number that is read. */
+const counted = (packed: PackedNumbers, read: () => void): PackedNumbers => ({
+  ...packed,
+  blocks: new Proxy(packed.blocks, {
+    get: (target, key) => {
+      // The bytes per row, which are looked up once for each number.
+      if (typeof key === 'string' && Number(key) % 3 === 1) read();
+      return Reflect.get(target, key, target) as unknown;
+    },
+  }),
+});
+
 /** A process with two GPUs; the second one does not enter the last collective. `read`: of each number in the table. */
 function scanned(read: () => void): Pick<RankScan, 'works' | 'communicators'> {
   const rows = 2 * MANY - 1;
-  const counted = <T extends Float64Array | Int32Array | Uint32Array>(numbers: T): T =>
-    new Proxy(numbers, {
-      get: (target, key) => {
-        if (typeof key === 'string' && /^\d+$/.test(key)) read();
-        return Reflect.get(target, key, target) as unknown;
-      },
-    });
+  const column = (number: (row: number) => number) =>
+    packNumbers(Array.from({ length: rows }, (_, row) => number(row)));
   const communicator = { commId: 1n, name: 'world', nRanks: 2, finalizeTick: null };
   return {
     communicators: [0, 1].map((rank) => ({ ...communicator, number: rank, rank })) as never,
     works: {
-      keys: new Float64Array(rows),
-      comm: Int32Array.from({ length: rows }, (_, row) => row % 2),
-      func: new Uint16Array(rows),
+      keys: column(() => 0),
+      comm: column((row) => row % 2),
+      func: column(() => 0),
       funcs: ['AllReduce'],
-      seq: counted(Float64Array.from({ length: rows }, (_, row) => row >> 1)),
-      peer: new Int32Array(rows).fill(-1),
-      ordinal: new Uint32Array(rows),
-      ordinalAbsolute: new Uint8Array(rows).fill(1),
-      count: new Float64Array(rows),
-      datatype: new Uint16Array(rows),
+      seq: counted(
+        column((row) => row >> 1),
+        read,
+      ),
+      peer: column(() => -1),
+      ordinal: column(() => 0),
+      ordinalAbsolute: column(() => 1),
+      count: column(() => 0),
+      datatype: column(() => 0),
       datatypes: ['ncclFloat32'],
-      plan: new Uint16Array(rows),
+      plan: column(() => 0),
       plans: ['RING/SIMPLE'],
-      root: new Int32Array(rows).fill(-1),
-      arrival: new Float64Array(rows),
-      enqueued: new Float64Array(rows),
+      root: column(() => -1),
+      arrival: column(() => 0),
+      enqueued: column(() => 0),
     },
   };
 }
@@ -60,23 +71,20 @@ it('knows which sends were begun, and does not read the table again for each one
   let reads = 0;
   const { works, communicators } = scanned(() => undefined);
   const rows = works.seq.length;
-  const peer = new Proxy(
-    Int32Array.from({ length: rows }, (_, row) => row % 7),
-    {
-      get: (target, key) => {
-        if (typeof key === 'string' && /^\d+$/.test(key)) reads++;
-        return Reflect.get(target, key, target) as unknown;
-      },
-    },
+  const column = (number: (row: number) => number) =>
+    packNumbers(Array.from({ length: rows }, (_, row) => number(row)));
+  const peer = counted(
+    column((row) => row % 7),
+    () => reads++,
   );
   const sends = {
     ...works,
     funcs: ['Send'],
-    seq: new Float64Array(rows).fill(-1),
+    seq: column(() => -1),
     peer,
-    ordinal: Uint32Array.from({ length: rows }, (_, row) => Math.floor(row / 14)),
+    ordinal: column((row) => Math.floor(row / 14)),
     // The first one may be any.
-    ordinalAbsolute: Uint8Array.from({ length: rows }, (_, row) => Number(row > 0)),
+    ordinalAbsolute: column((row) => Number(row > 0)),
   };
   const scan: Pick<RankScan, 'works' | 'communicators'> = { works: sends, communicators };
   const calls = rankCalls(scan, (tick) => tick as TraceNs);
