@@ -16,7 +16,7 @@ import { Tally, type BlockCounts } from './counts.js';
 import { isIntegerUnit, processDescriptor, trackDescriptor, type ProcessSpec } from './descriptors.js';
 import { EventPackets, INSTANT, SLICE_BEGIN, SLICE_END, STATE } from './event_packets.js';
 import { toLong } from './long.js';
-import { Nesting, type Track } from './nesting.js';
+import { Nesting, trackOf, type Track } from './nesting.js';
 import { encodePackets, type TrackDescriptor } from './protos.js';
 import type { Sequence } from './sequence.js';
 import { StepWriter } from './step_writer.js';
@@ -62,8 +62,8 @@ export class BlockWriter implements TrackSink {
     this.start = new TraceStart(options.traceStart);
     this.root = this.describeRoot(options.process);
     this.sequences = new BlockSequences(this.ids, this.start, this.out, options.internLimit);
-    const { nesting, tally, packets, sequences } = this;
-    this.stepWriter = new StepWriter({ nesting, tally, packets, sequences, track: (ref) => this.track(ref) });
+    const { nesting, tally, packets, sequences, tracks } = this;
+    this.stepWriter = new StepWriter({ nesting, tally, packets, sequences, tracks });
   }
 
   describe(spec: TrackSpec): TrackRef {
@@ -151,9 +151,7 @@ export class BlockWriter implements TrackSink {
   }
 
   private track(ref: TrackRef): Track {
-    const track = this.tracks[ref];
-    if (track === undefined) throw new BugError(`track ${ref} was never described`);
-    return track;
+    return trackOf(this.tracks, ref);
   }
 
   private sequenceOf(track: Track, at: TraceNs): Sequence {

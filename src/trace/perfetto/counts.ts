@@ -32,12 +32,6 @@ export class Tally {
     }
   }
 
-  /** A slice or an instant of a step's track. */
-  slice(track: Track): void {
-    this.slices++;
-    this.event(track);
-  }
-
   counts(openSlices: number, bytes: number): BlockCounts {
     const { slices, instants, counterSamples, states, tracksWithData } = this;
     return { slices, openSlices, instants, counterSamples, states, tracksWithData, bytes };

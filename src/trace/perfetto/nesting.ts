@@ -80,11 +80,24 @@ export class Nesting {
 
   /** Checks every event of a track. */
   advance(track: Track, at: TraceNs, kind: TrackSpec['kind']): void {
-    if (track.kind !== kind) throw broken(track, at, `an event of a ${kind} track on a ${track.kind} track`);
-    if (!Number.isSafeInteger(at) || at < 0) throw broken(track, at, 'not a time of this trace');
-    if (at < track.lastAt) throw broken(track, at, `earlier than the track's last event at ${track.lastAt}`);
+    if (track.kind !== kind || !(at >= track.lastAt) || !Number.isSafeInteger(at))
+      throw refused(track, at, kind);
     track.lastAt = at;
   }
+}
+
+/** Track of a TrackRef. */
+export function trackOf(tracks: readonly Track[], ref: number): Track {
+  const track = tracks[ref];
+  if (track === undefined) throw new BugError(`track ${ref} was never described`);
+  return track;
+}
+
+/** Not in `advance`, which V8 inlines only while it is short. */
+function refused(track: Track, at: number, kind: TrackSpec['kind']): BugError {
+  if (track.kind !== kind) return broken(track, at, `an event of a ${kind} track on a ${track.kind} track`);
+  if (!Number.isSafeInteger(at) || at < 0) return broken(track, at, 'not a time of this trace');
+  return broken(track, at, `earlier than the track's last event at ${track.lastAt}`);
 }
 
 const broken = (track: Track, at: number, what: string): BugError =>

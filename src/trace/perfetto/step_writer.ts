@@ -6,12 +6,12 @@
 
 import { BugError } from '../../base/assert.js';
 import type { TraceNs } from '../../base/time.js';
-import type { TrackRef } from '../tracks/sink.js';
 import { NO_VALUE, STEP_NAMES, StepRow, type StepSlices } from '../tracks/step_slices.js';
 import type { BlockSequences } from './block_sequences.js';
 import type { Tally } from './counts.js';
 import { INSTANT, SLICE_BEGIN, SLICE_END, type EventPackets } from './event_packets.js';
-import type { Nesting, Track } from './nesting.js';
+import { trackOf, type Nesting, type Track } from './nesting.js';
+import type { Sequence } from './sequence.js';
 
 /** The parts of a block that steps share with other events. */
 export interface BlockParts {
@@ -19,78 +19,57 @@ export interface BlockParts {
   readonly tally: Tally;
   readonly packets: EventPackets;
   readonly sequences: BlockSequences;
-  readonly track: (ref: TrackRef) => Track;
+  readonly tracks: readonly Track[];
 }
+
+/** By StepRow: the type of its packet, and how many slices are open after it. */
+const TYPES = [SLICE_BEGIN, SLICE_BEGIN, INSTANT, SLICE_END] as const;
+const DEPTHS = [1, 2, 1, 0] as const;
 
 export class StepWriter {
   constructor(private readonly block: BlockParts) {}
 
   write(slices: StepSlices, rows: number): void {
-    const { block } = this;
+    const { nesting, tally, packets, sequences, tracks } = this.block;
     for (let row = 0; row < rows; row++) {
-      const track = block.track(slices.track[row] as TrackRef);
+      const track = trackOf(tracks, slices.track[row]!);
       const what = slices.what[row]!;
       const at = slices.at[row] as TraceNs;
-      block.nesting.advance(track, at, 'slices');
-      if (what === StepRow.Begin && track.stepDepth > 0) throw broken(track, at, 'a step within a step');
-      if (what !== StepRow.Begin && track.stepDepth === 0)
-        throw broken(track, at, 'a phase or an end outside a step');
-      if (track.stepDepth === 2) this.endPhase(track, slices, row);
-      if (what === StepRow.End) this.endStep(track, slices, row);
-      else this.begin(track, slices, row, what === StepRow.Brief);
+      nesting.advance(track, at, 'slices');
+      const before = track.stepDepth;
+      if ((what === StepRow.Begin) !== (before === 0)) throw broken(track, at);
+      const after = DEPTHS[what]!;
+      track.stepDepth = after;
+      nesting.openSlices += after - before;
+      tally.event(track);
+      const sequence = sequences.of(at);
+      if (before === 2) packets.step(sequence, SLICE_END, track.uuid, slices, row, 0, 0);
+      if (what !== StepRow.End) tally.slices++;
+      this.packet(sequence, track.uuid, slices, row);
     }
   }
 
-  private begin(track: Track, slices: StepSlices, row: number, isBrief: boolean): void {
-    const { nesting, tally } = this.block;
-    tally.slice(track);
-    if (!isBrief) {
-      nesting.openSlices++;
-      track.stepDepth++;
-    }
-    const type = isBrief ? INSTANT : SLICE_BEGIN;
-    const { packets, sequences } = this.block;
-    const at = slices.at[row] as TraceNs;
-    const sequence = sequences.of(at);
+  private packet(sequence: Sequence, uuid: number, slices: StepSlices, row: number): void {
+    const { packets } = this.block;
     const what = slices.what[row]!;
+    const isEnd = what === StepRow.End;
+    const type = TYPES[what]!;
     const value = slices.value[row]!;
-    const nameIid = sequence.stepNames.idOf(slices.name[row]!);
-    const hasValue = what === StepRow.Begin || value !== NO_VALUE;
+    const hasValue = value !== NO_VALUE || what === StepRow.Begin;
+    const nameIid = isEnd ? 0 : sequence.stepNames.idOf(slices.name[row]!);
     const argIid = hasValue ? sequence.stepValues.idOf(what) : 0;
-    if (nameIid === 0 || (hasValue && (argIid === 0 || value < 0))) {
+    const isPlain = isEnd ? slices.args[row]!.length === 0 : nameIid !== 0;
+    if (isPlain && (!hasValue || (argIid !== 0 && value >= 0)))
+      packets.step(sequence, type, uuid, slices, row, nameIid, argIid);
+    else {
+      const name = isEnd ? null : STEP_NAMES[slices.name[row]!]!;
       const extra = { args: slices.argsOf(row), flow: slices.flowOf(row) ?? undefined };
-      packets.event(sequence, type, track.uuid, at, STEP_NAMES[slices.name[row]!]!, extra);
-    } else {
-      packets.step(sequence, type, track.uuid, slices, row, nameIid, argIid);
+      packets.event(sequence, type, uuid, slices.at[row] as TraceNs, name, extra);
     }
-  }
-
-  private endPhase(track: Track, slices: StepSlices, row: number): void {
-    this.ended(track);
-    const at = slices.at[row] as TraceNs;
-    const { packets, sequences } = this.block;
-    packets.step(sequences.of(at), SLICE_END, track.uuid, slices, row, 0, 0);
-  }
-
-  private endStep(track: Track, slices: StepSlices, row: number): void {
-    this.ended(track);
-    const at = slices.at[row] as TraceNs;
-    const { packets, sequences } = this.block;
-    const sequence = sequences.of(at);
-    const value = slices.value[row]!;
-    const argIid = value === NO_VALUE ? 0 : sequence.stepValues.idOf(StepRow.End);
-    const isPlain = slices.args[row]!.length === 0 && (argIid !== 0 || value === NO_VALUE);
-    if (isPlain) packets.step(sequence, SLICE_END, track.uuid, slices, row, 0, argIid);
-    else packets.event(sequence, SLICE_END, track.uuid, at, null, { args: slices.argsOf(row) });
-  }
-
-  private ended(track: Track): void {
-    const { nesting, tally } = this.block;
-    tally.event(track);
-    nesting.openSlices--;
-    track.stepDepth--;
   }
 }
 
-const broken = (track: Track, at: TraceNs, what: string): BugError =>
-  new BugError(`track "${track.name}" at ${at} ns: ${what}`);
+const broken = ({ name, stepDepth }: Track, at: TraceNs): BugError =>
+  new BugError(
+    `track "${name}" at ${at} ns: ${stepDepth === 0 ? 'a phase or an end outside a step' : 'a step within a step'}`,
+  );
