@@ -3,16 +3,19 @@
 import { statSync } from 'node:fs';
 import { RankFileError } from '../base/errors.js';
 import { type ByteSource, type ClosableSource, openFile } from './byte_source.js';
+import { readAhead } from './read_ahead.js';
 import { openRingsLeft } from './rings_left.js';
 import { SAVED_RINGS, withSavedRings } from './saved_rings.js';
 
 /** The rank file at `path` with its rings, wherever they are. The system's errors become RankFileErrors. */
 export function openSource(path: string): ClosableSource {
-  const own = openFile(path);
+  const own = readAhead(openFile(path));
   let rings: ClosableSource | null = null;
   try {
     // In this order, because the second look finds rings that were saved after the first.
-    rings = openRingsLeft(path, own) ?? (mayBeFile(path + SAVED_RINGS) ? openFile(path + SAVED_RINGS) : null);
+    rings =
+      openRingsLeft(path, own) ??
+      (mayBeFile(path + SAVED_RINGS) ? readAhead(openFile(path + SAVED_RINGS)) : null);
     if (rings === null) return own;
     const joined = withSavedRings(own, rings);
     if (typeof joined !== 'string') return joinedSource(joined, own, rings);
