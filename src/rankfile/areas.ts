@@ -4,7 +4,7 @@ import * as format from './format/constants.js';
 import { AREA_COUNT_LIMIT } from './format/ranges.js';
 import type { ByteSource } from './byte_source.js';
 import { type Area, isCut } from './directory.js';
-import type { FileMemory } from './file_memory.js';
+import type { FileMemory } from '../base/file_memory.js';
 import { readFolds } from './folds.js';
 import type { Problems } from './problems.js';
 import type { Decoder } from './decoder.js';

@@ -6,7 +6,7 @@ import { withFile } from './rank_file_source.js';
 import { bestDecoder } from './best_decoder.js';
 import type { Decoder } from './decoder.js';
 import { readDirectory } from './directory.js';
-import { FileMemory } from './file_memory.js';
+import { FileMemory } from '../base/file_memory.js';
 import { NO_RECORDS, readTables } from './file_tables.js';
 import { readHeader } from './header.js';
 import { Problems } from './problems.js';

@@ -17,7 +17,7 @@ import { readPayload } from './chunk_payload.js';
 import { bestDecoder } from './best_decoder.js';
 import type { Decoder } from './decoder.js';
 import { type Area, readDirectory } from './directory.js';
-import { FileMemory } from './file_memory.js';
+import { FileMemory } from '../base/file_memory.js';
 import { readTables } from './file_tables.js';
 import { withoutRecorded } from './folds.js';
 import { readHeader } from './header.js';

@@ -11,7 +11,7 @@ import { AreaReader } from './areas.js';
 import type { ByteSource } from './byte_source.js';
 import { bestDecoder } from './best_decoder.js';
 import { readDirectory } from './directory.js';
-import { FileMemory } from './file_memory.js';
+import { FileMemory } from '../base/file_memory.js';
 import { readHeader } from './header.js';
 import { Problems } from './problems.js';
 import { readClockSamples } from './tables.js';

@@ -7,6 +7,7 @@
 
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { maxOf } from '../base/extremes.js';
+import { FileMemory } from '../base/file_memory.js';
 import { nearlySorted } from '../base/nearly_sorted.js';
 import { addBigint, addText, addWord, HASH_SEED, toSafeInteger } from '../base/hash.js';
 import { STOPPED, type StepEvents, type StepListener } from '../model/step_events.js';
@@ -90,6 +91,7 @@ export class StepFileWriter implements StepListener {
   /** Rows of all connections: first steps, and later ones. */
   private readonly counts: [number, number] = [0, 0];
   private readonly mostRows: number;
+  private readonly memory = new FileMemory();
 
   /** `ranks`: of the job, as far as the file knows. */
   constructor(
@@ -138,12 +140,13 @@ export class StepFileWriter implements StepListener {
       const { key, rows, halved, sampledOut } = connection;
       const offset = end;
       const sorted = inOrder(rows.subarray(0, rowsOf(connection) * ROW_WIDTH));
-      const bytes = new Uint8Array(sorted.buffer, 0, sorted.byteLength);
+      const bytes = new Uint8Array(sorted.buffer, sorted.byteOffset, sorted.byteLength);
       for (let at = 0; at < bytes.length;) at += writeSync(this.fd, bytes, at);
       end += bytes.length;
       return { ...key, rows: rowsOf(connection), sampledOut, offset, halved };
     });
     closeSync(this.fd);
+    this.memory.release();
     return all;
   }
 
@@ -181,7 +184,7 @@ export class StepFileWriter implements StepListener {
       return;
     }
     const to = rowsOf(connection) * ROW_WIDTH;
-    if (to === connection.rows.length) connection.rows = withRoom(connection.rows);
+    if (to === connection.rows.length) connection.rows = this.withRoom(connection.rows);
     const { rows: pending } = connection;
     pending[to + STEP_ROW.ordinal] = op.ordinal;
     pending[to + STEP_ROW.step] = number;
@@ -196,6 +199,12 @@ export class StepFileWriter implements StepListener {
     const kind = number === 0 ? 0 : 1;
     connection.counts[kind]++;
     if (++this.counts[kind] > this.mostRows) this.halve(kind);
+  }
+
+  private withRoom(rows: Float64Array): Float64Array {
+    const larger = this.memory.doubles(2 * rows.length);
+    larger.set(rows);
+    return larger;
   }
 
   /** Halves the share of the connections with the most rows. */
@@ -223,7 +232,7 @@ export class StepFileWriter implements StepListener {
       const [source, destination] = op.isSend ? [rank, op.peer] : [op.peer, rank];
       connection = {
         key: { commId, channel: op.channel, source, destination, isSend: op.isSend },
-        rows: new Float64Array(FIRST_ROWS * ROW_WIDTH),
+        rows: this.memory.doubles(FIRST_ROWS * ROW_WIDTH),
         counts: [0, 0],
         halved: [0, 0],
         sampledOut: 0,
@@ -250,12 +259,6 @@ export class StepFileWriter implements StepListener {
 const FIRST_ROWS = 32;
 
 const rowsOf = ({ counts }: OpenConnection): number => counts[0] + counts[1];
-
-function withRoom(rows: Float64Array): Float64Array {
-  const larger = new Float64Array(2 * rows.length);
-  larger.set(rows);
-  return larger;
-}
 
 /** Keeps the share in place, in the order in which the rows came. */
 function keepShare(connection: OpenConnection, kind: 0 | 1): void {

@@ -1,11 +1,12 @@
 /**
- * Memory for what a file's areas hold. The next file uses it again. A ring is up to 64 MB. New memory for each file costs a page fault every
- * 4 KB and a full garbage collection. Together these take a quarter of the time to read a file.
+ * Memory for what is kept of one file while it is worked on: its rings, the rows of its steps. The next file uses it again. A ring is up to
+ * 64 MB. New memory for each file costs a page fault every 4 KB and a full garbage collection. Together these take a quarter of the time to
+ * read a file.
  *
  * Not for chunks: a file has any number of them, and this memory is free again only when the file is closed.
  */
 
-import { append } from '../base/extremes.js';
+import { append } from './extremes.js';
 
 /** Areas of at most this size share a buffer. */
 const SHARED = 1 << 20;
