@@ -20,7 +20,7 @@ const LAYERS = table(`
   rankfile       | base                                               |               | @bokuweb/zstd-wasm | yes
   model          | base rankfile/format                               | rankfile clocks |          | no
   runs           | base rankfile                                      | scan          |            | no
-  scan           | base rankfile model clocks/lower_hull clocks/gpu_clock clocks/gpu_votes trace/tracks/connections trace/tracks/lanes | trace/tracks | | yes
+  scan           | base rankfile model clocks/lower_hull clocks/gpu_clock clocks/gpu_votes |        |            | yes
   clocks         | base                                               | rankfile      |            | no
   clocks/evidence | base clocks model scan/step_file scan/step_sample scan/gpu_stamps  | rankfile scan runs |       | yes
   cluster        | base rankfile/format model clocks clocks/evidence runs             |               |            | no

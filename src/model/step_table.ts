@@ -9,6 +9,9 @@ import type { Op, StepPhase } from './types.js';
 /** In place of a tick, or of a size that NCCL has not reported. */
 export const NONE = -1;
 
+/** NCCL keeps at most this many steps of a connection in flight and names their slots step % 8. A power of two. */
+export const NCCL_STEPS = 8;
+
 /** Results of `find`: an unknown step, and a step that ended with its operation. */
 export const NO_STEP = -1;
 export const ENDED_STEP = -2;
@@ -21,8 +24,8 @@ const FIRST_ROWS = 256;
 /** Upper word of a place without a handle: a file's tag is never 0. */
 const NO_HANDLE = 0;
 
-/** A repeated start may mean one of this many newest steps of an operation. NCCL has 8 in flight. */
-const RECENT_STEPS = 16;
+/** A repeated start may mean one of this many newest steps of an operation. */
+const RECENT_STEPS = 2 * NCCL_STEPS;
 
 export class StepTable {
   op: Op[] = [];

@@ -4,11 +4,11 @@
  * needs.
  */
 
+import { LaneNumbers } from '../base/lane_numbers.js';
 import type { Ticks } from '../base/time.js';
 import { seenUntil } from '../model/stand_ins.js';
+import { NCCL_STEPS } from '../model/step_table.js';
 import type { Kernel, Op } from '../model/types.js';
-import { NCCL_STEPS } from '../trace/tracks/connections.js';
-import { LaneNumbers } from '../trace/tracks/lanes.js';
 import { KINDS, type CommSize, type DrawnKind, type Threads } from './drawn_size.js';
 import { QuietConnections } from './quiet_connections.js';
 import { TimeCounter, type TimeCounts } from './time_counts.js';

@@ -1,6 +1,6 @@
 /** How much of each kind a file's trace contains. */
 
-import type { Detail } from '../trace/tracks/selection.js';
+import type { Detail } from '../model/detail.js';
 import type { TimeCounts } from './time_counts.js';
 
 /** The kinds of things that are drawn, with the depth of detail of each. */

@@ -14,7 +14,8 @@
 import { commKey } from '../model/identity.js';
 import type { ClusterComm } from '../cluster/types.js';
 import type { TraceNs } from '../base/time.js';
-import { type Detail, type DrawPlan, type Window, type Windows } from './tracks/selection.js';
+import type { Detail } from '../model/detail.js';
+import type { DrawPlan, Window, Windows } from './tracks/selection.js';
 import { added, clusterSize, fits, sizeOf, type Budget, type Size, type SizedFile } from './budget.js';
 import type { Scope } from './selection.js';
 

@@ -9,7 +9,8 @@ import { UsageError } from '../base/errors.js';
 import { hex64 } from '../base/hex.js';
 import { closest } from '../base/nearest.js';
 import type { TraceNs } from '../base/time.js';
-import { ALWAYS, type Detail, type Window } from './tracks/selection.js';
+import type { Detail } from '../model/detail.js';
+import { ALWAYS, type Window } from './tracks/selection.js';
 import { isInRanges, rangesOf, rangesText, type RankRange, type AskedTime, utcText } from './asked_times.js';
 
 /** If all fields are absent: everything that the budget allows. */

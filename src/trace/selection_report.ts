@@ -1,6 +1,7 @@
 /** Counts what was selected and left out, for the report, the summary and the trace's attributes. */
 
-import { DETAILS, type Detail, type DrawPlan, type Window } from './tracks/selection.js';
+import { DETAILS, type Detail } from '../model/detail.js';
+import type { DrawPlan, Window } from './tracks/selection.js';
 import type { Size } from './budget.js';
 import { timeText, secondsText } from './commands.js';
 import type { ConvertResult } from './convert.js';

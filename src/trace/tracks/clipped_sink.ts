@@ -10,7 +10,8 @@
 
 import { assert } from '../../base/assert.js';
 import type { TraceNs } from '../../base/time.js';
-import { ALWAYS, type Detail, type Window, type Windows } from './selection.js';
+import type { Detail } from '../../model/detail.js';
+import { ALWAYS, type Window, type Windows } from './selection.js';
 import type { SliceExtra, SliceRef, TrackRef, TrackSink, TrackSpec } from './sink.js';
 import { StepSlices, StepsOneByOne } from './step_slices.js';
 

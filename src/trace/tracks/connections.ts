@@ -4,17 +4,16 @@
  */
 
 import type { Hash64 } from '../../base/hash.js';
+import { LaneNumbers } from '../../base/lane_numbers.js';
 import type { TraceNs } from '../../base/time.js';
 import type { Op } from '../../model/types.js';
+import { NCCL_STEPS } from '../../model/step_table.js';
 import { COMM_ORDER, type CommGroups } from './comm_groups.js';
 import type { TrackContext } from './context.js';
 import { transfersOf } from '../../model/identity.js';
-import { LaneNumbers, Lanes, laneName } from './lanes.js';
+import { Lanes, laneName } from './lanes.js';
 import { peerName, rankName, titleOf, type RankNames } from './rank_names.js';
 import type { TrackRef } from './sink.js';
-
-/** NCCL keeps at most this many steps of a connection in flight and names their slots step % 8. A power of two. */
-export const NCCL_STEPS = 8;
 
 /** A step slot. */
 export interface Slot {

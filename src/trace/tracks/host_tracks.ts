@@ -15,7 +15,8 @@ import { RANK_ORDER } from './comm_groups.js';
 import type { TrackContext } from './context.js';
 import { hostArgs, hostName } from './host_labels.js';
 import { copyCorrelation } from '../../model/identity.js';
-import { laneName, LaneNumbers } from './lanes.js';
+import { LaneNumbers } from '../../base/lane_numbers.js';
+import { laneName } from './lanes.js';
 import type { Args, SliceRef, TrackRef } from './sink.js';
 
 interface OpenSpan {

@@ -10,7 +10,7 @@ import type { Op } from '../../model/types.js';
 import type { Changes, Counting } from './changes.js';
 import { RANK_ORDER } from './comm_groups.js';
 import type { TrackContext } from './context.js';
-import type { Detail } from './selection.js';
+import type { Detail } from '../../model/detail.js';
 import type { DueEnds } from './due_ends.js';
 import { titleOf } from './rank_names.js';
 import { SampledCounter } from './sampled_counter.js';

@@ -4,10 +4,7 @@
  */
 
 import type { TraceNs } from '../../base/time.js';
-
-/** Depths: collectives and calls of the host ('coll'), NCCL's work on channels by proxy and kernel ('op'), single transfers ('step'). */
-export const DETAILS = ['coll', 'op', 'step'] as const;
-export type Detail = (typeof DETAILS)[number];
+import { DETAILS, type Detail } from '../../model/detail.js';
 
 /** [from, to] in trace time, whole ns; without limits: -Infinity, Infinity. */
 export interface Window {

@@ -13,7 +13,7 @@
 
 import type { TraceNs } from '../../base/time.js';
 import type { FlowId } from '../../model/identity.js';
-import type { Detail } from './selection.js';
+import type { Detail } from '../../model/detail.js';
 import type { StepSlices } from './step_slices.js';
 
 export type { FlowId };
