@@ -89,6 +89,8 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
       const planned = planTrace(studied, options);
       const jobs = convertJobs(studied, planned.drawing, folder, options.output, planned.layout);
       const blocks = await convertAll(workers, jobs, studied, options);
+      // The last step needs the memory that the threads keep.
+      await workers.close();
       const delivery = { place, output, permission, interrupt, stdout };
       const problems = shownAs(found.problems, studied.aliases);
       return finishTrace(planned, blocks, contentOf(blockPaths(jobs)), delivery, folder, {

@@ -42,6 +42,8 @@ export async function study(
   options: StudyOptions,
 ): Promise<Study> {
   const scanned = await scanRun(workers, files, folder, options);
+  // Threads that have no more work would keep their memory while the ranks are joined.
+  if (options.readsTwice !== true) await workers.close();
   return studyScanned(scanned, options, (alive) => stillAlive(scanned.run, alive, scanned.sources));
 }
 
