@@ -1,12 +1,12 @@
 /** The map of an aligned domain: a segment per span, and one before and one after if the recording is longer. */
 
-import { maxOf, minOf } from '../base/extremes.js';
+import { maxOf } from '../base/extremes.js';
 import { localNs } from '../base/time.js';
 import type { Alignment } from './alignment.js';
 import { MAX_RATE } from './arc_limit.js';
 import type { ClockSegment } from './clock_map.js';
-import { clocksAt, correctionIn } from './clock_parts.js';
-import { correctionAt, knotTime, pieceAt } from './corrections.js';
+import { apartAt, clocksAt, correctionIn } from './clock_parts.js';
+import { knotTime, pieceAt } from './corrections.js';
 
 /** The alignment by traffic, and its coarse axis. */
 export interface TrafficClocks {
@@ -59,14 +59,13 @@ type Bounds = Pick<ClockSegment, 'hardBound' | 'bound99'>;
 
 /** While the counter jumps, times before and after the jump cannot be distinguished. */
 function boundsWithin(alignment: Alignment, domain: number, from: number, to: number): Bounds {
-  const { knots, spans, corrections, references } = alignment;
+  const { spans, references } = alignment;
   const middle = (from + to) / 2;
   const span = pieceAt(spans, middle);
   const beyond = Math.max(0, spans.first - from, to - knotTime(spans, spans.count - 1));
   const clocks = clocksAt(alignment.parts[domain]!, middle);
   const bounds = clocks.map(({ clock }) => boundsOf(alignment, clock, references[domain]!, span, beyond));
-  const places = clocks.map(({ clock }) => correctionAt(knots, corrections[clock]!, middle));
-  const jump = maxOf(places) - minOf(places);
+  const jump = apartAt(alignment, alignment.parts[domain]!, middle);
   return {
     hardBound: jump + maxOf(bounds.map(({ hardBound }) => hardBound)),
     bound99: jump + maxOf(bounds.map(({ bound99 }) => bound99)),

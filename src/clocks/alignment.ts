@@ -19,7 +19,7 @@ import { delaysOf, estimate, type Estimate } from './estimate.js';
 import { isCertain, NARROWEST_WINDOW_NS, type EdgeEvidence } from './evidence.js';
 import { groupReferences } from './graph.js';
 import { PieceHulls } from './edge_hulls.js';
-import { findJump, type Jump, type JumpsSeen } from './jumps.js';
+import { findJump, findJumpOf, type Jump, type JumpsSeen } from './jumps.js';
 import { linksOf } from './links.js';
 import { project } from './projection.js';
 import type { Interval } from './readings.js';
@@ -108,6 +108,7 @@ export function align(
     used = used.filter((edge) => !isOut(edge));
     certain = certain.filter((edge) => !isOut(edge));
   };
+  const most = perNs(options.wanderPpmPerMinute);
   for (let round = 0; ;) {
     const isPart = (clock: number): boolean => clock >= domains || parts[clock]!.length > 1;
     const references = groupReferences(clocks, used, isPart);
@@ -144,7 +145,6 @@ export function align(
     let found = attempt.culprits;
     if (found.length === 0) {
       const { guess, pieces, tooSmall } = attempt;
-      const most = perNs(options.wanderPpmPerMinute);
       const bounds = withTooSmall(
         sureBounds(references, guess, used, certain, pieces, most),
         tooSmall,
@@ -153,7 +153,7 @@ export function align(
       if (bounds.contradiction === null) return finish(references, guess, bounds, options, culprits, parts);
       found = [bounds.contradiction];
     }
-    const { jump } = findJump(clocks, attempt.guess.links, perNs(options.wanderPpmPerMinute), hostsOf(found));
+    const jump = findJumpOf(hostsOf(found), clocks, attempt.guess.links, most);
     if (jump !== null && jumps < MOST_JUMPS) {
       splitAt(jump);
       continue;

@@ -13,22 +13,26 @@ export interface ClockPart {
   readonly clock: number;
   readonly from: number;
   readonly to: number;
+  /** By how much the counter jumped before this part, ns. */
+  readonly jump: number;
 }
 
 /** A clock of a domain that did not jump. */
-export const wholeClock = (clock: number): readonly ClockPart[] => [{ clock, from: -Infinity, to: Infinity }];
+export const wholeClock = (clock: number): readonly ClockPart[] => [
+  { clock, from: -Infinity, to: Infinity, jump: 0 },
+];
 
 /** The parts of a domain after its part `clock` jumped. The part keeps its number before the jump, and is `next` after it. */
 export function splitParts(
   parts: readonly ClockPart[],
-  { clock, from, to }: Jump,
+  { clock, from, to, jump }: Jump,
   next: number,
 ): ClockPart[] {
   return parts.flatMap((part) =>
     part.clock === clock
       ? [
           { ...part, to: from },
-          { clock: next, from: to, to: part.to },
+          { clock: next, from: to, to: part.to, jump },
         ]
       : [part],
   );
@@ -74,6 +78,21 @@ export function clocksAt(parts: readonly ClockPart[], time: number): readonly Cl
     parts.findLastIndex(({ from }) => from <= time),
   );
   return parts.slice(at, time <= parts[at]!.to ? at + 1 : at + 2);
+}
+
+/**
+ * How far the clocks of a domain are apart at a time of its own, ns. During a jump at least as far as the counter jumped: if it jumped back
+ * soon, its clocks before and behind are the same, and no messages show the time between.
+ */
+export function apartAt(
+  { knots, corrections }: { readonly knots: Knots; readonly corrections: readonly Float64Array[] },
+  parts: readonly ClockPart[],
+  time: number,
+): number {
+  const [part, next] = clocksAt(parts, time) as [ClockPart, ClockPart | undefined];
+  if (next === undefined) return 0;
+  const at = ({ clock }: ClockPart): number => correctionAt(knots, corrections[clock]!, time);
+  return Math.max(Math.abs(next.jump), Math.abs(at(next) - at(part)));
 }
 
 /** A domain's correction at a time of its own. During the jump it goes from one part's correction to the next one's. */

@@ -21,20 +21,35 @@ export interface Steps {
   readonly usual: number;
   /** The most that a rate change of 1/ns adds to it, ns². */
   readonly bend: Float64Array;
+  /** So many minima on either side are compared, if there are as many. */
+  readonly beside: number;
   /** The line before the step goes through this at the minimum. */
   readonly level: Float64Array;
   readonly slope: Float64Array;
 }
 
-/** Messages per minimum. The number is larger if there are too many messages to examine. */
-const PAIRS = 5;
 /** Minima on each side, at least and at most. */
 const LEAST_BESIDE = 2;
 const MOST_BESIDE = 24;
 
-/** `most`: about this many minima. `curvature`: of a step's bend, 1/ns. `clear`: standard errors that prove a step. */
-export function stepsOf(link: Link, most: number, curvature: number, clear: number): Steps {
-  const { times, delays } = minimaOf(link, most);
+/** How minima are chosen and compared. */
+export interface StepSearch {
+  /** Messages per minimum. The number is larger if there are too many messages to examine. */
+  readonly pairs: number;
+  /** A link with few messages has this many minima, each of fewer messages. Still fewer messages show no step. 0: no fewer messages. */
+  readonly leastMinima: number;
+  /** About this many minima at most. */
+  readonly most: number;
+  /** Of a step's bend, 1/ns. */
+  readonly curvature: number;
+  /** Standard errors that prove a step. */
+  readonly clear: number;
+}
+
+export function stepsOf(link: Link, { pairs, leastMinima, most, curvature, clear }: StepSearch): Steps {
+  const few = Math.floor(link.edge.pairs / leastMinima);
+  const own = few === 0 ? pairs : Math.min(pairs, few);
+  const { times, delays } = minimaOf(link, Math.max(own, link.edge.pairs / most));
   const count = times.length;
   const empty = (): Float64Array => new Float64Array(count);
   const steps = {
@@ -47,6 +62,7 @@ export function stepsOf(link: Link, most: number, curvature: number, clear: numb
     level: empty(),
     slope: empty(),
     usual: link.spread,
+    beside: LEAST_BESIDE,
   };
   if (count < 2 * LEAST_BESIDE) return steps;
   const beside = besideOf(times, link.spread, curvature, clear);
@@ -64,7 +80,7 @@ export function stepsOf(link: Link, most: number, curvature: number, clear: numb
   const inner = steps.scatter.slice(LEAST_BESIDE, count - LEAST_BESIDE + 1).sort();
   // A jump raises the scatter of the minima near it. In a short run these are half of the minima.
   const middle = inner.length > SHORT * beside ? inner[inner.length >> 1]! : 0;
-  return { ...steps, usual: Math.max(middle, QUIET * inner[inner.length >> 2]!) };
+  return { ...steps, beside, usual: Math.max(middle, QUIET * inner[inner.length >> 2]!) };
 }
 
 /** Factor from the lower quartile of scatters, each of few minima, to the usual scatter. */
@@ -86,8 +102,7 @@ function besideOf(times: Float64Array, scatter: number, curvature: number, clear
 }
 
 /** Least delays of some messages each. */
-function minimaOf({ edge, lines, stretchNs, first }: Link, most: number) {
-  const pairs = Math.max(PAIRS, edge.pairs / most);
+function minimaOf({ edge, lines, stretchNs, first }: Link, pairs: number) {
   const rough = leastOfCells(edge, pairs, (_, time) => {
     const line = lines[Math.floor((time - first) / stretchNs)];
     return line?.times.length === 2 ? slopeOf(line.times, line.delays, 0) : 0;

@@ -5,9 +5,9 @@
  */
 
 import { median } from '../base/median.js';
-import { isWire } from './evidence.js';
+import { isWire, wireOf } from './evidence.js';
 import { FLOOR_SIGMA_NS, type Link } from './links.js';
-import { stepsOf, type Steps } from './delay_steps.js';
+import { stepsOf, type Steps, type StepSearch } from './delay_steps.js';
 
 export interface Jump {
   readonly clock: number;
@@ -18,6 +18,8 @@ export interface Jump {
   readonly to: number;
   /** Against the others, ns. */
   readonly jump: number;
+  /** Its size, as a multiple of the smallest jump that would be seen. */
+  readonly clearness: number;
 }
 
 /** A link as one of its ends sees it, by that end's own time: delays to the end, and negated delays from it. A jump raises both. */
@@ -36,6 +38,8 @@ interface Step {
   /** Standard error, and the largest step that declared bends can add. */
   readonly error: number;
   readonly bend: number;
+  /** The part of the error that is not scatter: the error if minima scattered by 1 ns. */
+  readonly gain: number;
 }
 
 /**
@@ -45,6 +49,10 @@ interface Step {
 const CLEAR = 7;
 /** The same limit for a host that pairs contradict, because something happened to its clock. */
 const CLEAR_OF_SUSPECT = 3.5;
+/** Messages per minimum, so that one of them hardly waited. Near an end of the run each message of a suspect counts. */
+const PAIRS = 5;
+/** Links with fewer messages have minima of fewer messages. Otherwise nothing would say how large a jump of theirs stays unseen. */
+const FEW_MINIMA = 8;
 /** One link may differ from what all links show by this many standard errors, or by this part of the step. */
 const AGREES = 4;
 const AGREES_PART = 0.3;
@@ -62,22 +70,48 @@ export interface JumpsSeen {
   readonly tooSmall: readonly (number | null)[];
 }
 
-/**
- * `curvature`: most that one clock's rate changes, 1/ns. `suspects`: pairs contradict one of these clocks, so no other clock is examined.
- */
-export function findJump(
+/** `curvature`: most that one clock's rate changes, 1/ns. */
+export function findJump(clocks: number, links: readonly Link[], curvature: number): JumpsSeen {
+  return search(clocks, links, curvature, { pairs: PAIRS, leastMinima: FEW_MINIMA, clear: CLEAR });
+}
+
+/** A jump of one of the `suspects`: pairs contradict one of these clocks. */
+export function findJumpOf(
+  suspects: readonly number[],
   clocks: number,
   links: readonly Link[],
   curvature: number,
-  suspects?: readonly number[],
+): Jump | null {
+  const found = (pairs: number, clear: number): Jump | null =>
+    search(clocks, links, curvature, { pairs, leastMinima: 0, clear, suspects }).jump;
+  const few = found(PAIRS, CLEAR_OF_SUSPECT);
+  // Messages one by one scatter more wildly than the least of several.
+  const each = found(1, CLEAR);
+  if (!few || !each) return few ?? each ?? null;
+  return few.clearness >= each.clearness ? few : each;
+}
+
+interface Search extends Pick<StepSearch, 'pairs' | 'leastMinima' | 'clear'> {
+  /** No other clock is examined. */
+  readonly suspects?: readonly number[];
+}
+
+function search(
+  clocks: number,
+  links: readonly Link[],
+  curvature: number,
+  { pairs, leastMinima, clear, suspects }: Search,
 ): JumpsSeen {
-  const clear = suspects === undefined ? CLEAR : CLEAR_OF_SUSPECT;
   const wires = links.filter(({ edge }) => isWire(edge));
+  const mayHave = (clock: number): boolean => suspects?.includes(clock) ?? true;
   const most = Math.max(LEAST_PER_LINK, MOST_MINIMA / Math.max(1, wires.length));
   const views = Array.from({ length: clocks }, (): View[] => []);
-  const all = wires.map((link) => stepsOf(link, most, 2 * curvature, clear));
-  const usual = usualScatters(wires, all);
-  wires.forEach((link, i) => {
+  const examined = wires.filter(({ edge }) => mayHave(edge.from) || mayHave(edge.to));
+  const all = examined.map((link) =>
+    stepsOf(link, { pairs, leastMinima, most, curvature: 2 * curvature, clear }),
+  );
+  const usual = usualScatters(examined, all);
+  examined.forEach((link, i) => {
     const steps = all[i]!;
     const scatter = Math.max(FLOOR_SIGMA_NS, steps.usual, usual.get(link.like)!);
     const { times, delays } = steps;
@@ -87,14 +121,16 @@ export function findJump(
   });
   const tooSmall: (number | null)[] = [];
   const found = views.flatMap((view, clock) => {
-    const mayHave = suspects?.includes(clock) ?? true;
-    const places = (mayHave ? placesOf(view) : []).flatMap(
+    const places = (mayHave(clock) ? placesOf(view) : []).flatMap(
       (at) => placeAt(view, at, 2 * curvature, clear) ?? [],
     );
-    tooSmall.push(median(places.map(({ least }) => least)) ?? null);
-    let clearest: Place | null = null;
-    for (const place of places)
-      if (place.isJump && place.clearness > (clearest?.clearness ?? 1)) clearest = place;
+    const least = leastJumps(places, clear);
+    tooSmall.push(median([...least]) ?? null);
+    let clearest: (Place & { clearness: number }) | null = null;
+    for (const [i, place] of places.entries()) {
+      const clearness = Math.abs(place.jump) / least[i]!;
+      if (place.isJump && clearness > (clearest?.clearness ?? 1)) clearest = { ...place, clearness };
+    }
     return clearest === null ? [] : [{ ...clearest, clock }];
   });
   const largest = found.reduce((size, { jump }) => Math.max(size, Math.abs(jump)), 0);
@@ -103,9 +139,9 @@ export function findJump(
     .filter(({ jump }) => Math.abs(jump) >= largest / 2)
     .sort((a, b) => b.peers - a.peers || b.clearness - a.clearness);
   if (!first) return { jump: null, tooSmall };
-  const { clock, at, jump } = first;
-  const other = onlyPeer(views, clock);
-  return { jump: { clock, other, ...narrowed(views[clock]!, at, jump), jump }, tooSmall };
+  const { clock, at, jump, clearness } = first;
+  const other = onlyPeer(wires, clock);
+  return { jump: { clock, other, ...narrowed(views[clock]!, at, jump), jump, clearness }, tooSmall };
 }
 
 /** The median scatter of the links of each likeness. */
@@ -136,12 +172,19 @@ function placesOf(view: readonly View[]): number[] {
 /** Where a clock may have jumped. */
 interface Place {
   readonly at: number;
+  /** When the minima before and after it were sent that were compared. */
+  readonly from: number;
+  readonly to: number;
   readonly jump: number;
-  /** A smaller jump would not be seen, ns. */
-  readonly least: number;
-  /** How clearly the jump shows. */
-  readonly clearness: number;
-  /** All links agree, in both directions. */
+  /** Standard error of the jump, ns. */
+  readonly error: number;
+  /** How large a jump bends can make, ns. */
+  readonly bend: number;
+  /** The error if minima scattered by 1 ns. */
+  readonly gain: number;
+  /** Half of the distance between what both directions show. A jump shows in both of them equally. */
+  readonly apart: number;
+  /** The jump is clear, and all links agree, in both directions. */
   readonly isJump: boolean;
   /** Clocks that it shows against. */
   readonly peers: number;
@@ -152,6 +195,7 @@ function placeAt(view: readonly View[], at: number, curvature: number, clear: nu
   const sides = { in: new Mean(), out: new Mean(), both: new Mean() };
   const seen: Step[] = [];
   const peers = new Set<number>();
+  let [from, to] = [at, at];
   for (const { link, inward, times, steps, scatter } of view) {
     const i = indexBehind(times, at);
     if (i === times.length || steps.gain[i] === 0) continue;
@@ -159,8 +203,11 @@ function placeAt(view: readonly View[], at: number, curvature: number, clear: nu
       step: (inward ? 1 : -1) * steps.step[i]!,
       error: Math.max(scatter, steps.scatter[i]!) * steps.gain[i]!,
       bend: curvature * steps.bend[i]!,
+      gain: steps.gain[i]!,
     };
     seen.push(step);
+    from = Math.min(from, times[Math.max(0, i - steps.beside)]!);
+    to = Math.max(to, times[Math.min(times.length, i + steps.beside) - 1]!);
     peers.add(inward ? link.edge.from : link.edge.to);
     sides.both.add(step);
     (inward ? sides.in : sides.out).add(step);
@@ -169,15 +216,38 @@ function placeAt(view: readonly View[], at: number, curvature: number, clear: nu
   const { step: jump } = sides.both;
   // Both directions must show it. In one direction, messages that wait look like a step.
   const error = Math.hypot(sides.in.error, sides.out.error) / 2;
-  const least = clear * error + (sides.in.bend + sides.out.bend) / 2 + LEAST_JUMP_NS;
-  const clearness = Math.abs(jump) / least;
+  const bend = (sides.in.bend + sides.out.bend) / 2;
   const agrees = (one: Step): boolean =>
     Math.abs(one.step - jump) <= Math.max(AGREES_PART * Math.abs(jump), AGREES * one.error + one.bend);
   const isSide = (side: Step): boolean =>
     agrees(side) && side.step * Math.sign(jump) >= AGREES_PART * Math.abs(jump);
-  const isJump = clearness > 1 && isSide(sides.in) && isSide(sides.out) && seen.every(agrees);
-  return { at, jump, least, clearness, isJump, peers: peers.size };
+  const isClear = Math.abs(jump) > leastJump({ error, bend }, clear);
+  const isJump = isClear && isSide(sides.in) && isSide(sides.out) && seen.every(agrees);
+  const apart = (sides.in.step - sides.out.step) / 2;
+  const gain = Math.hypot(sides.in.gain, sides.out.gain) / 2;
+  return { at, from, to, jump, error, bend, gain, apart, isJump, peers: peers.size };
 }
+
+const leastJump = ({ error, bend }: Pick<Place, 'error' | 'bend'>, clear: number): number =>
+  clear * error + bend + LEAST_JUMP_NS;
+
+/**
+ * By place: a smaller jump would not be seen, ns. Messages may wait either hardly or long. Then most minima scatter little, but several in
+ * a row may have waited long, which looks like a step of one link. So minima scatter at least as much as both directions differ elsewhere,
+ * where no jump was seen.
+ */
+function leastJumps(places: readonly Place[], clear: number): Float64Array {
+  const jumps = places.filter(({ isJump }) => isJump);
+  const quiet = places.filter(({ from, to }) => !jumps.some(({ at }) => from < at && at < to));
+  const squares = quiet.reduce((sum, { apart, gain }) => sum + (apart / gain) ** 2, 0);
+  const scatter = quiet.length < LEAST_QUIET ? 0 : Math.sqrt(squares / quiet.length);
+  return Float64Array.from(places, ({ error, bend, gain }) =>
+    leastJump({ error: Math.max(error, scatter * gain), bend }, clear),
+  );
+}
+
+/** Fewer places show no usual distance. */
+const LEAST_QUIET = 8;
 
 /** The first that is later than `at`. */
 function indexBehind(times: Float64Array, at: number): number {
@@ -195,13 +265,15 @@ class Mean implements Step {
   private sum = 0;
   private errors = 0;
   private bends = 0;
+  private gains = 0;
 
-  add({ step, error, bend }: Step): void {
+  add({ step, error, bend, gain }: Step): void {
     const weight = 1 / (error * error + bend * bend);
     this.weights += weight;
     this.sum += weight * step;
     this.errors += (weight * error) ** 2;
     this.bends += weight * bend;
+    this.gains += (weight * gain) ** 2;
   }
 
   get isEmpty(): boolean {
@@ -219,14 +291,21 @@ class Mean implements Step {
   get bend(): number {
     return this.bends / this.weights;
   }
+
+  get gain(): number {
+    return Math.sqrt(this.gains) / this.weights;
+  }
 }
 
-/** The clock's only peer, if it has no other peer itself; null: none. */
-function onlyPeer(views: readonly (readonly View[])[], clock: number): number | null {
+/** The only peer of the clock's domain, if it has no other peer itself; null: none. A counter that jumped before is still one peer. */
+function onlyPeer(wires: readonly Link[], clock: number): number | null {
+  const ends = wires.map(({ edge }) => ({ ...wireOf(edge), edge }));
+  const own = ends.find(({ edge }) => edge.from === clock || edge.to === clock)!;
+  const domain = own.edge.from === clock ? own.from : own.to;
   const peersOf = (of: number): number[] => [
-    ...new Set(views[of]!.map(({ link, inward }) => (inward ? link.edge.from : link.edge.to))),
+    ...new Set(ends.flatMap(({ from, to }) => (from === of ? [to] : to === of ? [from] : []))),
   ];
-  const [peer, ...others] = peersOf(clock);
+  const [peer, ...others] = peersOf(domain);
   return others.length === 0 && peersOf(peer!).length === 1 ? peer! : null;
 }
 

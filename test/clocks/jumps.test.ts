@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Alignment } from '../../src/clocks/alignment.js';
 import { judge } from '../support/judged_run.js';
-import type { Simulation } from '../support/simulated_links.js';
+import type { Random, Simulation } from '../support/simulated_links.js';
 import { sineOf, TOPOLOGIES, type NamedWander, type TopologyName } from '../support/topologies.js';
 
 const HOST = 1;
@@ -63,6 +63,18 @@ describe('a jump', () => {
     },
   );
 
+  it.each(NAMES)(
+    '%s: of 100 or 200 us breaks no hard bound where each size has a dozen messages',
+    (topology) => {
+      for (const ns of [100e3, 200e3]) {
+        const run = { ...MINUTE, perMinute: 40, topology, wander: jumping(ns) };
+        const change = (): Partial<Simulation> => ({ sizes: [4096, 65_536, 300_000] });
+        const { hardMisses } = judge({ ...run, change }, 3, false);
+        expect(hardMisses).toBe(0);
+      }
+    },
+  );
+
   it.each(NAMES)('%s: of 500 us is named in 40 s without messages, and with few messages', (topology) => {
     for (const run of [
       { perMinute: 40, seconds: 60 },
@@ -102,7 +114,56 @@ describe('a jump', () => {
   });
 });
 
+describe('a jump with few messages on one side of it', () => {
+  const jumpsAt = (...jumps: readonly (readonly [at: number, ns: number])[]): NamedWander => ({
+    name: 'jumps',
+    ppmPerMinute: 0.1,
+    of: () => (host, time) => jumps.reduce((sum, [at, ns]) => sum + (host === HOST && time > at ? ns : 0), 0),
+  });
+
+  // Once a second is too seldom: two beacons lie on the short side.
+  it.each(
+    NAMES.filter((name) => name !== 'beacons only').flatMap((name) =>
+      [2e9, 58e9].map((at) => [name, at] as const),
+    ),
+  )('%s: after %d ns of a minute', (topology, at) => {
+    const wander = jumpsAt([at, 500e3]);
+    const { alignments, givenUp, hardMisses } = judge({ ...MINUTE, topology, wander }, 2, false, 300);
+    for (const { culprits } of alignments)
+      expect(culprits).toMatchObject([{ what: 'clock-jump', isSplit: true }]);
+    expect([givenUp, hardMisses]).toEqual([0, 0]);
+  });
+
+  it.each(['ring, credits', 'ring, tree', 'star', 'pipeline', 'all to all'] as const)(
+    '%s: there, and back after four seconds',
+    (topology) => {
+      const wander = jumpsAt([27e9, 500e3], [31e9, -500e3]);
+      const { alignments, givenUp, hardMisses } = judge({ ...MINUTE, topology, wander }, 2, false, 300);
+      for (const { culprits } of alignments)
+        expect(culprits.map(({ what }) => what)).toEqual(['clock-jump', 'clock-jump']);
+      expect([givenUp, hardMisses]).toEqual([0, 0]);
+    },
+  );
+
+  it('of two hosts alone: each jump names both, because either may have jumped', () => {
+    const wander = jumpsAt([18e9, 500e3], [42e9, -300e3]);
+    const { alignments } = judge({ ...MINUTE, topology: 'pair', wander }, 3, false);
+    for (const { culprits } of alignments) {
+      expect(culprits).toHaveLength(2);
+      for (const culprit of culprits)
+        expect(culprit.what === 'clock-jump' && [culprit.domain, culprit.other].sort()).toEqual([0, 1]);
+    }
+  });
+});
+
 describe('no jump is reported', () => {
+  it.each(['ring', 'star', 'pair'] as const)('%s: if four messages of five wait for 30 us', (topology) => {
+    const waiting = (random: Random): number => (random() < 0.2 ? 0 : 30e3) + 400 * random();
+    const run = { ...MINUTE, seconds: 40, perMinute: 200, topology, wander: jumping(0) };
+    const { alignments } = judge({ ...run, change: () => ({ waiting, sizes: [8192, 65_536] }) }, 20, false);
+    for (const { culprits } of alignments) expect(culprits).toEqual([]);
+  });
+
   it.each(NAMES)('%s: of clocks that swing by 3 ppm a minute every minute', (topology) => {
     const { alignments } = judge({ ...MINUTE, topology, wander: sineOf(3, 60) }, 3, false);
     for (const { culprits } of alignments) expect(culprits).toEqual([]);

@@ -4,8 +4,8 @@
  */
 
 import type { Alignment } from '../../src/clocks/alignment.js';
-import { clocksAt, correctionIn } from '../../src/clocks/clock_parts.js';
-import { correctionAt, knotTime, pieceAt } from '../../src/clocks/corrections.js';
+import { apartAt, clocksAt, correctionIn } from '../../src/clocks/clock_parts.js';
+import { knotTime, pieceAt } from '../../src/clocks/corrections.js';
 import { EdgeCollector, sizeClass, type EdgeEvidence, type EvidenceKind } from '../../src/clocks/evidence.js';
 
 export type Random = () => number;
@@ -50,6 +50,8 @@ export interface Simulation {
   readonly wander?: (host: number, time: number) => number;
   /** Changes a pair on its way into the evidence; null: lost. */
   readonly tamper?: (link: SimulatedLink, time: number, delay: number) => number | null;
+  /** How long a message waits, ns; default: a third hardly, most for tens of µs. */
+  readonly waiting?: (random: Random) => number;
   readonly maxWindows?: number;
 }
 
@@ -83,7 +85,7 @@ export function simulate(simulation: Simulation): SimulatedRun {
 }
 
 function messages(
-  { seconds, perMinute, sizes = SMALL_SIZES, tamper, maxWindows }: Simulation,
+  { seconds, perMinute, sizes = SMALL_SIZES, tamper, waiting = oftenWaiting, maxWindows }: Simulation,
   link: SimulatedLink,
   random: Random,
   clock: SimulatedRun['clock'],
@@ -111,7 +113,7 @@ function messages(
 }
 
 /** A third of the messages wait hardly at all, most wait for tens of µs, some much longer. In ns. */
-function waiting(random: Random): number {
+function oftenWaiting(random: Random): number {
   const kind = random();
   const exponential = (mean: number): number => -mean * Math.log(1 - random());
   if (kind < 0.3) return 50 + exponential(1000);
@@ -203,12 +205,10 @@ function checkPair(
   const clocks = (host: number): number[] =>
     clocksAt(alignment.parts[host]!, run.clock(host, time)).map(({ clock }) => clock);
   const sides = clocks(a).flatMap((x) => clocks(b).map((y) => [x, y] as const));
-  const jumped = [a, b].reduce((sum, host) => {
-    const places = clocks(host).map((clock) =>
-      correctionAt(alignment.knots, alignment.corrections[clock]!, time),
-    );
-    return sum + Math.max(...places) - Math.min(...places);
-  }, 0);
+  const jumped = [a, b].reduce(
+    (sum, host) => sum + apartAt(alignment, alignment.parts[host]!, run.clock(host, time)),
+    0,
+  );
   const error = aligned(b) - aligned(a);
   const hards = sides.map(([x, y]) => hardOfPair(alignment, x, y, pieceAt(alignment.spans, time)));
   const below = jumped + Math.max(...hards.map((hard) => hard.below));
