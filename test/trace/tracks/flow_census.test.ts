@@ -44,3 +44,20 @@ it('draws nothing between different operations or to a missing end', () => {
   const other = census(false, [0, 1], { hi: 1, lo: 3 << 12 });
   expect(countArrows([census(true, [0, 1]).all(), other.all()])).toBe(0);
 });
+
+it('counts the arrows of many operations, whatever their hashes are', () => {
+  const step = fc.integer({ min: 0, max: 6 });
+  const end = fc.record({ lo: fc.integer({ min: 0, max: 5 }), sends: fc.boolean(), step });
+  fc.assert(
+    fc.property(fc.uniqueArray(end, { maxLength: 60, selector: (one) => JSON.stringify(one) }), (all) => {
+      const flows = new FlowCensus();
+      // Their low bits may be equal, and an operation may have several rows.
+      for (const { lo, sends, step } of all)
+        flows.step(flows.begin({ hi: lo >> 1, lo: (lo << 12) >>> 0 }, sends), step);
+      const isSent = (lo: number, step: number): boolean =>
+        all.some((one) => one.sends && one.lo === lo && one.step === step);
+      const expected = all.filter(({ lo, sends, step }) => !sends && isSent(lo, step)).length;
+      expect(countArrows([flows.all()])).toBe(expected);
+    }),
+  );
+});
