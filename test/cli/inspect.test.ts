@@ -137,7 +137,7 @@ describe('inspect', () => {
     const lines = out.split('\n').filter((line) => /chunk|ring|steps|host /.test(line));
     expect(lines.join('\n')).toMatchInlineSnapshot(`
       "  host       node000
-        chunks     4, 3 compressed, 4.7 KiB of slots in 1.6 KiB; 3 older ones dropped
+        chunks     4, 3 compressed, 4.7 KiB of slots in 1.4 KiB; 3 older ones dropped
         rings (lost: in slots)
           ring  class  records     from     last  overwritten  torn  copy  folded
              0  steps      151  0.149 s  0.299 s            0     0     0       0
