@@ -12,7 +12,7 @@ const { folder, remove } = temporaryFolder();
 afterAll(remove);
 
 /** If the load of this machine changes in mid-run, collectives are slower since then, and the report rightly says so: record again. */
-const RECORD_AGAIN = { retry: 3 };
+const RECORD_AGAIN = { retry: 6 };
 
 let recordings = 0;
 
@@ -110,10 +110,12 @@ it('a slow NIC in a ring: what it sends and what it receives', RECORD_AGAIN, asy
   // The network buffers what rank 1 sends, so only the time until arrival shows the slow way in.
   const slow = new Map(slowLinks.map(({ link, by }) => [links[link]!.source, by]));
   expect(slow.get(1)).toBe('arrival');
-  for (const { onTheWay, source } of links) {
-    expect(onTheWay).toMatchObject({ transfers: 20, boundNs: 0 });
-    expect(onTheWay!.meanNs > 1e6).toBe(source === 1 || source === 2);
-  }
+  for (const { onTheWay } of links) expect(onTheWay).toMatchObject({ transfers: 20, boundNs: 0 });
+  // Some 13 ms; how long the others take depends on the load of this machine.
+  const isSlow = ({ source }: (typeof links)[number]): boolean => source === 1 || source === 2;
+  const times = (wanted: boolean): number[] =>
+    links.filter((link) => isSlow(link) === wanted).map(({ onTheWay }) => onTheWay!.meanNs);
+  expect(Math.min(...times(true))).toBeGreaterThan(2 * Math.max(...times(false)));
 });
 
 it('a GPU that fills slowly what it sends: the root of a broadcast', RECORD_AGAIN, async () => {
