@@ -7,6 +7,12 @@ import { correctionAt, type Knots } from './corrections.js';
 import { wireOf, type EdgeEvidence, type EvidenceWindow } from './evidence.js';
 import type { Jump } from './jumps.js';
 
+/** Corrections by clock, at common knots. */
+interface Corrected {
+  readonly knots: Knots;
+  readonly corrections: readonly Float64Array[];
+}
+
 /** What a domain's clock is in [from, to], by its own time on the coarse axis. */
 export interface ClockPart {
   /** Index of its corrections and bounds. */
@@ -80,16 +86,19 @@ export function clocksAt(parts: readonly ClockPart[], time: number): readonly Cl
   return parts.slice(at, time <= parts[at]!.to ? at + 1 : at + 2);
 }
 
+const partsAt = (parts: readonly ClockPart[], time: number) =>
+  clocksAt(parts, time) as [ClockPart, ClockPart | undefined];
+
 /**
  * How far the clocks of a domain are apart at a time of its own, ns. During a jump at least as far as the counter jumped: if it jumped back
  * soon, its clocks before and behind are the same, and no messages show the time between.
  */
 export function apartAt(
-  { knots, corrections }: { readonly knots: Knots; readonly corrections: readonly Float64Array[] },
+  { knots, corrections }: Corrected,
   parts: readonly ClockPart[],
   time: number,
 ): number {
-  const [part, next] = clocksAt(parts, time) as [ClockPart, ClockPart | undefined];
+  const [part, next] = partsAt(parts, time);
   if (next === undefined) return 0;
   const at = ({ clock }: ClockPart): number => correctionAt(knots, corrections[clock]!, time);
   return Math.max(Math.abs(next.jump), Math.abs(at(next) - at(part)));
@@ -97,11 +106,11 @@ export function apartAt(
 
 /** A domain's correction at a time of its own. During the jump it goes from one part's correction to the next one's. */
 export function correctionIn(
-  { knots, corrections }: { readonly knots: Knots; readonly corrections: readonly Float64Array[] },
+  { knots, corrections }: Corrected,
   parts: readonly ClockPart[],
   time: number,
 ): number {
-  const [part, next] = clocksAt(parts, time) as [ClockPart, ClockPart | undefined];
+  const [part, next] = partsAt(parts, time);
   if (next === undefined) return correctionAt(knots, corrections[part.clock]!, time);
   const before = correctionAt(knots, corrections[part.clock]!, part.to);
   const behind = correctionAt(knots, corrections[next.clock]!, next.from);

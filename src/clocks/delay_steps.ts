@@ -40,7 +40,7 @@ export interface StepSearch {
   readonly leastMinima: number;
   /** About this many minima at most. */
   readonly most: number;
-  /** Of a step's bend, 1/ns. */
+  /** Most that the two clocks of a link bend against each other, 1/ns. */
   readonly curvature: number;
   /** Standard errors that prove a step. */
   readonly clear: number;
