@@ -1,7 +1,8 @@
 /**
  * Reads whole pages where a few bytes are asked for. The header, counters and small tables of a file lie side by side: some twenty reads
  * of 128 to 4,096 bytes were most of what opening a file costs. Only the newest pages are kept. So what is asked for page by page has the
- * content of the time when its first byte was asked for.
+ * content of the time when its first byte was asked for. Chunks begin at multiples of a page, so no page holds an
+ * area and a chunk, and rings are still read before chunks (rank_file_stream.ts).
  */
 
 import type { ByteSource, ClosableSource } from './byte_source.js';

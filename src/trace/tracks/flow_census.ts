@@ -86,7 +86,7 @@ export function countArrows(ends: readonly FlowEnds[]): number {
 
 /**
  * Ranges of steps by operation, in lists that begin at the operation's hash. A long run has millions: in columns they take 24 bytes each, in
- * a map 150 and ten times longer.
+ * a map 150 and seven times longer.
  */
 class Ranges {
   /** By hash, the newest row of its list; by row, the next one. -1: none. */
