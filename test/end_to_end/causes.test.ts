@@ -111,11 +111,11 @@ it('a slow NIC in a ring: what it sends and what it receives', RECORD_AGAIN, asy
   const slow = new Map(slowLinks.map(({ link, by }) => [links[link]!.source, by]));
   expect(slow.get(1)).toBe('arrival');
   for (const { onTheWay } of links) expect(onTheWay).toMatchObject({ transfers: 20, boundNs: 0 });
-  // Some 13 ms; how long the others take depends on the load of this machine.
+  // How long the others take depends on the load of this machine.
   const isSlow = ({ source }: (typeof links)[number]): boolean => source === 1 || source === 2;
   const times = (wanted: boolean): number[] =>
     links.filter((link) => isSlow(link) === wanted).map(({ onTheWay }) => onTheWay!.meanNs);
-  expect(Math.min(...times(true))).toBeGreaterThan(2 * Math.max(...times(false)));
+  expect(Math.min(...times(true))).toBeGreaterThan(Math.max(1e6, 2 * Math.max(...times(false))));
 });
 
 it('a GPU that fills slowly what it sends: the root of a broadcast', RECORD_AGAIN, async () => {
