@@ -52,7 +52,7 @@ void* Recorder::OpenCommunicator(const CommunicatorInfo& info, int known_events,
       }
       context = reinterpret_cast<void*>(hot.context_prefix | uint64_t{number} << rank_file::kHandlePositionShift);
       mask_of_nccl_ = mask;
-      mask_at_init_ = static_cast<int>(MaskFor(info.abi) & static_cast<uint64_t>(known_events));
+      mask_at_init_ = static_cast<int>(event_mask_ & static_cast<uint64_t>(known_events));
       StoreMask();
     }
   }
@@ -75,12 +75,6 @@ void Recorder::CloseCommunicator(void* context) {
   pthread_mutex_unlock(&mutex_);
 }
 
-/** NCCL up to 2.27 (v4) can fail a job if KernelCh is on, so there it is recorded only if the user names it. */
-uint64_t Recorder::MaskFor(uint8_t abi) const {
-  const bool leave_out = order_.settings.default_events && abi < 5;
-  return leave_out ? event_mask_ & ~kKernelChEvent : event_mask_;
-}
-
 /** NCCL's threads read the mask at any time, relaxed. Bits that were off at init stay off. */
 void Recorder::StoreMask() {
   __atomic_store_n(mask_of_nccl_, mask_at_init_ & static_cast<int>(wanted_events_), __ATOMIC_RELAXED);
@@ -100,7 +94,7 @@ bool Recorder::ApplyControl(uint64_t events, uint64_t sample_every) {
 /** Called by the first init of this process. False: nothing is recorded, now or later. */
 bool Recorder::Start(const CommunicatorInfo& info, const Log& log) {
   Complaints complaints;
-  ReadSettings(order_.settings, complaints);
+  ReadSettings(order_.settings, info.abi, complaints);
   for (int i = 0; i < complaints.count(); ++i) log.Warn(complaints[i]);
   if (order_.settings.event_mask == 0) {
     log.Info("nccl-trace: recording nothing, as asked (NCCL_TRACE_EVENTS or NCCL_PROFILE_EVENT_MASK)");

@@ -108,7 +108,6 @@ class Recorder {
 
   bool Start(const CommunicatorInfo& info, const Log& log);
   void OpenBeacons(const Log& log);
-  uint64_t MaskFor(uint8_t abi) const;
   void StoreMask();
   void StandAside(const Log& log, const char* why);
   void UseImage(const Image& image);

@@ -151,10 +151,37 @@ bool ReadGivenEvents(Settings& settings, Complaints& complaints) {
   return false;
 }
 
+/** What KernelCh can do to a job under this NCCL. null: nothing. */
+const char* HarmOfKernels(uint8_t abi) {
+  switch (abi) {
+    case 3:
+    case 4:
+      return "NCCL 2.26 and 2.27 can fail a job with \"Proxy append out of bounds\"";
+    case 6: {
+      // NCCL counts kernels on the GPU and on the host. A send to itself counts on the GPU only, so the host then waits
+      // for the stamps of an earlier kernel. A broadcast that NCCL turned into an AllGatherV never stores its stamps.
+      uint64_t enabled;
+      const char* text = Variable("NCCL_ALLGATHERV_ENABLE");
+      if (text != nullptr && ParseNumber(text, enabled) && enabled == 0) return nullptr;
+      return "ncclCommDestroy of NCCL 2.29 and 2.30 can wait for ever after broadcasts and sends of a rank to itself; "
+             "NCCL_ALLGATHERV_ENABLE=0 prevents that";
+    }
+    default:
+      return nullptr;
+  }
+}
+
 /** Call it after ReadMode. Stream mode is for tracing now and records everything. Flight mode should cost nothing. */
-void ReadEvents(Settings& settings, Complaints& complaints) {
+void ReadEvents(Settings& settings, uint8_t abi, Complaints& complaints) {
   settings.event_mask = settings.mode == rank_file::kStream ? kAllEvents : kFlightEvents;
-  settings.default_events = !ReadGivenEvents(settings, complaints);
+  const bool given = ReadGivenEvents(settings, complaints);
+  const char* harm = HarmOfKernels(abi);
+  if (harm == nullptr || (settings.event_mask & kKernelChEvent) == 0) return;
+  if (given) {
+    complaints.Add("recording KernelCh, as asked: %s", harm);
+  } else {
+    settings.event_mask &= ~kKernelChEvent;
+  }
 }
 
 /** A launcher's variables. All are read from the launcher that gives the rank. */
@@ -311,7 +338,7 @@ void Complaints::Add(const char* format, ...) {
   va_end(arguments);
 }
 
-void ReadSettings(Settings& settings, Complaints& complaints) {
+void ReadSettings(Settings& settings, uint8_t abi, Complaints& complaints) {
   strcpy(settings.directory, "./nccl-trace");
   settings.mode = rank_file::kFlight;
   settings.ring_bytes = uint64_t{64} << 20;
@@ -321,7 +348,7 @@ void ReadSettings(Settings& settings, Complaints& complaints) {
   ReadMode(settings, complaints);
   ReadRingBytes(settings, complaints);
   ReadMaxBytes(settings, complaints);
-  ReadEvents(settings, complaints);
+  ReadEvents(settings, abi, complaints);
   ReadSampling(settings, complaints);
   ReadRingDirectory(settings, complaints);
   ReadRunId(settings);

@@ -46,15 +46,15 @@ struct Settings {
   rank_file::Mode mode;                      // NCCL_TRACE_MODE
   uint64_t ring_bytes;                       // NCCL_TRACE_RING_MB
   uint64_t max_bytes;                        // NCCL_TRACE_MAX_MB: of the file on disk, in stream mode. 0: no limit
-  uint64_t event_mask;                       // NCCL_TRACE_EVENTS or NCCL_PROFILE_EVENT_MASK
-  bool default_events;                       // true if neither is set and `event_mask` is the mode's default
+  uint64_t event_mask;                       // NCCL_TRACE_EVENTS or NCCL_PROFILE_EVENT_MASK, else the mode's default
   uint64_t sample_every;                     // NCCL_TRACE_SAMPLE
   char clock_peer[256];                      // NCCL_TRACE_CLOCK_PEER: the host of rank 0; empty: no beacons
   uint16_t clock_port;                       // UDP
   RankFacts rank;
 };
 
-void ReadSettings(Settings& settings, Complaints& complaints);
+/** `abi` is the version of the profiler interface that NCCL speaks. Some releases cannot stand every event. */
+void ReadSettings(Settings& settings, uint8_t abi, Complaints& complaints);
 
 /** Settings in force, as NAME=value separated by spaces. */
 void DescribeSettings(const Settings& settings, char* text, uint64_t size);
