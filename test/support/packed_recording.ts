@@ -1,4 +1,4 @@
-/** Recordings of test/fixtures/real, as scripts/pack-recording.mjs packs them: rank files without their empty blocks. */
+/** Recordings of test/fixtures, as scripts/pack-recording.mjs packs them: rank files without their empty blocks. */
 
 import { closeSync, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { brotliDecompressSync } from 'node:zlib';
 
 const BLOCK = 4096;
-const ROOT = fileURLToPath(new URL('../fixtures/real/', import.meta.url));
+const ROOT = fileURLToPath(new URL('../fixtures/', import.meta.url));
 
-/** Writes the rank files into `folder`/`name`, sparse, and returns that folder. */
+/** `name`: `real/slow`, say. Writes the rank files into `folder`/`name`, sparse, and returns that folder. */
 export function unpackRecording(name: string, folder: string): string {
   const bytes = brotliDecompressSync(readFileSync(join(ROOT, `${name}.br`)));
   const end = bytes.indexOf(0x0a);

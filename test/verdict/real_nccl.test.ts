@@ -3,25 +3,9 @@
  * person needs. test/fixtures/real/README.md describes them.
  */
 
-import { afterAll, describe, expect, it } from 'vitest';
-import { verdictText } from '../../src/report/verdict_text.js';
-import { diagnose } from '../../src/report/diagnosis.js';
-import { suspects } from '../../src/verdict/evidence/suspects.js';
-import { temporaryFolder } from '../support/made_up_run.js';
-import { unpackRecording } from '../support/packed_recording.js';
+import { describeVerdicts } from '../support/recorded_verdicts.js';
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
-
-interface Expected {
-  readonly kind: string;
-  /** The ranks to look at, and no other before them. */
-  readonly culprits?: readonly number[];
-  /** What the words say, line by line in any order. */
-  readonly says?: readonly RegExp[];
-}
-
-const RECORDINGS: Readonly<Record<string, Expected>> = {
+describeVerdicts('real', {
   lbreal: { kind: 'healthy', says: [/late: +rank 0 last in 1 of 2, .*: too few/] },
   s2: {
     kind: 'healthy',
@@ -72,17 +56,4 @@ const RECORDINGS: Readonly<Record<string, Expected>> = {
   },
   exitm: { kind: 'broken', says: [/ended in order: +2 ranks \(0-1\), in the middle of it/] },
   initall: { kind: 'healthy', says: [/by 3 ranks/, /late: +no rank; 1 collective compared/] },
-};
-
-describe.each(Object.entries(RECORDINGS))('%s', (name, { kind, culprits, says = [] }) => {
-  it('has the verdict of what happened', async () => {
-    const diagnosis = await diagnose([unpackRecording(name, folder)], { jobs: 1 });
-    const lines = verdictText(diagnosis, null);
-    expect(diagnosis.verdict.kind).toBe(kind);
-    for (const line of says) expect(lines).toContainEqual(expect.stringMatching(line));
-    if (culprits) {
-      const ranks = suspects(diagnosis.verdict).map((file) => diagnosis.ranks[file]!.rank);
-      expect(ranks.slice(0, culprits.length)).toEqual(culprits);
-    }
-  });
 });

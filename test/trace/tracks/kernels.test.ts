@@ -182,7 +182,7 @@ describe('stamps of other work', () => {
   it('are those of 16 of 20 kernels that NCCL reported with the block before, after a send to itself', () => {
     const { folder, remove } = temporaryFolder();
     try {
-      const files = unpackRecording('s2', folder);
+      const files = unpackRecording('real/s2', folder);
       const pictures = [0, 1, 2, 3].map((rank) => drawFile(`${files}/rank0000${rank}.bin`, true, false));
       const lines = pictures.flatMap(({ sink }) =>
         sink.of(/kernel ch00/).filter((line) => line.includes('reportedWith')),

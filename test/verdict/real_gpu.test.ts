@@ -1,0 +1,54 @@
+/**
+ * Recordings made by NCCL on an H100, most with PyTorch or with several ranks on one GPU. What happened is known, so each has the verdict
+ * that a person needs. test/fixtures/gpu/README.md describes them.
+ */
+
+import { describeVerdicts } from '../support/recorded_verdicts.js';
+
+describeVerdicts('gpu', {
+  'torch-ddp-stream': { kind: 'healthy' },
+  'v4-all': { kind: 'healthy' },
+  'v5-all': { kind: 'healthy' },
+  'slow-gpu-flight': {
+    kind: 'slow',
+    culprits: [2],
+    says: [/^SLOW {2}rank 2 .*its GPU begins last/, /on the GPU: called in time \(seen in steps\)/],
+  },
+  'node-slow-gpu': {
+    kind: 'slow',
+    culprits: [1],
+    says: [/^SLOW {2}rank 1 .*its GPU begins last/, /on the GPU: called in time \(seen in kernels\)/],
+  },
+  'slow-host': {
+    kind: 'slow',
+    culprits: [1],
+    says: [/^SLOW {2}rank 1 .*it calls last/, /on the host: calls late/],
+  },
+  'torch-straggler': { kind: 'slow', culprits: [1], says: [/^SLOW {2}rank 1 /, /late: +on the GPU/] },
+  kill: { kind: 'hung', culprits: [1], says: [/no heartbeat: +rank 1 /] },
+  'gpu-error': { kind: 'hung', culprits: [1], says: [/no heartbeat: +rank 1 /] },
+  exit: { kind: 'hung', culprits: [2], says: [/no heartbeat: +rank 2 /] },
+  stop: { kind: 'hung', culprits: [2], says: [/no heartbeat: +rank 2 /] },
+  skip: { kind: 'hung', culprits: [1], says: [/never entered: +rank 1 .*alive to the end/] },
+  'hang-gpu': {
+    kind: 'hung',
+    culprits: [1],
+    says: [/all wait for: +rank 1 ch 0 send to 2, step 0 of 8 in GPU wait/],
+  },
+  'one-node-hang': { kind: 'hung', culprits: [1], says: [/look at: +rank 1 .*no kernel began/] },
+  'torch-skip': { kind: 'hung', culprits: [1], says: [/never entered: +rank 1 .*alive to the end/] },
+  'torch-groups': {
+    kind: 'hung',
+    culprits: [3],
+    says: [/never entered: +rank 3 .*alive to the end/, /only wait: +AllReduce/],
+  },
+  order: {
+    kind: 'mismatch',
+    says: [/rank 0: +AllReduce call 8/, /rank 1: +AllGather call 8/, /no hang is seen/],
+  },
+  size: { kind: 'mismatch', says: [/rank 0: .*2097152/, /rank 1: .*1048576/] },
+  'kernel-count': {
+    kind: 'working',
+    says: [/the last work of 2 ranks/, /not known: no heartbeat was recent/],
+  },
+});
