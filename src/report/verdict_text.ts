@@ -197,15 +197,27 @@ function missing({ missingRanks, worldSize, verdict }: VerdictReport): string[] 
 
 /** What is missing from the evidence. */
 function limits(report: VerdictReport): string[] {
-  const { endsNotKnown, partial, damaged, unknownComms, lateness, unresolved, notRecorded, muted } =
-    report.verdict;
+  const {
+    endsNotKnown,
+    endsToSelf,
+    partial,
+    damaged,
+    unknownComms,
+    lateness,
+    unresolved,
+    notRecorded,
+    muted,
+  } = report.verdict;
   const lines: string[] = [...notRead(report), ...sampledLines(report)];
   if (muted.length > 0)
     lines.push(labelled('turned off', `events at times, by control: ${rankList(muted, report)}`));
-  if (endsNotKnown > 0) {
+  if (endsNotKnown > endsToSelf) {
     const kernels = notRecorded.some(({ event }) => event === 'KernelCh') ? ' (KernelCh not recorded)' : '';
-    lines.push(labelled('end not known', `${endsNotKnown} collectives, sends, receives${kernels}`));
+    const works = `${endsNotKnown - endsToSelf} collectives, sends, receives`;
+    lines.push(labelled('end not known', works + kernels));
   }
+  if (endsToSelf > 0)
+    lines.push(labelled('no end', `${endsToSelf} sends, receives of a rank to itself (NCCL reports none)`));
   if (damaged.length > 0)
     lines.push(labelled('damaged', `the files of ${rankList(damaged, report)}: what they lack is not known`));
   if (unknownComms.works > 0)

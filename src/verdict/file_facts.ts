@@ -75,6 +75,8 @@ export interface Pending {
   readonly inside: readonly WitnessedCall[];
   /** Collectives and sends/receives whose end NCCL did not report or is no longer recorded; calls without further events. */
   readonly endsNotKnown: number;
+  /** Those of `endsNotKnown` that are sends and receives of a rank to itself: NCCL only copies, and reports no end. */
+  readonly endsToSelf: number;
   /** Communicators whose newest work has no known end: they may be stuck in it. null: an unknown communicator. */
   readonly lastWithoutEnd: readonly (number | null)[];
 }

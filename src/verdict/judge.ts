@@ -36,7 +36,8 @@ export function judge(facts: Facts): Verdict {
   return {
     ...kindOf(evidence, lateness),
     states: evidence.processes.map(({ state }) => state),
-    endsNotKnown: ranks.reduce((sum, rank) => sum + rank.pending.endsNotKnown, 0),
+    endsNotKnown: ranks.reduce((sum, { pending }) => sum + pending.endsNotKnown, 0),
+    endsToSelf: ranks.reduce((sum, { pending }) => sum + pending.endsToSelf, 0),
     partial: ranks.flatMap(({ reach }, file) => (reach.isPartial ? [file] : [])),
     damaged: ranks.flatMap(({ lacks }, file) => (lacks.isDamaged ? [file] : [])),
     lostEntries: ranks.reduce((sum, { lacks }) => sum + lacks.lostEntries, 0),

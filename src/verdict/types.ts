@@ -30,6 +30,8 @@ export type Verdict = VerdictKind & {
   readonly states: readonly LifeState[];
   /** Work without a recorded end: the verdict only knows its start. */
   readonly endsNotKnown: number;
+  /** Those of `endsNotKnown` that are sends and receives of a rank to itself, whose end NCCL never reports. */
+  readonly endsToSelf: number;
   /** Files with missing records of calls, at the beginning or later. Nothing is claimed about that time. */
   readonly partial: readonly number[];
   /** Files with missing parts (cut short or damaged). Their content is not known. */

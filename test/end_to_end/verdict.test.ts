@@ -382,6 +382,7 @@ describe.concurrent('the verdict on', () => {
       sampled: [],
       muted: [],
       endsNotKnown: 0,
+      endsToSelf: 0,
       partial: [],
       damaged: [],
       lostEntries: 0,

@@ -243,6 +243,7 @@ function witness(rank: MadeUpRank, file: number, comms: Comms, end: number, setU
         record: '0:7',
       })),
       endsNotKnown: calls.filter(({ noEnd }) => noEnd).length,
+      endsToSelf: 0,
       lastWithoutEnd: [...new Set(calls.map((call) => numberOf(comms, call)))].filter(
         (number) => calls.findLast((call) => numberOf(comms, call) === number)?.noEnd,
       ),

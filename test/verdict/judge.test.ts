@@ -379,6 +379,7 @@ it('a run that ended is healthy', () => {
     lostEntries: 0,
     unknownComms: { works: 0, files: [] },
     endsNotKnown: 0,
+    endsToSelf: 0,
     partial: [],
     sampled: [],
     muted: [],

@@ -394,6 +394,7 @@ it('says for which time and ranks there is no evidence', () => {
   const reported = {
     states: [],
     endsNotKnown: 12,
+    endsToSelf: 0,
     partial: [0, 1],
     damaged: [],
     lostEntries: 0,

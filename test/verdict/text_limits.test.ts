@@ -141,6 +141,7 @@ it('fits, whatever the evidence, and lets no control character through to the te
             }),
         states: [],
         endsNotKnown: 1,
+        endsToSelf: 0,
         partial: [0],
         damaged: [0],
         lostEntries: 1,

@@ -17,9 +17,9 @@ import { keyPosition, keyRing, type HandleKey } from '../../model/record_fields.
 import { type PendingOp, type PendingWork, UNKNOWN_COMM } from '../../model/pending.js';
 import { WAIT_OF } from '../../model/waits.js';
 import type { WorkOutcome } from '../../model/work_end.js';
-import { outcomeAt, outcomesOf, type WorkEndTable } from '../../model/work_end_table.js';
+import { outcomeAt, type WorkEndTable } from '../../model/work_end_table.js';
 import { judge } from '../judge.js';
-import type { RankWitness, WitnessedOp, WitnessedWork } from '../file_facts.js';
+import type { Pending, RankWitness, WitnessedOp, WitnessedWork } from '../file_facts.js';
 import type { Verdict } from '../types.js';
 import { rankCalls } from './calls.js';
 import { reportedCalls } from './reported_calls.js';
@@ -141,10 +141,7 @@ function witness(
       inside: isClosed
         ? []
         : scan.inside.map((call) => ({ ...call, at: time(call.at), record: recordOf(call.key) })),
-      endsNotKnown:
-        outcomesOf(ends).filter((outcome) => WITHOUT_END.includes(outcome)).length +
-        scan.bareCalls.size +
-        scan.copyColls,
+      ...endsNotKnown(scan, ends),
       lastWithoutEnd: lastWithoutEnd(scan, ends),
     },
     pace: {
@@ -201,6 +198,24 @@ const WITHOUT_END: readonly string[] = [
   'not-read',
 ] satisfies WorkOutcome[];
 
+function endsNotKnown(
+  { works, bareCalls, copyColls, communicators }: RankScan,
+  ends: WorkEndTable,
+): Pick<Pending, 'endsNotKnown' | 'endsToSelf'> {
+  const ownRank = new Map(communicators.map(({ number, rank }) => [number, rank]));
+  let [known, toSelf] = [0, 0];
+  forEachNumber(works.comm, (comm, row) => {
+    if (!WITHOUT_END.includes(outcomeAt(ends, row))) known++;
+    else if (isP2p(works, row) && numberAt(works.peer, row) === ownRank.get(comm)) toSelf++;
+  });
+  return {
+    endsNotKnown: works.comm.length - known + bareCalls.size + copyColls,
+    endsToSelf: toSelf,
+  };
+}
+
+const isP2p = ({ seq }: RankScan['works'], row: number): boolean => numberAt(seq, row) < 0;
+
 /** The communicator of a call without further events is not known. */
 function lastWithoutEnd({ works, bareCalls, copyColls }: RankScan, ends: WorkEndTable): (number | null)[] {
   const newest = new Map<number, number>();
@@ -214,7 +229,7 @@ function lastWithoutEnd({ works, bareCalls, copyColls }: RankScan, ends: WorkEnd
 function longestTransfer({ works }: RankScan, ends: WorkEndTable, time: ToTime): number | null {
   let longest: number | null = null;
   forEachNumber(ends.lastOp, (lastOp, row) => {
-    if (numberAt(works.seq, row) >= 0 || Number.isNaN(lastOp) || outcomeAt(ends, row) !== 'complete') return;
+    if (!isP2p(works, row) || Number.isNaN(lastOp) || outcomeAt(ends, row) !== 'complete') return;
     longest = Math.max(longest ?? 0, time(lastOp) - time(numberAt(works.arrival, row)));
   });
   return longest;
