@@ -130,7 +130,9 @@ export class TransferCollector implements StepListener {
     const entry = this.entryOf[row];
     if (!entry) return;
     this.leave(row, at);
-    const { end } = entry;
+    const op = steps.op[row]!;
+    // A stand-in does not know its direction, but its step does.
+    const end = op.lost ? this.endOf(op, this.phase[row] === StepPhase.SendWait) : entry.end;
     const bytes = steps.bytes[row]!;
     end.transfers++;
     this.ended.add(at);
@@ -183,13 +185,13 @@ export class TransferCollector implements StepListener {
   private entryFor(op: Op): Entry {
     let entry = this.entries.get(op);
     if (!entry) {
-      entry = { end: this.endOf(op), call: this.callOf(op) };
+      entry = { end: this.endOf(op, op.isSend), call: this.callOf(op) };
       this.entries.set(op, entry);
     }
     return entry;
   }
 
-  private endOf({ comm: of, channel, peer, isSend }: Op): End {
+  private endOf({ comm: of, channel, peer }: Op, isSend: boolean): End {
     const comm = of?.number ?? -1;
     const key = `${comm} ${channel} ${peer} ${isSend}`;
     let end = this.ends.get(key);

@@ -132,6 +132,15 @@ describe('tables', () => {
   });
 });
 
+it('transfers of operations whose start was overwritten count in their own direction', async () => {
+  const { report } = await examine([path.join(root, 'samples/wrapped')], { jobs: 1 });
+  const moved = report.ranks.map(({ bytesSent, bytesReceived }) => [bytesSent, bytesReceived]);
+  expect(moved).toEqual([
+    [13_107_200, 13_107_200],
+    [13_107_200, 13_107_200],
+  ]);
+});
+
 describe('names from files are data', () => {
   /** What somebody may call a host, to see what happens. */
   const NASTY = '=cmd|"x"!A1,</script><img src=x onerror=alert(1)>\u202e\n`|*';
