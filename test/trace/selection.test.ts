@@ -239,7 +239,13 @@ describe('a stream file of which only the selected time is read', () => {
   beforeAll(async () => {
     const words = '--ranks 2 --channels 2 --timeout 300 --iterations 250 --ops allreduce:512K*2,sleep:4ms';
     const settings = { NCCL_TRACE_MODE: 'stream', NCCL_TRACE_RING_MB: '0.25', NCCL_TRACE_MAX_MB: '0' };
-    run = (await record(path.join(folder, 'stream'), words, settings)).folder;
+    // On a busy machine these small rings may overflow. What lost records leave behind depends on what is read before them: an operation
+    // without its stop holds its lane.
+    for (let times = 0, lost = 1; lost > 0 && times < 6; times++) {
+      run = (await record(path.join(folder, `stream-${times}`), words, settings)).folder;
+      const { report } = await drawnWhole(run);
+      lost = report.ranks.reduce((sum, one) => sum + one.lost.overwritten, 0);
+    }
   }, 300_000);
 
   it.each([
