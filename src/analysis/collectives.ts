@@ -4,7 +4,7 @@
  */
 
 import { hex64 } from '../base/hex.js';
-import { collectiveSize } from '../cluster/bandwidth.js';
+import { busySince, collectiveSize } from '../cluster/bandwidth.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
 import type { Comparable } from './comparable.js';
 import type { RankLabel, RankLabels } from './rank_labels.js';
@@ -99,9 +99,11 @@ function rowOf(
   const isNamed = skew !== null && skew > 0 && skew > clocks;
   const end = outcome === 'complete' && isComparable ? one.end : null;
   const size = collectiveSize(one.func, one.datatype, one.count, comm.nRanks);
-  const rate = (from: number): number | null =>
-    size !== null && isWhole && end !== null && end > from ? size.bytes / (end - from) : null;
-  const [fromLast, fromFirst] = [rate(one.lastArrival), rate(one.firstArrival)];
+  const rate = (from: number | null): number | null =>
+    size !== null && isWhole && end !== null && from !== null && end > from
+      ? size.bytes / (end - from)
+      : null;
+  const [fromLast, fromFirst] = [rate(busySince(one)), rate(one.firstArrival)];
   const bus = (algbw: number | null): number | null =>
     algbw === null || size === null ? null : algbw * size.busFactor;
   return {

@@ -54,6 +54,8 @@ export function transfersOf(
   };
 }
 
-/** The most bytes first. */
+/** The most bytes first. Sends whose peer is not known (their operation's start is lost) are of no link. */
 const senderEnds = <T extends AnyEnd>(ends: readonly T[]): T[] =>
-  ends.filter(({ isSend, transfers }) => isSend && transfers > 0).sort((a, b) => b.bytes - a.bytes);
+  ends
+    .filter(({ isSend, peer, transfers }) => isSend && peer >= 0 && transfers > 0)
+    .sort((a, b) => b.bytes - a.bytes);

@@ -4,6 +4,8 @@
  */
 
 import type { TraceNs } from '../base/time.js';
+import { hasRoot } from '../model/roots.js';
+import type { Collective } from './types.js';
 
 /** Bytes of one element, by NCCL's name; "Unknown" is NCCL's text for types without a name (such as ncclUint8). */
 export const ELEMENT_BYTES: Readonly<Record<string, number>> = {
@@ -49,6 +51,14 @@ export function collectiveSize(
   const bytes = count * element * formula.size(nRanks);
   return Number.isSafeInteger(bytes) ? { bytes, busFactor: formula.bus(nRanks) } : null;
 }
+
+/**
+ * From when on the time of a collective tells what the network did. That is the last arrival, because nobody gets a result without the data of
+ * all. null: it has a root. Its data move while ranks are still missing, so the time after the last arrival says nothing (seen on a GPU: the
+ * last rank of a Broadcast found its 384 bytes waiting, and had them after 0.4 us).
+ */
+export const busySince = ({ func, lastArrival }: Pick<Collective, 'func' | 'lastArrival'>): TraceNs | null =>
+  hasRoot(func) ? null : lastArrival;
 
 /** A collective under way with all ranks there. */
 export interface BusyTime {

@@ -6,7 +6,7 @@
 import { append } from '../../base/extremes.js';
 import { hex64 } from '../../base/hex.js';
 import type { TraceNs } from '../../base/time.js';
-import { busBandwidthSteps, collectiveSize, type BusyTime } from '../../cluster/bandwidth.js';
+import { busBandwidthSteps, busySince, collectiveSize, type BusyTime } from '../../cluster/bandwidth.js';
 import type { ClusterComm, Collective } from '../../cluster/types.js';
 import { commSizeText } from './comm_groups.js';
 import { DueEnds } from './due_ends.js';
@@ -195,16 +195,19 @@ class CommLanes {
   }
 
   private bandwidth(collective: Collective): [string, ArgValue][] {
-    const { func, datatype, count, end, lastArrival } = collective;
+    const { func, datatype, count, end } = collective;
     const { nRanks, files } = this.comm;
     const size = collectiveSize(func, datatype, count, nRanks);
     if (size === null) return [];
     const args: [string, ArgValue][] = [['bytes', size.bytes]];
     if (end === null || !hasBandwidth(collective, this.comm) || !this.labels.comparable(files)) return args;
-    const algbw = size.bytes / (end - lastArrival);
-    const busbw = algbw * size.busFactor;
-    this.busy.push({ from: lastArrival, to: end, busbw });
-    args.push(['algbwGBs', round(algbw)], ['busbwGBs', round(busbw)]);
+    const from = busySince(collective);
+    if (from !== null) {
+      const algbw = size.bytes / (end - from);
+      const busbw = algbw * size.busFactor;
+      this.busy.push({ from, to: end, busbw });
+      args.push(['algbwGBs', round(algbw)], ['busbwGBs', round(busbw)]);
+    }
     // A late rank makes the rest look faster, so use the first rank's time.
     const whole = size.bytes / (end - collective.firstArrival);
     args.push(['algbwFromFirstGBs', round(whole)], ['busbwFromFirstGBs', round(whole * size.busFactor)]);
