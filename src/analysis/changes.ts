@@ -18,7 +18,7 @@ export interface Difference {
   readonly measure: Measure;
   readonly before: number;
   readonly after: number;
-  /** After / before - 1, and its interval; null: it was 0 before. */
+  /** After / before - 1, and its interval; null: it was 0 before, or too small for a ratio. */
   readonly change: number | null;
   readonly low: number | null;
   readonly high: number | null;
@@ -55,7 +55,8 @@ export function changesBetween(before: RunNumbers, after: RunNumbers): Changes {
   };
 }
 
-function differenceOf(pair: Pair, comparisons: number, durationNs: number): Difference | null {
+/** `comparisons`: how many are made; `durationNs`: of the second run. null: within the noise, or too cheap. */
+export function differenceOf(pair: Pair, comparisons: number, durationNs: number): Difference | null {
   const { of, measure, floor, count } = pair;
   const change = changeOf(pair.before, pair.after, comparisons);
   if (change === null) return null;
@@ -67,9 +68,9 @@ function differenceOf(pair: Pair, comparisons: number, durationNs: number): Diff
   const isSmall = floor > 0 && Math.abs((count ?? 0) * (after - before)) < LEAST_SHARE * durationNs;
   if (isSmall) return null;
   const isWorse = measure === 'busbw' ? after < before : after > before;
-  // The floor was added to the values. It is not shown.
+  // The floor was added to the values. It is not shown. A ratio to less than the floor would say nothing, and 0 may have become 1e-10.
   const shown = (part: number): number | null =>
-    before > 0 ? ((before + floor) * (1 + part) - floor) / before - 1 : null;
+    before > 0 && before >= floor ? ((before + floor) * (1 + part) - floor) / before - 1 : null;
   const [middle, low, high] = [change.change, change.low, change.high].map(shown) as [Shown, Shown, Shown];
   return { of, measure, before, after, change: middle, low, high, isWorse, costNs };
 }

@@ -1,6 +1,7 @@
 /** That equal runs differ by nothing, however their noise drifts, and that a change beyond their noise is told with its interval. */
 
 import { describe, expect, it } from 'vitest';
+import { differenceOf } from '../../src/analysis/changes.js';
 import { changeOf, levelOf, noiseBetween, studentQuantile } from '../../src/analysis/noise.js';
 
 /** Deterministic normal deviates. */
@@ -67,5 +68,32 @@ describe('noise', () => {
     expect(studentQuantile(0.05, 10)).toBeCloseTo(2.2281, 4);
     expect(studentQuantile(0.001, 30)).toBeCloseTo(3.646, 3);
     expect(studentQuantile(0.01, 2)).toBeCloseTo(9.9248, 4);
+  });
+});
+
+describe('a wait that has a floor', () => {
+  const FLOOR = 10_000;
+  const differenceFrom = (before: number) =>
+    differenceOf(
+      {
+        of: { kind: 'rank', rank: 0 },
+        measure: 'peerWait',
+        before: levelOf(before === 0 ? Array<number>(200).fill(0) : times(1, { level: before }), FLOOR)!,
+        after: levelOf(times(2, { level: 4e6 }), FLOOR)!,
+        floor: FLOOR,
+        count: 200,
+      },
+      COMPARISONS,
+      1e9,
+    );
+
+  it('is compared with what it was', () => {
+    expect(differenceFrom(1e6)).toMatchObject({ isWorse: true, change: expect.closeTo(3, 0) as number });
+  });
+
+  it.each([0, 2_000])('has no ratio to %i ns', (before) => {
+    const found = differenceFrom(before);
+    expect(found).toMatchObject({ isWorse: true, change: null, low: null, high: null });
+    expect(found!.after).toBeCloseTo(4e6, -6);
   });
 });
