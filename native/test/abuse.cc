@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "test/await.h"
+#include "test/forked.h"
 #include "test/nccl.h"
 #include "test/rank_file_reader.h"
 
@@ -161,7 +162,7 @@ void Fork() {
     if (kChildMayStartThreads) std::thread([&] { nccl.Start(context, d); }).join();
     CHECK(nccl.Init() == nullptr);
     nccl.Finalize(context);
-    exit(0);  // runs all exit hooks
+    ExitForked();
   }
   CheckChild(child);
   char name[] = "true";

@@ -11,6 +11,7 @@
 #include <map>
 
 #include "test/counted_ranks.h"
+#include "test/forked.h"
 
 using namespace nccl_trace_test;
 
@@ -100,7 +101,7 @@ void Fork() {
       Descriptor d = Coll(0, "AllReduce", 0);
       for (int i = 0; i < 10'000; ++i) nccl.Start(context, d);
       nccl.Finalize(context);
-      exit(0);  // with all exit hooks
+      ExitForked();
     }
     AwaitExit(child);
     const pid_t executing = fork();

@@ -26,6 +26,7 @@
 #include <thread>
 
 #include "test/await.h"
+#include "test/forked.h"
 #include "test/nccl.h"
 #include "test/rank_file_reader.h"
 
@@ -299,7 +300,7 @@ void Fork() {
       CHECK(length < 0 || std::string(target, static_cast<size_t>(length)) != path);
     }
     CallMany(nccl, context, 2, 0, 20'000);
-    exit(0);
+    ExitForked();
   }
   CallMany(nccl, context, 1, 20'000, 60'000);
   int status;
