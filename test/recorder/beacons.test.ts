@@ -40,7 +40,13 @@ class Recorder {
       const fields = readFileSync(`${tasks}/${thread}/stat`, 'utf8').split(') ')[1]!.split(' ');
       return Number(fields[11]) + Number(fields[12]);
     };
-    return readdirSync(tasks).reduce((sum, thread) => sum + ofThread(thread), 0);
+    return readdirSync(tasks).reduce((sum, thread) => {
+      try {
+        return sum + ofThread(thread);
+      } catch {
+        return sum; // the thread has ended since
+      }
+    }, 0);
   }
 
   tell(line: string): void {
