@@ -118,9 +118,9 @@ it('a slow NIC in a ring: what it sends and what it receives', RECORD_AGAIN, asy
   expect(Math.min(...times(true))).toBeGreaterThan(Math.max(1e6, 2 * Math.max(...times(false))));
 });
 
-// Beside other tests five of six recordings show no cause: the other ranks' waits for their GPU grow, too, if it has to share a CPU.
-it('a GPU that fills slowly what it sends: the root of a broadcast', { retry: 24 }, async () => {
-  const args = '--abi 5 --ranks 5 --channels 1 --iterations 10 --ops broadcast(2):4M --slow slice:2:8ms';
+// 8 ms per slice were too little beside other tests: the waits of the other ranks' GPUs, which share the CPUs, came too close.
+it('a GPU that fills slowly what it sends: the root of a broadcast', RECORD_AGAIN, async () => {
+  const args = '--abi 5 --ranks 5 --channels 1 --iterations 10 --ops broadcast(2):4M --slow slice:2:24ms';
   const report = await reportOn(args);
   expect(of(report, 'slow GPU')).toMatchObject({ rank: 2, side: 'produces' });
 });
