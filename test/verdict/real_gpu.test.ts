@@ -1,6 +1,6 @@
 /**
- * Recordings made by NCCL on an H100, most with PyTorch or with several ranks on one GPU. What happened is known, so each has the verdict
- * that a person needs. test/fixtures/gpu/README.md describes them.
+ * Recordings made by NCCL on one H100, which several ranks shared. What happened is known, so each has the verdict that a person needs.
+ * test/fixtures/gpu/README.md describes them.
  */
 
 import { describeVerdicts } from '../support/recorded_verdicts.js';
