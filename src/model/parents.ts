@@ -76,11 +76,11 @@ export function callOf(
   func: string,
   comm: Communicator | null,
   parent: Source['parent'],
-): { readonly api: HostSpan | null; readonly link: ParentLink } | null {
+): { readonly api: HostSpan | null; readonly group: HandleKey | null; readonly link: ParentLink } | null {
   if (parent?.type !== 'host') return null;
-  if (parent.kind === 'Group') return { api: null, link: 'known' };
+  if (parent.kind === 'Group') return { api: null, group: parent.key, link: 'known' };
   if (parent.kind !== 'CollApi' && parent.kind !== 'P2pApi') return null;
   const otherComm = comm !== null && parent.comm !== null && comm !== parent.comm;
   const otherFunc = kind === 'Coll' && parent.kind === 'CollApi' && parent.func !== func;
-  return otherComm || otherFunc ? null : { api: parent, link: 'known' };
+  return otherComm || otherFunc ? null : { api: parent, group: parent.parent?.key ?? null, link: 'known' };
 }

@@ -47,6 +47,8 @@ export interface PendingWork {
   /** P2p only. */
   readonly peer: number | null;
   readonly start: Ticks;
+  /** Key of its group of calls; null: not known. */
+  readonly group: HandleKey | null;
   readonly ops: readonly PendingOp[];
   /** What the GPU was seen to begin and end; null: not known. */
   readonly blocks: BlocksSeen | null;
@@ -163,6 +165,7 @@ export class PendingCollector implements Partial<WorkListener> {
         ordinal: work.ordinal,
         peer: work.peer,
         start: work.start,
+        group: work.group,
         ops: byWork.get(work) ?? [],
         blocks: blocksOf(seen.get(work)),
         lostSince: lost.get(work) ?? 0,

@@ -51,6 +51,8 @@ export interface Work extends WorkIdentity {
   /** The CollApi or P2pApi call, from v5 on. */
   readonly api: HostSpan | null;
   readonly parent: ParentLink;
+  /** Key of the group of calls (GroupApi; before v5 Group) in which it was called; null: not known. */
+  readonly group: HandleKey | null;
   /** From v7 on; 0 before, or if the application set none. */
   readonly userTag: bigint;
   readonly start: Ticks;

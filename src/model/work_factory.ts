@@ -74,6 +74,7 @@ export class WorkFactory {
       ordinalAbsolute: flags % 2 === 0,
       api: call?.api ?? null,
       parent: call?.link ?? missingParent(source.parentKey, source.parent),
+      group: call?.group ?? null,
       start: source.at,
       earliest: this.earliest(call?.api ?? null, source.at),
       enqueued: null,

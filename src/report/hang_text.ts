@@ -1,7 +1,7 @@
 /** A hang as text: what is stuck since when, who never came, who made another call, who waits, where to look. */
 
 import { durationText } from '../base/duration.js';
-import type { Broken, Hang, KernelState, Order, Waiting } from '../verdict/types.js';
+import type { Broken, Hang, KernelState, Order, Transfer, Waiting } from '../verdict/types.js';
 import { endedLines, goneLines, neverClosedLines, silentLines } from './gone_text.js';
 import { MOST_STRAYS, strays } from './stray_text.js';
 import { sizeText } from './text.js';
@@ -18,6 +18,7 @@ import {
   name,
   ROOM,
   rankList,
+  rankName,
   rankWithHost,
   someRanks,
   wayArguments,
@@ -67,6 +68,7 @@ function stallLines(hang: Hang, verb: string, why: readonly string[], report: Ve
     ...why,
     ...strays(hang, verb, report),
     ...crossedLines(hang, report),
+    ...circleLines(hang, report),
     ...insideLines(hang, report),
     ...waiting(hang, report),
     ...whereToLook(hang, report),
@@ -120,6 +122,20 @@ function crossedLines({ crossed }: Hang, report: VerdictReport): string[] {
   return lines.map((line, i) => (i === 0 ? labelled('two orders', line) : continued(line)));
 }
 
+/** The largest circle that is shown whole. */
+const MOST_IN_CIRCLE = 4;
+
+/** Each rank waits for the next one's second call, which waits behind its first. */
+function circleLines({ circle }: Hang, report: VerdictReport): string[] {
+  const call = ({ func, peerFile }: Transfer): string =>
+    `${name(func)} ${func === 'Recv' ? 'from' : 'to'} ${rankName(report, peerFile)}`;
+  const lines = circle
+    .slice(0, MOST_IN_CIRCLE)
+    .map(({ file, first, later }) => `rank ${rankName(report, file)}: ${call(first)}, then ${call(later)}`);
+  if (circle.length > MOST_IN_CIRCLE) lines.push(`and ${circle.length - MOST_IN_CIRCLE} more ranks`);
+  return lines.map((line, i) => (i === 0 ? labelled('in a circle', line) : continued(line)));
+}
+
 function waiting(
   { waiting: entered, aborted, notKnown, mayHaveFinished, waits, nRanks }: Hang,
   report: VerdictReport,
@@ -139,7 +155,8 @@ function waiting(
 }
 
 function whereToLook(hang: Hang, report: VerdictReport): string[] {
-  const { front, kernels, waiting: entered } = hang;
+  const { front, kernels, circle, waiting: entered } = hang;
+  if (circle.length > 0) return [];
   if (front) {
     const { waiters, of } = front;
     const label =

@@ -59,4 +59,5 @@ function firstWorks({ works }: Stall): FirstWorks {
 }
 
 /** Data may arrive before the kernel starts, so a receive in flight proves nothing. */
-const hasBegun = ({ blocks, hasMoved }: WitnessedWork): boolean => hasMoved || (blocks?.begun ?? 0) > 0;
+export const hasBegun = ({ blocks, hasMoved }: WitnessedWork): boolean =>
+  hasMoved || (blocks?.begun ?? 0) > 0;

@@ -185,6 +185,8 @@ export interface WitnessedWork {
   readonly peer: number | null;
   readonly ordinal: number;
   readonly start: TraceNs;
+  /** Works of a file with the same number were called in one group, so their order does not matter. null: not known. */
+  readonly group: number | null;
   /** Its start record: "ring:position", as in `inspect --records`. */
   readonly record: string;
   readonly ops: readonly WitnessedOp[];

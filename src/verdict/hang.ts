@@ -7,6 +7,7 @@ import type { Collective } from '../cluster/types.js';
 import { ranksInComm, SILENT_AFTER } from './absence.js';
 import { commOf, callName, type Case } from './case.js';
 import { waitingFor } from './root_stall.js';
+import { circleIn } from './circle.js';
 import { crossedWith, strayedIn } from './crossed_order.js';
 import { filesOfComm, endOfWaits, waitsOf, type FileWork } from './wait_chains.js';
 import { firstMismatch, mismatchOf, upTo } from './mismatch.js';
@@ -32,6 +33,7 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
   const waits = waitingFor(stall, stalls, ranks);
   const mismatch = mismatchOf(stall, evidence) ?? upTo(since, firstMismatch(evidence));
   const crossed = mismatch ? null : crossedWith(stall, stalls, ranks);
+  const circle = circleIn(stall, ranks);
   return {
     ...callOf(stall),
     nRanks,
@@ -49,6 +51,7 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
     mayHaveFinished: doubtful,
     mismatch,
     crossed,
+    circle,
     different: crossed
       ? strayedIn(crossed)
       : (mismatch?.ways ?? []).slice(1).flatMap(({ entered }) => entered.map(({ file }) => file)),
@@ -67,7 +70,7 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
     ),
     waits: waitsOf(surely),
     ended,
-    front: endOfWaits(surely, filesOfComm(ranks, commId), suspects, absentRanks),
+    front: circle.length > 0 ? null : endOfWaits(surely, filesOfComm(ranks, commId), suspects, absentRanks),
     kernels: kernelsOf(surely, collective !== null && isAlone(collective, files)),
     missing:
       commId === null || ranks.some(({ lacks }) => lacks.unknownComms > 0)

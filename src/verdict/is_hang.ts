@@ -4,6 +4,7 @@
  * communicator was aborted, or the ranks made different calls.
  */
 
+import { SHORTEST_HANG } from './absence.js';
 import { commOf, type Case } from './case.js';
 import { mismatchOf } from './mismatch.js';
 import { allLived } from './process_states.js';
@@ -28,6 +29,10 @@ export function hungAfter(stall: Stall, evidence: Case): number {
 
 export const isHang = (stall: Stall, evidence: Case): boolean =>
   stall.until - stall.since >= hungAfter(stall, evidence);
+
+/** It lasted so long that this is no ordinary wait, even if it is too young for a hang. */
+export const stoodStill = ({ since, until, longestBefore }: Stall): boolean =>
+  until - since >= Math.max(SHORTEST_HANG, MUCH_LONGER * longestBefore);
 
 export function mayGoOn(stall: Stall, evidence: Case): boolean {
   return (

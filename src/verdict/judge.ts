@@ -6,7 +6,7 @@
 
 import { maxOf } from '../base/extremes.js';
 import { addTo } from '../base/grouped.js';
-import { hungAfter, isHang, isWorthReporting, mayGoOn } from './is_hang.js';
+import { hungAfter, isHang, isWorthReporting, mayGoOn, stoodStill } from './is_hang.js';
 import { endOfRun, type Case, type Facts } from './case.js';
 import { endedInMidst, findBreaks, type Break } from './broken_off.js';
 import { causeOf, waitingFor } from './root_stall.js';
@@ -111,41 +111,16 @@ function withoutMismatch(
   // Work that is unfinished only in the file of a silent rank does not show that the others are stuck.
   const isAtWork = unfinished.some((file) => !silent.some((one) => one.file === file));
   const idle = isAtWork ? null : idleness(evidence);
-  // The most important finding comes first: a rank that disappeared or ranks that do nothing, then a late rank, then a rank that may have
-  // disappeared.
-  if (slow && !idle && !unclearOf(gone)) return { kind: 'slow', slow };
+  const left = isAtWork ? endedInMidst(evidence) : [];
+  const ended = causeAmong(left, evidence);
+  // The most important finding comes first: a job that stood still before it ended, a rank that disappeared or ranks that do nothing, then a
+  // late rank, then a rank that may have disappeared.
+  if (slow && !idle && !unclearOf(gone) && !(ended && stoodStill(ended))) return { kind: 'slow', slow };
   if (unknown) return { kind: 'unclear', unclear: unknown };
   const damaged = cannotTell(evidence);
   if (damaged) return { kind: 'unclear', unclear: damaged };
   if (idle) return { kind: 'unclear', unclear: unclearWhileIdle(idle, silent, evidence) };
-  const left = isAtWork ? endedInMidst(evidence) : [];
-  const ended = causeAmong(left, evidence);
-  if (ended) {
-    const silent = silentAmong(ended.files, evidence, ended.since);
-    const others = ended.files.filter(
-      (file) => ranks[file]!.life.isGone && !silent.some((one) => one.file === file),
-    );
-    const gone = [
-      ...silent,
-      ...others.map((file) => ({
-        file,
-        lastSign: ranks[file]!.life.lastSign,
-        mayBeCopy: false,
-        isGone: true,
-      })),
-    ].sort((a, b) => a.file - b.file);
-    const files = new Set(ended.works.map(({ file }) => file));
-    return {
-      kind: 'broken',
-      broken: {
-        stall: describeHang(ended, left, evidence),
-        gone,
-        isOrderKnown: gone.length === 0,
-        left: [...files].filter((file) => ranks[file]!.life.isClosed),
-        finished: [],
-      },
-    };
-  }
+  if (ended) return { kind: 'broken', broken: brokenInMidst(ended, left, evidence) };
   const died = unclearFor(
     silent.filter(({ isGone }) => isGone),
     evidence,
@@ -164,6 +139,31 @@ function withoutMismatch(
   return stopped.length > 0
     ? { kind: 'working', working: workingIn(stopped, false, silent, evidence) }
     : { kind: 'healthy', silent };
+}
+
+function brokenInMidst(ended: Stall, left: readonly Stall[], evidence: Case): Broken {
+  const { ranks } = evidence;
+  const silent = silentAmong(ended.files, evidence, ended.since);
+  const others = ended.files.filter(
+    (file) => ranks[file]!.life.isGone && !silent.some((one) => one.file === file),
+  );
+  const gone = [
+    ...silent,
+    ...others.map((file) => ({
+      file,
+      lastSign: ranks[file]!.life.lastSign,
+      mayBeCopy: false,
+      isGone: true,
+    })),
+  ].sort((a, b) => a.file - b.file);
+  const files = new Set(ended.works.map(({ file }) => file));
+  return {
+    stall: describeHang(ended, left, evidence),
+    gone,
+    isOrderKnown: gone.length === 0,
+    left: [...files].filter((file) => ranks[file]!.life.isClosed),
+    finished: [],
+  };
 }
 
 function workingIn(

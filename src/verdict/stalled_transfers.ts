@@ -85,7 +85,7 @@ function idlePeers(
   return idle.sort((a, b) => a - b);
 }
 
-const OTHER_SIDE: Readonly<Record<string, string>> = { Send: 'Recv', Recv: 'Send' };
+export const OTHER_SIDE: Readonly<Record<string, string>> = { Send: 'Recv', Recv: 'Send' };
 
 /** Whether it began the send or receive with the same number between these two ranks. */
 function beganItsSide(

@@ -215,6 +215,8 @@ export interface Hang extends CallName {
   readonly mismatch: Mismatch | null;
   /** A deadlock of two orders; null: none seen. */
   readonly crossed: Crossed | null;
+  /** Ranks whose sends and receives wait for each other; empty: none seen. Each waits for the next rank, the last one for the first. */
+  readonly circle: readonly InCircle[];
   /** Files that differ from most in `mismatch` or `crossed`. */
   readonly different: readonly number[];
   /** Ranks that entered and did not finish. */
@@ -227,7 +229,7 @@ export interface Hang extends CallName {
   readonly waits: readonly (readonly [wait: Wait | 'no step in flight', operations: number])[];
   /** Ranks whose processes ended in order in the middle of the work. The others went on and wait for them. */
   readonly ended: readonly Ended[];
-  /** The operation that ends the chain of waits: look there first. */
+  /** The operation that ends the chain of waits: look there first. null: there are no operations, or the waits are a `circle`. */
   readonly front: Front | null;
   /** The blocks that the GPUs began, if no operation on the network shows them. The least come first. */
   readonly kernels: readonly KernelState[];
@@ -253,6 +255,21 @@ export interface Order {
   readonly file: number;
   readonly first: CallName & Evidence;
   readonly second: CallName & Evidence;
+}
+
+/** A rank of a circle. */
+export interface InCircle {
+  readonly file: number;
+  /** The send or receive that it is in. It waits for `later` of the next rank. */
+  readonly first: Transfer;
+  /** For this the rank before it waits. Its GPU begins it only after `first`. */
+  readonly later: Transfer;
+}
+
+export interface Transfer extends Evidence {
+  /** Send or Recv. */
+  readonly func: string;
+  readonly peerFile: number;
 }
 
 export interface AlsoHung extends CallName {

@@ -101,6 +101,11 @@ const waitingSince = ({ wait }: WitnessedOp): number => wait?.since ?? Number.MA
 /** Waits that both sides of a connection have a part in. */
 const BETWEEN: readonly Wait[] = [Wait.Recv, Wait.Peer, Wait.Send];
 
+export const waitsForPeer = (
+  op: WitnessedOp,
+): op is WitnessedOp & { readonly wait: NonNullable<WitnessedOp['wait']> } =>
+  op.wait !== null && BETWEEN.includes(op.wait.name);
+
 class Chains {
   private readonly byPlace = new Map<string, PendingOp[]>();
   private readonly ofFile = new Map<number, PendingOp[]>();
@@ -136,8 +141,7 @@ class Chains {
   isPeerPast({ file, op }: PendingOp): boolean {
     const peer = this.fileOf(op.peer);
     const other = peer === null ? null : this.sideOf(peer, file, op);
-    const isBetween = op.wait !== null && BETWEEN.includes(op.wait.name);
-    return isBetween && other !== null && other.op.done > op.wait.step;
+    return waitsForPeer(op) && other !== null && other.op.done > op.wait.step;
   }
 
   /** null: it ends here. */

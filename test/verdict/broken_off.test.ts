@@ -106,6 +106,22 @@ describe('a rank that disappeared', () => {
     });
   });
 
+  it('even if a rank was slow before, if the job had stood still before it ended', () => {
+    const rank = (late: number, waits: number): MadeUpRank => ({
+      calls: [
+        ...Array.from({ length: 40 }, (_, i) => done(i, 1 + i / 10 + late, { end: 1 + i / 10 + 0.05 })),
+        ...(late > 0 ? [] : [open(40, 5)]),
+      ],
+      alive: 5 + waits,
+      isGone: true,
+    });
+    const ended = (waits: number) =>
+      judge(evidence([rank(0, waits), rank(0, waits), rank(0.04, waits)], { end: 5 + waits }));
+    expect(ended(0.01)).toMatchObject({ kind: 'slow', slow: { file: 2 } });
+    expect(ended(12)).toMatchObject({ kind: 'broken', broken: { stall: { age: s(12) } } });
+    expect(suspects(ended(12))[0]).toBe(2);
+  });
+
   it('in a collective that the others finished, if its file is certainly no earlier copy', () => {
     const finished: MadeUpRank = { calls: [done(0, 1), done(1, 10)], alive: 10.3, ...closed };
     expect(after([finished, { ...killed, isNoEarlierCopy: true }, finished])).toMatchObject({

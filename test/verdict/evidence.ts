@@ -26,6 +26,8 @@ export interface MadeUpCall {
   readonly seq: number | null;
   /** Of a send or receive. */
   readonly peer?: number;
+  /** Number of its group of calls; not known if not said. */
+  readonly group?: number;
   readonly at: number;
   /** null: not finished. */
   readonly end: number | null;
@@ -299,7 +301,7 @@ const ordinalOf = (call: MadeUpCall, calls: readonly MadeUpCall[]): number =>
     : 0;
 
 function witnessedWork(call: MadeUpCall, comms: Comms): WitnessedWork {
-  const { seq, peer = null, at, ops = [], blocks = null, lostSince = 0 } = call;
+  const { seq, peer = null, at, group = null, ops = [], blocks = null, lostSince = 0 } = call;
   const comm = numberOf(comms, call);
   return {
     comm,
@@ -308,6 +310,7 @@ function witnessedWork(call: MadeUpCall, comms: Comms): WitnessedWork {
     peer,
     ordinal: 0,
     start: s(at),
+    group,
     record: '0:7',
     ops,
     blocks,

@@ -42,6 +42,11 @@ describeVerdicts('gpu', {
     culprits: [3],
     says: [/never entered: +rank 3 .*alive to the end/, /only wait: +AllReduce/],
   },
+  'parallel-exit': {
+    kind: 'hung',
+    culprits: [2],
+    says: [/^HUNG {2}ReduceScatter seq 8 .*2 of 8 ranks/, /process died: +rank 2 /, /only wait: +AllReduce/],
+  },
   order: {
     kind: 'mismatch',
     says: [/rank 0: +AllReduce call 8/, /rank 1: +AllGather call 8/, /no hang is seen/],

@@ -64,6 +64,9 @@ it('fits, whatever the evidence, and lets no control character through to the te
   });
   const placed = fc.tuple(call, place).map(([one, where]) => ({ ...one, ...where }));
   const orders = fc.array(fc.record({ file: fc.nat(511), first: placed, second: placed }), { minLength: 1 });
+  const transfer = fc
+    .tuple(place, text, fc.nat(511))
+    .map(([where, func, peerFile]) => ({ ...where, func, peerFile }));
   const hang: fc.Arbitrary<Hang> = fc
     .record({
       nRanks: fc.nat(),
@@ -83,6 +86,7 @@ it('fits, whatever the evidence, and lets no control character through to the te
       ),
       mismatch: fc.option(mismatch),
       crossed: fc.option(fc.record({ most: orders, others: orders })),
+      circle: fc.array(fc.record({ file: fc.nat(511), first: transfer, later: transfer })),
       until: time,
       notKnown: files,
       different: files,

@@ -35,6 +35,7 @@ function ring(ranks: readonly (Ends | null)[]): FileWork[] {
       peer: null,
       ordinal: 0,
       start: s(0),
+      group: null,
       record: '0:7',
       ops,
       blocks: null,

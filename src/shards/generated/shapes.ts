@@ -30,7 +30,7 @@ export const OBJECTS: Readonly<Record<string, Fields>> = {
   Elsewhere: {"executors":["array","string"],"ops":"number","lastEnd":["either","null","number"],"isOpen":"boolean"},
   WorkTable: {"funcs":["array","string"],"datatypes":["array","string"],"plans":["array","string"],"keys":{"of":"PackedNumbers"},"comm":{"of":"PackedNumbers"},"func":{"of":"PackedNumbers"},"seq":{"of":"PackedNumbers"},"peer":{"of":"PackedNumbers"},"ordinal":{"of":"PackedNumbers"},"ordinalAbsolute":{"of":"PackedNumbers"},"count":{"of":"PackedNumbers"},"datatype":{"of":"PackedNumbers"},"plan":{"of":"PackedNumbers"},"root":{"of":"PackedNumbers"},"arrival":{"of":"PackedNumbers"},"enqueued":{"of":"PackedNumbers"}},
   PendingAtEnd: {"works":["array",{"of":"PendingWork"}],"unended":["map","number",{"is":["unfinished","unknown"]}],"foreign":["array",{"of":"Part6"}],"lastMove":["map","number","number"]},
-  PendingWork: {"kind":{"is":["Coll","P2p"]},"row":"number","key":"number","comm":["either","null","number"],"func":"string","seq":["either","null","number"],"ordinal":"number","peer":["either","null","number"],"start":"number","ops":["array",{"of":"PendingOp"}],"blocks":["either","null",{"of":"BlocksSeen"}],"lostSince":"number"},
+  PendingWork: {"kind":{"is":["Coll","P2p"]},"row":"number","key":"number","comm":["either","null","number"],"func":"string","seq":["either","null","number"],"ordinal":"number","peer":["either","null","number"],"start":"number","group":["either","null","number"],"ops":["array",{"of":"PendingOp"}],"blocks":["either","null",{"of":"BlocksSeen"}],"lostSince":"number"},
   PendingOp: {"channel":"number","peer":"number","isSend":"boolean","nSteps":"number","done":"number","step":["either","null",{"of":"PendingStep"}]},
   PendingStep: {"step":"number","phase":{"is":[0,1,2,3,4,5,6]},"since":"number"},
   BlocksSeen: {"channels":"number","begun":"number","ended":"number"},
@@ -114,7 +114,7 @@ export const OBJECTS: Readonly<Record<string, Fields>> = {
   FlowEnds: {"operation":"Float64Array","sends":"Uint8Array","from":"Uint32Array","end":"Uint32Array"},
 };
 
-export const SHAPES_ID = 2842465630;
+export const SHAPES_ID = 3572447224;
 
 export const STORED = {
   ScanHead: {"of":"ScanHead"},

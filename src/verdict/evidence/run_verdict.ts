@@ -280,6 +280,7 @@ function onlyElsewhere(
         peer: isColl ? null : numberAt(works.peer, row),
         ordinal: numberAt(works.ordinal, row),
         start: time(numberAt(works.arrival, row)),
+        group: null,
         record: recordOf(key),
         ops,
         blocks: null,
@@ -293,7 +294,7 @@ function onlyElsewhere(
 const recordOf = (key: HandleKey): string => `${keyRing(key)}:${keyPosition(key)}`;
 
 function witnessedWork(
-  { row, comm, func, seq, peer, ordinal, start, key, ops, blocks, lostSince }: PendingWork,
+  { row, comm, func, seq, peer, ordinal, start, group, key, ops, blocks, lostSince }: PendingWork,
   elsewhere: readonly WitnessedOp[],
   ends: WorkEndTable,
   time: ToTime,
@@ -305,6 +306,7 @@ function witnessedWork(
     peer,
     ordinal,
     start: time(start),
+    group,
     record: recordOf(key),
     blocks,
     hasMoved: !Number.isNaN(numberAt(ends.step, row)),

@@ -85,11 +85,12 @@ function* accused(verdict: Verdict): Generator<readonly [file: number | null, la
 }
 
 function* accusedOf(stall: Hang): ReturnType<typeof accused> {
-  const { neverEntered, inside, different, ended, front, kernels, silent } = stall;
+  const { neverEntered, inside, circle, different, ended, front, kernels, silent } = stall;
   // All ranks except the wrong one may differ from most. So few ranks are suspects, and many are witnesses. Ranks may die because of a
   // mismatch, so the mismatch comes first.
   if (different.length <= MOST / 2) for (const file of different) yield [file, 'OTHER CALL'];
   for (const { file } of goneFirst(stall, 0)) yield [file, 'SILENT'];
+  for (const { file } of circle) yield [file, 'STUCK'];
   for (const { file } of ended) yield [file, 'GONE'];
   for (const { file } of neverEntered) yield [file, 'NOT CALLED'];
   // The peer is not known, so both sides are suspects.
