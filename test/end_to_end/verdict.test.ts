@@ -2,11 +2,12 @@
 
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { mergeNext } from '../../src/report/next_command.js';
 import { verdictText } from '../../src/report/verdict_text.js';
 import { merge } from '../../src/merge.js';
 import { diagnose } from '../../src/report/diagnosis.js';
+import { suspects } from '../../src/verdict/evidence/suspects.js';
 import type { Behind, Verdict } from '../../src/verdict/types.js';
 import { temporaryFolder } from '../support/made_up_run.js';
 import { record, startRecording } from '../support/loopback.js';
@@ -89,6 +90,15 @@ function timeless(text: string): string[] {
 
 /** At the same time, because they mostly sleep. */
 describe.concurrent('the verdict on', () => {
+  it.each([1, 4, 6])('ranks that all receive before they send: in a circle, with v%i', async (abi) => {
+    const args = `--ranks 3 --abi ${abi} --ops allreduce:64K,recv:64K,send:64K`;
+    const isHung = ({ hang }: { readonly hang?: object | undefined }): boolean => hang !== undefined;
+    const { verdict, text } = await verdictOnceIn(`circle-${abi}`, args, {}, isHung);
+    expect(verdict).toMatchObject({ kind: 'hung', hang: { front: null, crossed: null } });
+    expect(text).toMatch(/in a circle: +rank 0: Recv from 2, then Send to 1\n +rank 2: Recv from 1, then/);
+    expect(suspects(verdict)).toEqual([0, 2, 1]);
+  });
+
   it('a rank that skips a collective: never entered, and its neighbours wait for it', async ({ expect }) => {
     const { code, hang, waiting, text } = await verdictOn(
       'skip',
