@@ -163,8 +163,12 @@ void Plans() {
 
   const FileLayout usual = MakeFileLayout(uint64_t{64} << 20, ExpectProxies(true, 8, 1));
   const uint32_t mebislots = (1 << 20) / rank_file::kSlotBytes;
-  for (const auto& [ring, mebibytes] : {std::pair{0, 16}, {2, 8}, {4, 4}, {6, 4}}) {
+  for (const auto& [ring, mebibytes] : {std::pair{0, 16}, {2, 8}, {4, 4}, {6, 4}, {8, 4}, {9, 2}, {15, 2}, {16, 2}}) {
     CHECK_EQ(usual.areas[ring].capacity, mebibytes * mebislots);
+  }
+  const FileLayout alike = MakeFileLayout(uint64_t{64} << 20, ExpectProxies(false, 8, 1));
+  for (const auto& [ring, mebibytes] : {std::pair{0, 4}, {14, 4}, {16, 2}, {23, 2}, {24, 4}}) {
+    CHECK_EQ(alike.areas[ring].capacity, mebibytes * mebislots);
   }
   CHECK_EQ(MakeFileLayout(uint64_t{1} << 20, ExpectProxies(true, 8, 1)).proxies, 1);
 }

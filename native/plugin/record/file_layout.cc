@@ -89,8 +89,11 @@ FileLayout MakeFileLayout(uint64_t budget, ExpectedProxies expected, bool beacon
   }
   // Host rings fold as well, because further progress threads than expected use them.
   layout.first_host = layout.area_count;
-  for (uint32_t i = 0; i < kHostRings; ++i) areas.AddRing(rank_file::kRingHost, budget / 4 / kHostRings, 64);
-  layout.overflow = areas.AddRing(rank_file::kRingOverflow, budget / 16, 0);
+  for (uint32_t i = 0; i < kHostRings; ++i) {
+    const bool is_busiest = i == 0 && expected.first_is_busiest;
+    areas.AddRing(rank_file::kRingHost, budget / (is_busiest ? 16 : 32), 64);
+  }
+  layout.overflow = areas.AddRing(rank_file::kRingOverflow, budget / (expected.first_is_busiest ? 32 : 16), 0);
 
   const uint64_t entries = PowerOfTwoUpTo(budget >> 14);
   const auto table = [&](AreaClass area_class, uint64_t fewest, uint64_t most, uint32_t slots, uint32_t interval) {

@@ -2,10 +2,14 @@
 //
 //   half       steps rings       } divided among the proxy threads expected
 //   an eighth  ops rings         }
-//   a quarter  host rings        divided by eight
-//   1/16       the overflow ring
+//   9/32       host rings        1/16 for the first thread that calls, 1/32 for each of seven others
+//   1/32       the overflow ring
 //
-// The rest of the budget, and more for tiny ones, goes to the tables and fold entries.
+// If several GPUs' threads call alike, each host ring has 1/32 and the overflow ring 1/16. The rest of the budget, and more
+// for tiny ones, goes to the tables and fold entries.
+//
+// A process of one rank mostly calls from one thread. Recorded on a GPU: a job with tensor, data and pipeline parallelism
+// filled 1/32 with calls in 2.8 s, while the largest steps ring had room for 14 s.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_RECORD_FILE_LAYOUT_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_RECORD_FILE_LAYOUT_H_
