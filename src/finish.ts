@@ -154,6 +154,7 @@ function reportMerge(
     selection,
     suggestion: diagnosis.suggestion,
     ranks: run.members.map((member, i) => reportRank(member, ends[i]!, origins[i]!, blocks[i] ?? null)),
+    communicators: diagnosis.communicators,
     clocks: diagnosis.clocks,
     traffic,
     outOfStep: reportOutOfStep(clocks.broken.outOfStep, run),

@@ -8,6 +8,7 @@ import { reportClocks, reportTraffic, type ClockReport, type TrafficReport } fro
 import { type SizedCommand, suggestDrawing } from '../trace/drawing.js';
 import { withWorkFolder } from '../output/work_folder.js';
 import { lostSlots, problemsOf, unreadSlots } from './rank_report.js';
+import { communicatorsOf, type RunCommunicator } from '../runs/communicators.js';
 import { severalRanks, type OtherRun, type RunMember } from '../runs/run.js';
 import type { LostSlots } from '../scan/scan.js';
 import { dumpsFor, flightReport, type FlightOptions, type FlightReport } from '../pytorch/flight_report.js';
@@ -30,6 +31,7 @@ export interface Diagnosis {
   readonly otherRuns: readonly OtherRun[];
   /** The meaning of the verdict's file numbers. */
   readonly ranks: readonly DiagnosedRank[];
+  readonly communicators: readonly RunCommunicator[];
   readonly clocks: readonly ClockReport[];
   readonly traffic: TrafficReport | null;
   /** What to draw next; null: the verdict points nowhere. */
@@ -101,6 +103,7 @@ export function diagnosisOf(
     unusable,
     otherRuns: run.others,
     ranks: run.members.map(diagnosed),
+    communicators: communicatorsOf(run.members),
     clocks: reportClocks(clocks, run),
     traffic: reportTraffic(clocks),
     suggestion,

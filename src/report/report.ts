@@ -9,6 +9,7 @@ import type { AboveRanks } from '../trace/above_ranks.js';
 import { countArrows, countSelectedArrows } from '../trace/tracks/flow_census.js';
 import type { Verdict } from '../verdict/types.js';
 import type { ClockReport, TrafficReport } from './clock_report.js';
+import type { RunCommunicator } from '../runs/communicators.js';
 import type { OtherRun, Run } from '../runs/run.js';
 import type { OutOfStep } from '../clocks/evidence/run_clocks.js';
 import type { ConvertResult } from '../trace/convert.js';
@@ -77,6 +78,7 @@ export interface MergeReport {
   /** The command that draws what the verdict points to; null: nothing. */
   readonly suggestion: SizedCommand | null;
   readonly ranks: readonly RankReport[];
+  readonly communicators: readonly RunCommunicator[];
   readonly clocks: readonly ClockReport[];
   readonly traffic: TrafficReport | null;
   readonly outOfStep: readonly OutOfStepReport[];

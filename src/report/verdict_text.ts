@@ -20,6 +20,7 @@ import {
   clockTime,
   COLUMNS,
   commName,
+  ranksOfUnnamed,
   continued,
   fit,
   isWhole,
@@ -104,7 +105,7 @@ function mismatch(
   const isAll = besides.kind !== 'waiting' && besides.kind !== 'unclear';
   const [title = '', ...more] = isAll ? [] : verdictLines(besides, report);
   return [
-    `MISMATCH  the ${nRanks === 0 ? '' : `${nRanks} `}ranks of ${commName(comm)} did not all call the same`,
+    `MISMATCH  ${ranksOfUnnamed(comm, report) ?? `the ${nRanks === 0 ? '' : `${nRanks} `}ranks of ${commName(comm, report)}`} did not all call the same`,
     ...ways.map((way) => labelled(someRanks(way.entered, nRanks, report), wayText(way, call, report))),
     isAll
       ? '  no hang is seen for it; what NCCL computes from such calls is not defined'
@@ -115,7 +116,7 @@ function mismatch(
 
 function wayText(way: Way, call: number | null, report: VerdictReport): string {
   const at = minOf(way.entered.map((one) => one.at));
-  return `${callText(way, callNumber(call))} (${wayArguments(way)}) ${clockTime(report, at)}`;
+  return `${callText(way, report, callNumber(call))} (${wayArguments(way)}) ${clockTime(report, at)}`;
 }
 
 function working(
@@ -178,7 +179,8 @@ function otherRuns({ otherRuns: others, ranks }: VerdictReport): string[] {
   return [full.length <= COLUMNS ? full : line('list')];
 }
 
-function missing({ missingRanks, worldSize, verdict }: VerdictReport): string[] {
+function missing(report: VerdictReport): string[] {
+  const { missingRanks, worldSize, verdict } = report;
   const lines: string[] = [];
   if (missingRanks.length > 0)
     lines.push(
@@ -189,7 +191,7 @@ function missing({ missingRanks, worldSize, verdict }: VerdictReport): string[] 
     );
   const stall = stallOf(verdict);
   if (stall !== null && stall.missing.length > 0 && stall.nRanks !== worldSize) {
-    const whose = `the ${stall.nRanks} of ${commName(stall)}`;
+    const whose = `the ${stall.nRanks} of ${commName(stall, report)}`;
     lines.push(labelled('no file', `ranks ${foldRanks(stall.missing)} of ${whose}`));
   }
   return lines;

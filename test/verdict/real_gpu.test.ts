@@ -40,7 +40,7 @@ describeVerdicts('gpu', {
   'torch-groups': {
     kind: 'hung',
     culprits: [3],
-    says: [/never entered: +rank 3 .*alive to the end/, /only wait: +AllReduce/],
+    says: [/on ranks 1,3 /, /never entered: +rank 3 .*alive to the end/, /only wait: +AllReduce/],
   },
   'parallel-exit': {
     kind: 'hung',

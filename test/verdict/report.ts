@@ -24,6 +24,7 @@ export function report(verdict: Verdict, ranks: number, more: Partial<VerdictRep
       unread: 0,
       problems: [],
     })),
+    communicators: [],
     clocks: [],
     traffic: null,
     suggestion: null,
