@@ -73,12 +73,12 @@ function stallLines(hang: Hang, verb: string, why: readonly string[], report: Ve
     ...waiting(hang, report),
     ...whereToLook(hang, report),
     ...silentLines(hang, report),
-    ...alsoHung(hang, report),
+    ...alsoHung(hang),
   ];
 }
 
 function title({ since, age, nRanks, ...hang }: Hang, verb: string, report: VerdictReport): string[] {
-  const what = `${verb}  ${callText(hang, report)} (${sizeText(nRanks, report.worldSize)})`;
+  const what = `${verb}  ${callText(hang)} (${sizeText(nRanks, report.worldSize)})`;
   const when = `since ${clockTime(report, since)} (${durationText(age)})`;
   return what.length + when.length + 2 <= 80 ? [`${what}  ${when}`] : [what, labelled('stuck', when)];
 }
@@ -97,13 +97,13 @@ function insideLines({ inside, nRanks, since }: Hang, report: VerdictReport): st
 
 function mismatch({ mismatch: found, commId }: Hang, report: VerdictReport): string[] {
   if (!found) return [];
-  const on = found.commId === commId ? '' : ` on ${commName(found, report)}`;
+  const on = found.commId === commId ? '' : ` on ${commName(found)}`;
   const [most, ...others] = found.ways;
   const shown = [...others.slice(0, MOST_WAYS - 1), most];
   const label = found.what === 'calls' ? 'other calls' : 'other arguments';
   const lines = shown.map((way) => {
     const who = someRanks(way.entered, found.nRanks, report);
-    return `${who}: ${callText(way, report, callNumber(found.call) + on)} (${wayArguments(way)})`;
+    return `${who}: ${callText(way, callNumber(found.call) + on)} (${wayArguments(way)})`;
   });
   const more = found.ways.length - shown.length;
   if (more > 0) lines.push(`and ${more} more ways`);
@@ -116,7 +116,7 @@ function crossedLines({ crossed }: Hang, report: VerdictReport): string[] {
   const lines = [crossed.others, crossed.most].flatMap((side) => {
     const [{ first, second }] = side as [Order];
     const who = rankList(filesOf(side), report);
-    const [before, after] = [`${who}: ${callText(first, report)},`, `then ${callText(second, report)}`];
+    const [before, after] = [`${who}: ${callText(first)},`, `then ${callText(second)}`];
     return before.length + after.length + 1 <= ROOM ? [`${before} ${after}`] : [before, `  ${after}`];
   });
   return lines.map((line, i) => (i === 0 ? labelled('two orders', line) : continued(line)));
@@ -204,7 +204,7 @@ function kernelLines(kernels: readonly KernelState[], report: VerdictReport): st
     : [...lines, labelled('which GPU', 'not known: all began; within a node no record says more')];
 }
 
-function alsoHung({ alsoHung: others }: Hang, report: VerdictReport): string[] {
+function alsoHung({ alsoHung: others }: Hang): string[] {
   const waits = others.filter(({ onlyWaits }) => onlyWaits);
   const rest = others.filter(({ onlyWaits }) => !onlyWaits);
   const lines: string[] = [];
@@ -213,7 +213,7 @@ function alsoHung({ alsoHung: others }: Hang, report: VerdictReport): string[] {
       labelled(
         'only wait',
         few(
-          waits.map((one) => callText(one, report)),
+          waits.map((one) => callText(one)),
           2,
         ),
       ),
@@ -223,7 +223,7 @@ function alsoHung({ alsoHung: others }: Hang, report: VerdictReport): string[] {
       labelled(
         'stuck too',
         few(
-          rest.map((one) => callText(one, report)),
+          rest.map((one) => callText(one)),
           2,
         ),
       ),

@@ -17,7 +17,6 @@ import {
   name,
   rankList,
   rankName,
-  ranksOfUnnamed,
   seenText,
   someRanks,
   type VerdictReport,
@@ -46,20 +45,17 @@ export function perhapsSlowLines(late: Slowness, report: VerdictReport): string[
   ];
 }
 
-const commWithSize = (slow: Slowness, report: VerdictReport): string =>
-  ranksOfUnnamed(slow, report) ?? `${commName(slow, report)} (${sizeText(slow.nRanks)})`;
-
 function latenessLines(slow: Slowness, report: VerdictReport): string[] {
-  const { cost, span, ofOthers, worst, waits } = slow;
+  const { cost, span, ofOthers, worst, nRanks, waits } = slow;
   const rest = ofOthers > 0 ? `, another ${durationText(ofOthers)}` : '';
   return [
-    labelled('on', commWithSize(slow, report)),
+    labelled('on', `${commName(slow)} (${sizeText(nRanks)})`),
     labelled('cost', `all waited ${durationText(cost)} of ${durationText(span)} for it alone${rest}`),
     labelled('late', `${howText(slow)}, in ${countText(waits, 'wait')}`),
     labelled('when', whenText(slow, report)),
     labelled(
       'worst',
-      `${durationText(worst.by)} at ${clockTime(report, worst.at)}, ${callText(worst, report, '')}, record ${worst.record}`,
+      `${durationText(worst.by)} at ${clockTime(report, worst.at)}, ${callText(worst, '')}, record ${worst.record}`,
     ),
     ...leftOutLines(slow),
   ];
@@ -77,7 +73,7 @@ function leftOutLines({ leftOut: { first, rooted, notWhole } }: Slowness): strin
 const countText = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 function slowLinkLines(slow: Slowness, link: SlowSends, report: VerdictReport): string[] {
-  const { cost, span, file, worst } = slow;
+  const { cost, span, nRanks, file, worst } = slow;
   const [from, to] = [link.file, link.peerFile].map((end) => rankName(report, end));
   const whose = link.isOnlyOne
     ? link.file === file
@@ -86,7 +82,7 @@ function slowLinkLines(slow: Slowness, link: SlowSends, report: VerdictReport): 
     : 'its sends, or those to it,';
   return [
     `SLOW  ${whichRank(slow, report)} (${hostOf(report, file)}): ${whose} take ${timesText(link.medianNs / link.usualNs)} the others' time`,
-    labelled('on', commWithSize(slow, report)),
+    labelled('on', `${commName(slow)} (${sizeText(nRanks)})`),
     labelled(
       'sends',
       `${from} to ${to}, ch ${link.channel}: ${durationText(link.medianNs)} on the wire, others ${durationText(link.usualNs)}`,
@@ -95,7 +91,7 @@ function slowLinkLines(slow: Slowness, link: SlowSends, report: VerdictReport): 
       'cost',
       `at least ${durationText(cost)} of ${durationText(span)} (${link.sends} sends, 8 at once)`,
     ),
-    labelled('worst', `${durationText(worst.by)} for ${callText(worst, report, '')}, record ${worst.record}`),
+    labelled('worst', `${durationText(worst.by)} for ${callText(worst, '')}, record ${worst.record}`),
     // Here only the time of the sends is known. The report compares more.
     labelled('may be', 'the link, a NIC, or a proxy thread without CPU time'),
   ];

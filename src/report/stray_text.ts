@@ -26,11 +26,7 @@ export function strays(hang: Hang, verb: string, report: VerdictReport): string[
   const groups = new Map<string, Stray[]>();
   for (const stray of neverEntered) {
     const { stuckIn, newest } = stray;
-    const key = stuckIn
-      ? `${stuckIn.commId} ${callText(stuckIn, report)}`
-      : newest
-        ? callText(newest, report)
-        : '';
+    const key = stuckIn ? `${stuckIn.commId} ${callText(stuckIn)}` : newest ? callText(newest) : '';
     groups.set(key, [...(groups.get(key) ?? []), stray]);
   }
   const isCalled = inside.some(({ func }) => !TRANSFERS.includes(func));
@@ -60,11 +56,11 @@ function strayLines(label: string, group: readonly Stray[], hang: Hang, report: 
   const who = isOne ? one : all;
   const lines = [labelled(label, isOne ? `${who}, ${lifeText(first, hang, report)}` : who)];
   if (stuckIn) {
-    lines.push(continued(`stuck in ${callText(stuckIn, report)} since ${clockTime(report, stuckIn.at)}`));
+    lines.push(continued(`stuck in ${callText(stuckIn)} since ${clockTime(report, stuckIn.at)}`));
     if (stuckIn.front) lines.push(continued(frontText(stuckIn.front, stuckIn, report)));
   } else if (isIn) lines.push(continued(`inside nccl${name(isIn.func)} since ${clockTime(report, isIn.at)}`));
   else if (newest)
-    lines.push(continued(`last there: ${callText(newest, report, '')}, ${clockTime(report, newest.at)}`));
+    lines.push(continued(`last there: ${callText(newest, '')}, ${clockTime(report, newest.at)}`));
   else lines.push(continued('it has nothing unfinished, there or elsewhere'));
   return lines;
 }

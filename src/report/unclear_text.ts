@@ -40,7 +40,7 @@ export function unclearLines(
       'UNCLEAR  whether anything is stuck: parts of the files are lost',
       labelled('seen', seenText(report)),
     ];
-  const what = works === 1 ? callText(work, report) : `${callText(work, report)} and ${works - 1} more`;
+  const what = works === 1 ? callText(work) : `${callText(work)} and ${works - 1} more`;
   const why =
     silent.length > 0
       ? [...neverClosedLines(silent, report), ...copyLines(silent, report)]
@@ -102,7 +102,7 @@ function idleLines(
       .flatMap((one) => [
         labelled(
           'fewer calls',
-          `${someRanks(one.callers, one.nRanks, report)}: ${one.by} less on ${commName(one, report)} than others`,
+          `${someRanks(one.callers, one.nRanks, report)}: ${one.by} less on ${commName(one)} than others`,
         ),
         continued(`then: ${name(one.func)} (${wayArguments(one)}), ${clockTime(report, one.at)}`),
       ]),
@@ -110,7 +110,7 @@ function idleLines(
     ...silentLines(silent, end, report),
     ...(work === null
       ? []
-      : [labelled('not finished', `${rankList(unfinished, report)}: ${callText(work, report)}`)]),
+      : [labelled('not finished', `${rankList(unfinished, report)}: ${callText(work)}`)]),
     labelled(isLive ? 'alive' : 'alive to end', `${rankList(files, report)}: ${where}`),
   ];
 }

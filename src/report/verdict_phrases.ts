@@ -24,7 +24,7 @@ export const labelled = (label: string, text: string): string => `${`  ${label}:
 export const continued = (text: string): string => `${' '.repeat(LABEL)}${text}`;
 
 /** `on`: "on dp", or empty if said before. */
-export function callText(call: CallName, report: CommTitles, on = ` on ${commName(call, report)}`): string {
+export function callText(call: CallName, on = ` on ${commName(call)}`): string {
   const seq = call.seq === null ? '' : ` seq ${call.seq}`;
   const replay = call.replay === 0 ? '' : ` replay ${call.replay}`;
   return `${name(call.func)}${seq}${replay}${on}`;
@@ -38,28 +38,8 @@ export function wayArguments({ count, datatype, root }: CallArguments): string {
   return `${count} ${name(datatype)}${on}`;
 }
 
-export type CommTitles = Pick<VerdictReport, 'communicators'>;
-
-type Named = Pick<CallName, 'comm' | 'commId'>;
-
-export const commName = (comm: Named, report: CommTitles): string =>
-  comm.comm === ''
-    ? (ranksOfUnnamed(comm, report) ?? comm.commId ?? 'a communicator without id')
-    : name(comm.comm);
-
-/**
- * "ranks 0,4": its ranks of the job tell more than its id. null: it has a name, not all of its ranks are known, another communicator has the
- * same ranks, or they are too many.
- */
-export function ranksOfUnnamed({ comm, commId }: Named, { communicators }: CommTitles): string | null {
-  const own = communicators.find((one) => one.commId === commId);
-  if (comm !== '' || !own || own.nRanks < 2 || own.ranks.length !== own.nRanks) return null;
-  const text = `ranks ${foldRanks(own.ranks)}`;
-  const isShared = communicators.some(
-    ({ ranks }) => ranks !== own.ranks && ranks.length === own.nRanks && `ranks ${foldRanks(ranks)}` === text,
-  );
-  return isShared || text.length > NAME ? null : text;
-}
+export const commName = ({ comm, commId }: Pick<CallName, 'comm' | 'commId'>): string =>
+  comm === '' ? (commId ?? 'a communicator without id') : name(comm);
 
 export const name = (text: string): string => cut(printable(text), NAME);
 
@@ -78,7 +58,7 @@ export function peerName(
   report: VerdictReport,
 ): string {
   if (peerFile !== null) return rankName(report, peerFile);
-  return `${peerInComm}${call.nRanks === report.worldSize ? '' : ` of ${commName(call, report)}`} (no file)`;
+  return `${peerInComm}${call.nRanks === report.worldSize ? '' : ` of ${commName(call)}`} (no file)`;
 }
 
 /** "37 (node004 gpu5)" */

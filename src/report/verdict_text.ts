@@ -20,7 +20,6 @@ import {
   clockTime,
   COLUMNS,
   commName,
-  ranksOfUnnamed,
   continued,
   fit,
   isWhole,
@@ -105,7 +104,7 @@ function mismatch(
   const isAll = besides.kind !== 'waiting' && besides.kind !== 'unclear';
   const [title = '', ...more] = isAll ? [] : verdictLines(besides, report);
   return [
-    `MISMATCH  ${ranksOfUnnamed(comm, report) ?? `the ${nRanks === 0 ? '' : `${nRanks} `}ranks of ${commName(comm, report)}`} did not all call the same`,
+    `MISMATCH  on ${commName(comm)}: the ${nRanks === 0 ? '' : `${nRanks} `}ranks did not all call the same`,
     ...ways.map((way) => labelled(someRanks(way.entered, nRanks, report), wayText(way, call, report))),
     isAll
       ? '  no hang is seen for it; what NCCL computes from such calls is not defined'
@@ -116,7 +115,7 @@ function mismatch(
 
 function wayText(way: Way, call: number | null, report: VerdictReport): string {
   const at = minOf(way.entered.map((one) => one.at));
-  return `${callText(way, report, callNumber(call))} (${wayArguments(way)}) ${clockTime(report, at)}`;
+  return `${callText(way, callNumber(call))} (${wayArguments(way)}) ${clockTime(report, at)}`;
 }
 
 function working(
@@ -179,8 +178,7 @@ function otherRuns({ otherRuns: others, ranks }: VerdictReport): string[] {
   return [full.length <= COLUMNS ? full : line('list')];
 }
 
-function missing(report: VerdictReport): string[] {
-  const { missingRanks, worldSize, verdict } = report;
+function missing({ missingRanks, worldSize, verdict }: VerdictReport): string[] {
   const lines: string[] = [];
   if (missingRanks.length > 0)
     lines.push(
@@ -191,7 +189,7 @@ function missing(report: VerdictReport): string[] {
     );
   const stall = stallOf(verdict);
   if (stall !== null && stall.missing.length > 0 && stall.nRanks !== worldSize) {
-    const whose = `the ${stall.nRanks} of ${commName(stall, report)}`;
+    const whose = `the ${stall.nRanks} of ${commName(stall)}`;
     lines.push(labelled('no file', `ranks ${foldRanks(stall.missing)} of ${whose}`));
   }
   return lines;

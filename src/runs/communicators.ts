@@ -1,12 +1,13 @@
-/** The communicators of a run, and which ranks of the job are in them. */
+/** The communicators of a run, which ranks of the job are in them, and names for those without one. */
 
+import { append } from '../base/extremes.js';
 import { hex64 } from '../base/hex.js';
+import { foldRanks } from '../base/ranks.js';
 import type { RunMember } from './run.js';
 
 export interface RunCommunicator {
   /** 16 hexadecimal digits. */
   readonly commId: string;
-  /** As NCCL reports it; often empty (PyTorch names none). */
   readonly comm: string;
   /** 0: not reported. */
   readonly nRanks: number;
@@ -15,25 +16,59 @@ export interface RunCommunicator {
 }
 
 /** In order of their ids. Those without an id are left out. */
-export function communicatorsOf(members: readonly RunMember[]): RunCommunicator[] {
-  const byId = new Map<bigint, { comm: string; nRanks: number; ranks: Set<number> }>();
+export const communicatorsOf = (members: readonly RunMember[]): RunCommunicator[] =>
+  [...gathered(members)]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([commId, { name, nRanks, ranks }]) => ({ commId: hex64(commId), comm: name, nRanks, ranks }));
+
+/**
+ * Names communicators that NCCL reports without a name (PyTorch names none) by their ranks, "ranks 0,4", because an id tells nobody which
+ * group it is. Only if all ranks are known, no other communicator has the same ones, and the name is short.
+ */
+export function nameByRanks(members: readonly RunMember[]): RunMember[] {
+  const byRanks = new Map<string, bigint | null>();
+  for (const [commId, { name, nRanks, ranks }] of gathered(members)) {
+    if (ranks.length !== nRanks || nRanks < 2) continue;
+    const text = `ranks ${foldRanks(ranks)}`;
+    byRanks.set(text, name !== '' || byRanks.has(text) ? null : commId);
+  }
+  const names = new Map<bigint, string>();
+  for (const [text, commId] of byRanks)
+    if (commId !== null && text.length <= LONGEST_NAME) names.set(commId, text);
+  if (names.size === 0) return [...members];
+  return members.map((member) => ({
+    ...member,
+    scan: {
+      ...member.scan,
+      communicators: member.scan.communicators.map((comm) =>
+        comm.name === '' ? { ...comm, name: names.get(comm.commId) ?? '' } : comm,
+      ),
+    },
+  }));
+}
+
+/** Reports cut longer names. */
+const LONGEST_NAME = 28;
+
+interface Gathered {
+  name: string;
+  nRanks: number;
+  ranks: number[];
+}
+
+function gathered(members: readonly RunMember[]): ReadonlyMap<bigint, Gathered> {
+  const byId = new Map<bigint, Gathered>();
   for (const { scan, ranks } of members) {
     for (const { commId, name, nRanks } of scan.communicators) {
       if (commId === 0n) continue;
-      const known = byId.get(commId) ?? { comm: '', nRanks: 0, ranks: new Set() };
+      const known = byId.get(commId) ?? { name: '', nRanks: 0, ranks: [] };
       byId.set(commId, known);
-      known.comm ||= name;
+      known.name ||= name;
       known.nRanks = Math.max(known.nRanks, nRanks);
       // Of a process with several ranks it is not known which of them are in this communicator, unless all are.
-      if (ranks.length === 1 || ranks.length === nRanks) for (const rank of ranks) known.ranks.add(rank);
+      if (ranks.length === 1 || ranks.length === nRanks) append(known.ranks, ranks);
     }
   }
-  return [...byId]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([commId, { comm, nRanks, ranks }]) => ({
-      commId: hex64(commId),
-      comm,
-      nRanks,
-      ranks: [...ranks].sort((a, b) => a - b),
-    }));
+  for (const known of byId.values()) known.ranks = [...new Set(known.ranks)].sort((a, b) => a - b);
+  return byId;
 }

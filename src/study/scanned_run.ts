@@ -15,6 +15,7 @@ import {
   type RunOptions,
 } from '../runs/find_runs.js';
 import { reason } from '../base/reason.js';
+import { nameByRanks } from '../runs/communicators.js';
 import { redactFacts, redactRun, type Aliases } from '../runs/redact.js';
 import { chooseRun, otherRun, setAside, type Run } from '../runs/run.js';
 import { solveRunClocks, type ClockOptions, type FoundClocks } from '../clocks/evidence/run_clocks.js';
@@ -119,8 +120,9 @@ export function joinScans(
   const unusable = shownAs(sentences, aliases);
   if (files.length === 0 || (options.strict && unusable.length > 0)) throw noInput(unusable, paths);
   const fileOf = new Map(files.map((file) => [aliases ? redactScan(file.scan, aliases) : file.scan, file]));
-  const run = chooseRun([...fileOf.keys()]);
-  const members = run.members.map(({ scan }) => fileOf.get(scan)!);
+  const chosenRun = chooseRun([...fileOf.keys()]);
+  const members = chosenRun.members.map(({ scan }) => fileOf.get(scan)!);
+  const run = { ...chosenRun, members: nameByRanks(chosenRun.members) };
   options.onProgress?.({ stage: 'clocks', files: null });
   const stepPaths = members.map(({ stepPath }) => stepPath);
   const clocks = solveRunClocks(run, stepPaths, options);

@@ -45,6 +45,8 @@ export interface ConvertJob {
   /** Its name on tracks: "rank 6", "ranks 0-7". */
   readonly title: string;
   readonly jobRanks: JobRanks;
+  /** Number of a communicator that NCCL did not name → its name in this run. */
+  readonly commNames: ReadonlyMap<number, string>;
   /** Tracks that the first screen shows. */
   readonly watches: readonly Watch[];
   readonly traceStart: bigint;
@@ -122,7 +124,8 @@ function draw(job: ConvertJob, writer: BlockWriter): Drawn {
   const file = streamRankFile(job.path, job.scanned.window);
   try {
     checkSame(file, job);
-    const drawn = drawFile(job.aliases === null ? file : redactFile(file, job.aliases), job, writer);
+    const shown = job.aliases === null ? file : redactFile(file, job.aliases);
+    const drawn = drawFile(named(shown, job.commNames), job, writer);
     checkWhole(
       withFile(job.path, ({ bytes }) => bytes),
       job,
@@ -132,6 +135,19 @@ function draw(job: ConvertJob, writer: BlockWriter): Drawn {
     file.close();
   }
 }
+
+const named = (file: RankFileStream, names: ConvertJob['commNames']): RankFileStream =>
+  names.size === 0
+    ? file
+    : {
+        ...file,
+        communicators: new Map(
+          [...file.communicators].map(([number, comm]) => {
+            const name = comm.name || names.get(number);
+            return [number, name === undefined ? comm : { ...comm, name }];
+          }),
+        ),
+      };
 
 /** Refuses a file of another process. The job's times and ends would be wrong for that file, and the trace would not show the error. */
 function checkSame({ path, bytes, header, rings }: RankFileStream, job: ConvertJob): void {

@@ -57,6 +57,7 @@ export function convertJobs(
       process: processSpec(member, file, accused),
       title: shortTitle(member),
       watches: watches.filter((one) => one.file === file),
+      commNames: new Map(member.scan.communicators.map(({ number, name }) => [number, name])),
       jobRanks: jobRanksOf(numbers, namedIn(member, origins[file]!)),
       traceStart: clocks.traceStart,
       map: domain.map,

@@ -186,13 +186,13 @@ function selectable({ run, clocks: { solution }, origins }: Study): Selectable {
   };
 }
 
-/** The name if it is unique, else the id. */
+/** The name if it is unique and needs no quotes, else the id. */
 function commText(
   { comm, commId }: { readonly comm: string; readonly commId: string | null },
   there: readonly { readonly commId: bigint; readonly name: string }[],
 ): string | null {
   const keys = new Set(there.filter(({ name }) => name === comm).map(commKey));
-  if (comm !== '' && keys.size === 1) return comm;
+  if (/^[\w.:+@%/-]+$/.test(comm) && keys.size === 1) return comm;
   return commId === null || BigInt(commId) === 0n ? null : hex64(BigInt(commId));
 }
 

@@ -218,7 +218,7 @@ describe.concurrent('the verdict on', () => {
         ],
       },
     });
-    expect(text).toMatch(/^MISMATCH {2}the 3 ranks of world/);
+    expect(text).toMatch(/^MISMATCH {2}on world: the 3 ranks did/);
   });
 
   it('a link on which nothing arrives any more: both its ends', async ({ expect }) => {

@@ -1,8 +1,7 @@
-/** Communicators of a run with their ranks, and what text calls one without a name. */
+/** Communicators of a run with their ranks, and names for those without one. */
 
 import { describe, expect, it } from 'vitest';
-import { commName } from '../../src/report/verdict_phrases.js';
-import { communicatorsOf, type RunCommunicator } from '../../src/runs/communicators.js';
+import { communicatorsOf, nameByRanks } from '../../src/runs/communicators.js';
 import type { RunMember } from '../../src/runs/run.js';
 
 type Made = readonly [commId: bigint, nRanks: number, name?: string];
@@ -35,28 +34,40 @@ describe('the communicators of a run', () => {
   });
 });
 
-describe('text calls a communicator', () => {
-  const id = '0x0000000000000007';
-  const named = (comm: string, ranks: readonly number[], nRanks: number, others: RunCommunicator[] = []) =>
-    commName({ comm, commId: id }, { communicators: [{ commId: id, comm, nRanks, ranks }, ...others] });
+describe('a communicator without a name', () => {
+  const namesOf = (...members: readonly RunMember[]): readonly string[] =>
+    communicatorsOf(nameByRanks(members)).map(({ comm }) => comm);
 
-  it('by its ranks if it has no name', () => {
-    expect(named('', [0, 4], 2)).toBe('ranks 0,4');
-    expect(named('', [4, 5, 6, 7], 4)).toBe('ranks 4-7');
-    expect(named('dp', [0, 4], 2)).toBe('dp');
+  it('is named by its ranks', () => {
+    expect(namesOf(member([0], [7n, 2]), member([4], [7n, 2]))).toEqual(['ranks 0,4']);
+    expect(namesOf(...[4, 5, 6, 7].map((rank) => member([rank], [7n, 4])))).toEqual(['ranks 4-7']);
+    expect(namesOf(member([0, 1], [7n, 2]))).toEqual(['ranks 0-1']);
   });
 
-  it('by its id if not all ranks are known, or they are too many', () => {
-    expect(named('', [0], 2)).toBe(id);
-    expect(named('', [], 0)).toBe(id);
-    const many = Array.from({ length: 64 }, (_, i) => 3 * i);
-    expect(named('', many, 64)).toBe(id);
-    expect(commName({ comm: '', commId: null }, { communicators: [] })).toBe('a communicator without id');
+  it('keeps the name that NCCL reports', () => {
+    expect(namesOf(member([0], [7n, 2, 'dp']), member([4], [7n, 2, 'dp']))).toEqual(['dp']);
   });
 
-  it('by its id if another one has the same ranks', () => {
-    const other = { commId: '0x0000000000000008', comm: '', nRanks: 2 };
-    expect(named('', [0, 4], 2, [{ ...other, ranks: [0, 4] }])).toBe(id);
-    expect(named('', [0, 4], 2, [{ ...other, ranks: [1, 5] }])).toBe('ranks 0,4');
+  it('stays without one if a rank is not known, or they are too many', () => {
+    expect(namesOf(member([0], [7n, 2]))).toEqual(['']);
+    expect(namesOf(member([0], [7n, 0]), member([4], [7n, 0]))).toEqual(['']);
+    expect(namesOf(member([0], [7n, 1]))).toEqual(['']);
+    const many = Array.from({ length: 64 }, (_, i) => member([3 * i], [7n, 64]));
+    expect(namesOf(...many)).toEqual(['']);
+  });
+
+  it('stays without one if another one has the same ranks', () => {
+    const both: readonly Made[] = [
+      [7n, 2],
+      [8n, 2],
+    ];
+    expect(namesOf(member([0], ...both), member([4], ...both))).toEqual(['', '']);
+    const named: readonly Made[] = [
+      [7n, 2],
+      [8n, 2, 'dp'],
+    ];
+    expect(namesOf(member([0], ...named), member([4], ...named))).toEqual(['', 'dp']);
+    const ids = [member([0], [7n, 2], [0n, 2]), member([4], [7n, 2], [0n, 2])];
+    expect(nameByRanks(ids)[0]!.scan.communicators.map(({ name }) => name)).toEqual(['ranks 0,4', '']);
   });
 });

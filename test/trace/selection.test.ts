@@ -314,10 +314,13 @@ it('the selected time is read even if the wall clocks are too wrong to find it: 
     const select = between({ from: 0.4 * durationNs, to: 0.5 * durationNs });
     const { report } = await drawn(skewed, select, { aroundNs });
     const trace = readFileSync(path.join(folder, `${path.basename(skewed)}.pftrace`));
-    return { trace, unread: report.ranks.map(({ unread }) => unread > 0) };
+    return { trace, durationNs, unread: report.ranks.map(({ unread }) => unread > 0) };
   };
-  expect((await mergeApart(0, 50e6)).unread).toEqual([true, true]);
-  const second = await mergeApart(700e6, 50e6);
+  const first = await mergeApart(0, 50e6);
+  expect(first.unread).toEqual([true, true]);
+  // On a busy machine the recording takes longer.
+  const apart = Math.round(0.45 * first.durationNs);
+  const second = await mergeApart(apart, 50e6);
   expect(second.unread).toEqual([false, false]);
-  expect(second.trace.equals((await mergeApart(700e6, 1e15)).trace)).toBe(true);
+  expect(second.trace.equals((await mergeApart(apart, 1e15)).trace)).toBe(true);
 }, 120_000);

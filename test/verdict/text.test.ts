@@ -296,7 +296,7 @@ describe('calls that differ', () => {
     });
     const live = rank(1, { isAlive: true });
     expect(body(report(judge(evidence([live, live, rank(2, { alive: 3 })], { end: 6 })), 3))).toEqual([
-      'MISMATCH  the 3 ranks of world did not all call the same',
+      'MISMATCH  on world: the 3 ranks did not all call the same',
       '  2 ranks (0-1):  AllReduce seq 1 (1 ncclFloat32) 03:00:02 UTC',
       '  rank 2:         AllReduce seq 1 (2 ncclFloat32) 03:00:02 UTC',
       '  what NCCL computes from such calls is not defined',
@@ -314,7 +314,7 @@ describe('calls that differ', () => {
       closed: true,
     });
     expect(body(report(judge(evidence([rank(0), rank(0), rank(1)])), 3))).toEqual([
-      'MISMATCH  the 3 ranks of world did not all call the same',
+      'MISMATCH  on world: the 3 ranks did not all call the same',
       '  2 ranks (0-1):  Broadcast call 1 (1024 ncclFloat32, root 0) 03:00:02 UTC',
       '  rank 2:         Broadcast call 1 (1024 ncclFloat32, root 1) 03:00:02 UTC',
       '  no hang is seen for it; what NCCL computes from such calls is not defined',
@@ -429,7 +429,7 @@ it('does not call a communicator of unknown size empty', () => {
   const other = judge(evidence(calls));
   if (other.kind !== 'mismatch') throw new Error(other.kind);
   expect(first({ ...other, mismatch: { ...other.mismatch, nRanks: 0 } })[0]).toBe(
-    'MISMATCH  the ranks of world did not all call the same',
+    'MISMATCH  on world: the ranks did not all call the same',
   );
 });
 

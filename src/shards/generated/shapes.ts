@@ -91,7 +91,7 @@ export const OBJECTS: Readonly<Record<string, Fields>> = {
   StudyMember: {"rank":["either","null","number"],"ranks":["array","number"],"process":"string","isDrawn":"boolean"},
   PartHead: {"study":"string","files":["array","number"]},
   StoredJob: {"job":{"of":"ConvertJob"}},
-  ConvertJob: {"path":"string","scanned":{"of":"Part16"},"aliases":["either","null",{"of":"Aliases"}],"blockIndex":"number","blockCount":"number","process":{"of":"ProcessSpec"},"title":"string","jobRanks":["map","string",["either",{"is":["same"]},["map","number","number"]]],"watches":["array",{"of":"Watch"}],"traceStart":"bigint","map":{"of":"ClockMap"},"scale":{"of":"TickScale"},"gpuLines":["map","number",{"of":"GpuLine"}],"workEnds":{"of":"WorkEndTable"},"standInSteps":"Uint32Array","lastSign":["either","null","number"],"isSilent":"boolean","bareCalls":["map","number","string"],"endlessConnections":["set","string"],"origins":{"of":"OriginTable"},"clockMates":["map","string",["set","number"]],"counterMates":["map","string",["set","number"]],"brokenTransfers":["set","string"],"outOfStep":["map","string","number"],"busiestPeers":["array",{"of":"PeerTraffic"}],"rateBinNs":"number","sampleNs":"number","plan":["either","null",{"of":"DrawPlan"}],"callRings":["set","number"],"compression":{"is":["gzip","none","zstd"]},"blockPath":"string"},
+  ConvertJob: {"path":"string","scanned":{"of":"Part16"},"aliases":["either","null",{"of":"Aliases"}],"blockIndex":"number","blockCount":"number","process":{"of":"ProcessSpec"},"title":"string","jobRanks":["map","string",["either",{"is":["same"]},["map","number","number"]]],"commNames":["map","number","string"],"watches":["array",{"of":"Watch"}],"traceStart":"bigint","map":{"of":"ClockMap"},"scale":{"of":"TickScale"},"gpuLines":["map","number",{"of":"GpuLine"}],"workEnds":{"of":"WorkEndTable"},"standInSteps":"Uint32Array","lastSign":["either","null","number"],"isSilent":"boolean","bareCalls":["map","number","string"],"endlessConnections":["set","string"],"origins":{"of":"OriginTable"},"clockMates":["map","string",["set","number"]],"counterMates":["map","string",["set","number"]],"brokenTransfers":["set","string"],"outOfStep":["map","string","number"],"busiestPeers":["array",{"of":"PeerTraffic"}],"rateBinNs":"number","sampleNs":"number","plan":["either","null",{"of":"DrawPlan"}],"callRings":["set","number"],"compression":{"is":["gzip","none","zstd"]},"blockPath":"string"},
   Part16: {"tag":"bigint","tickBase":"bigint","window":["either","null",{"of":"ReadWindow"}],"bytes":"number","heads":["array","number"]},
   ProcessSpec: {"pid":"number","name":"string","orderRank":"number","description":["either","undefined","string"],"labels":["either","undefined",["array","string"]]},
   Watch: {"group":"string","title":"string","arrow":["either","null",{"of":"Part17"}]},
@@ -114,7 +114,7 @@ export const OBJECTS: Readonly<Record<string, Fields>> = {
   FlowEnds: {"operation":"Float64Array","sends":"Uint8Array","from":"Uint32Array","end":"Uint32Array"},
 };
 
-export const SHAPES_ID = 3572447224;
+export const SHAPES_ID = 2044483460;
 
 export const STORED = {
   ScanHead: {"of":"ScanHead"},
