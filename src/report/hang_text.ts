@@ -1,7 +1,7 @@
 /** A hang as text: what is stuck since when, who never came, who made another call, who waits, where to look. */
 
 import { durationText } from '../base/duration.js';
-import type { Broken, Hang, KernelState, Order, Transfer, Waiting } from '../verdict/types.js';
+import type { Broken, Hang, KernelState, Order, PlacedTransfer, Waiting } from '../verdict/types.js';
 import { endedLines, goneLines, neverClosedLines, silentLines } from './gone_text.js';
 import { MOST_STRAYS, strays } from './stray_text.js';
 import { sizeText } from './text.js';
@@ -127,7 +127,7 @@ const MOST_IN_CIRCLE = 4;
 
 /** Each rank waits for the next one's second call, which waits behind its first. */
 function circleLines({ circle }: Hang, report: VerdictReport): string[] {
-  const call = ({ func, peerFile }: Transfer): string =>
+  const call = ({ func, peerFile }: PlacedTransfer): string =>
     `${name(func)} ${func === 'Recv' ? 'from' : 'to'} ${rankName(report, peerFile)}`;
   const lines = circle
     .slice(0, MOST_IN_CIRCLE)
@@ -156,11 +156,11 @@ function waiting(
 
 function whereToLook(hang: Hang, report: VerdictReport): string[] {
   const { front, kernels, circle, waiting: entered } = hang;
-  if (circle.length > 0) return [];
   if (front) {
     const { waiters, of } = front;
+    const isEnd = circle.length === 0 && of > 1; // a circle has no end for which the others wait
     const label =
-      waiters === of && of > 1 ? 'all wait for' : of > 1 && waiters * 2 > of ? 'most wait for' : 'look at';
+      isEnd && waiters === of ? 'all wait for' : isEnd && waiters * 2 > of ? 'most wait for' : 'look at';
     const past = front.isSend ? 'the peer has received it' : 'the peer has sent it';
     return [labelled(label, frontText(front, hang, report)), ...(front.peerIsPast ? [continued(past)] : [])];
   }

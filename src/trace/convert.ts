@@ -45,7 +45,7 @@ export interface ConvertJob {
   /** Its name on tracks: "rank 6", "ranks 0-7". */
   readonly title: string;
   readonly jobRanks: JobRanks;
-  /** Number of a communicator that NCCL did not name → its name in this run. */
+  /** Number of a communicator → its name in this run, for those that NCCL did not name. */
   readonly commNames: ReadonlyMap<number, string>;
   /** Tracks that the first screen shows. */
   readonly watches: readonly Watch[];
@@ -125,7 +125,7 @@ function draw(job: ConvertJob, writer: BlockWriter): Drawn {
   try {
     checkSame(file, job);
     const shown = job.aliases === null ? file : redactFile(file, job.aliases);
-    const drawn = drawFile(named(shown, job.commNames), job, writer);
+    const drawn = drawFile(withNames(shown, job.commNames), job, writer);
     checkWhole(
       withFile(job.path, ({ bytes }) => bytes),
       job,
@@ -136,18 +136,15 @@ function draw(job: ConvertJob, writer: BlockWriter): Drawn {
   }
 }
 
-const named = (file: RankFileStream, names: ConvertJob['commNames']): RankFileStream =>
-  names.size === 0
-    ? file
-    : {
-        ...file,
-        communicators: new Map(
-          [...file.communicators].map(([number, comm]) => {
-            const name = comm.name || names.get(number);
-            return [number, name === undefined ? comm : { ...comm, name }];
-          }),
-        ),
-      };
+const withNames = (file: RankFileStream, names: ConvertJob['commNames']): RankFileStream => ({
+  ...file,
+  communicators: new Map(
+    [...file.communicators].map(([number, comm]) => [
+      number,
+      comm.name === '' ? { ...comm, name: names.get(number) ?? '' } : comm,
+    ]),
+  ),
+});
 
 /** Refuses a file of another process. The job's times and ends would be wrong for that file, and the trace would not show the error. */
 function checkSame({ path, bytes, header, rings }: RankFileStream, job: ConvertJob): void {

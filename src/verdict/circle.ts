@@ -9,7 +9,7 @@ import { hasBegun } from './crossed_order.js';
 import type { RankWitness } from './file_facts.js';
 import type { Stall } from './stall.js';
 import { OTHER_SIDE } from './stalled_transfers.js';
-import type { InCircle, Transfer } from './types.js';
+import type { InCircle, PlacedTransfer } from './types.js';
 import { waitsForPeer, type FileWork } from './wait_chains.js';
 
 /** The rank is in `first`, which waits for `later` of rank `to`. Ranks are numbers in the communicator. */
@@ -31,7 +31,7 @@ export function circleIn({ works, collective, commId }: Stall, ranks: readonly R
   const circle = findCircle(links);
   const before = (i: number): Link => circle.at(i - 1)!;
   const fileOf = (rank: number): number => byRank.get(rank)![0]!.file;
-  const transfer = ({ file, work: { func, peer, record, start } }: FileWork): Transfer => ({
+  const transfer = ({ file, work: { func, peer, record, start } }: FileWork): PlacedTransfer => ({
     func,
     peerFile: fileOf(peer!),
     file,

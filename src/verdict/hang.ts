@@ -70,7 +70,7 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
     ),
     waits: waitsOf(surely),
     ended,
-    front: circle.length > 0 ? null : endOfWaits(surely, filesOfComm(ranks, commId), suspects, absentRanks),
+    front: endOfWaits(firstOf(circle, surely), filesOfComm(ranks, commId), suspects, absentRanks),
     kernels: kernelsOf(surely, collective !== null && isAlone(collective, files)),
     missing:
       commId === null || ranks.some(({ lacks }) => lacks.unknownComms > 0)
@@ -138,6 +138,12 @@ function kernelsOf(pending: readonly FileWork[], isOneAlone: boolean): KernelSta
     .map((one) => ({ ...one, isLeast: one.begun === least && (least === 0 || !areEqual || isOneAlone) }))
     .sort((a, b) => a.begun - b.begun || a.file - b.file);
 }
+
+/** A circle of waits has no end, so any rank of it is as good. */
+const firstOf = ([first]: Hang['circle'], pending: readonly FileWork[]): readonly FileWork[] =>
+  first
+    ? pending.filter(({ file, work }) => file === first.file && work.record === first.first.record)
+    : pending;
 
 const abortedOf = (works: readonly FileWork[], ranks: readonly RankWitness[]): number[] =>
   works.flatMap(({ file, work }) => ((commOf(ranks[file]!, work)?.finalized ?? null) === null ? [] : [file]));

@@ -229,7 +229,7 @@ export interface Hang extends CallName {
   readonly waits: readonly (readonly [wait: Wait | 'no step in flight', operations: number])[];
   /** Ranks whose processes ended in order in the middle of the work. The others went on and wait for them. */
   readonly ended: readonly Ended[];
-  /** The operation that ends the chain of waits: look there first. null: there are no operations, or the waits are a `circle`. */
+  /** The operation that ends the chain of waits: look there first. If the waits are a circle: one of its first rank. */
   readonly front: Front | null;
   /** The blocks that the GPUs began, if no operation on the network shows them. The least come first. */
   readonly kernels: readonly KernelState[];
@@ -261,12 +261,12 @@ export interface Order {
 export interface InCircle {
   readonly file: number;
   /** The send or receive that it is in. It waits for `later` of the next rank. */
-  readonly first: Transfer;
+  readonly first: PlacedTransfer;
   /** For this the rank before it waits. Its GPU begins it only after `first`. */
-  readonly later: Transfer;
+  readonly later: PlacedTransfer;
 }
 
-export interface Transfer extends Evidence {
+export interface PlacedTransfer extends Evidence {
   /** Send or Recv. */
   readonly func: string;
   readonly peerFile: number;

@@ -31,14 +31,17 @@ const circleOf = (...ranks: readonly MadeUpRank[]): readonly number[] => {
 describe('a circle of sends and receives', () => {
   it('is seen if two ranks receive first, and both are named', () => {
     const verdict = judged(calls(['Recv', 1], ['Send', 1]), calls(['Recv', 0], ['Send', 0]));
-    expect(verdictText(report(verdict, 2), { command: 'next' }).slice(0, 5)).toEqual([
+    expect(verdictText(report(verdict, 2), { command: 'next' }).slice(0, 6)).toEqual([
       'HUNG  Recv/Send on world (2 ranks)  since 03:00:10 UTC (90.0 s)',
       '  in a circle:    rank 0: Recv from 1, then Send to 1',
       '                  rank 1: Recv from 0, then Send to 0',
       '  not finished:   2 ranks (0-1)',
       '  operations:     2 no step in flight, 2 recv wait',
+      '  look at:        rank 0 ch 0 recv from 1, step 0 of 12 in recv wait',
     ]);
-    expect(verdict).toMatchObject({ hang: { different: [], front: null } });
+    expect(verdict).toMatchObject({
+      hang: { different: [], front: { file: 0, isSend: false, done: 0 } },
+    });
     expect(suspects(verdict).slice(0, 2)).toEqual([0, 1]);
   });
 
