@@ -29,7 +29,7 @@ export function nameByRanks(members: readonly RunMember[]): RunMember[] {
   const byRanks = new Map<string, bigint | null>();
   for (const [commId, { name, nRanks, ranks }] of gathered(members)) {
     if (ranks.length !== nRanks || nRanks < 2) continue;
-    const text = `ranks ${foldRanks(ranks)}`;
+    const text = `ranks ${ranksText(ranks)}`;
     byRanks.set(text, name !== '' || byRanks.has(text) ? null : commId);
   }
   const names = new Map<bigint, string>();
@@ -45,6 +45,15 @@ export function nameByRanks(members: readonly RunMember[]): RunMember[] {
       ),
     },
   }));
+}
+
+/** "0-7", "0,2,5", and for equal distances "0,8..56": data parallel ranks of a large job. */
+function ranksText(ranks: readonly number[]): string {
+  const [first = 0, second = 0] = ranks;
+  const isEven = ranks.every((rank, i) => rank === first + i * (second - first));
+  return isEven && second - first > 1 && ranks.length > 3
+    ? `${first},${second}..${ranks.at(-1)}`
+    : foldRanks(ranks);
 }
 
 /** Reports cut longer names. */
