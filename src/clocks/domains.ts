@@ -173,12 +173,12 @@ function placeAlone(
     hardBound: bound,
     bound99: bound,
     source: isOnly ? 'own-counter' : 'realtime',
-    flags: [
+    flags: distinct([
       ...flags,
       ...culpritFlags,
       ...(line.residual > STEPPED_NS ? ['realtime-stepped'] : []),
       ...(isOnly ? [] : ['realtime-only']),
-    ],
+    ]),
   };
   return { segments: [segment], start, realtimeResidual: line.residual };
 }
@@ -189,8 +189,10 @@ function culpritFlags(traffic: TrafficClocks | null, domain: number): string[] {
     const jumped = culprit.what === 'clock-jump' && (culprit.domain === domain || culprit.other === domain);
     return jumped ? ['clock-jumped'] : [];
   });
-  return [...new Set(flags)];
+  return distinct(flags);
 }
+
+const distinct = (flags: readonly string[]): string[] => [...new Set(flags)];
 
 function placeInGroup(
   counter: SharedCounter,
@@ -200,13 +202,13 @@ function placeInGroup(
   base: bigint,
 ): Placed {
   const { restless, drift } = wallClock(wallTimes(counter, domain, traffic, base), placement);
-  const flags = [
+  const flags = distinct([
     ...counter.flags,
     ...(restless > STEPPED_NS ? ['realtime-stepped'] : []),
     ...(Math.abs(drift) > SLEWED ? ['realtime-slewed'] : []),
     ...(traffic.alignment.sure[domain]! ? [] : ['bound-by-credits']),
     ...culpritFlags(traffic, domain),
-  ];
+  ]);
   const at = (local: number): number => {
     const axis = onAxis(traffic, domain, local);
     return placement.offset + axis + placement.drift * axis;

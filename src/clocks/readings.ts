@@ -120,7 +120,9 @@ class Curve {
     const see = (time: number): void => {
       if (time > from && time < to) worst = Math.max(worst, this.error(time));
     };
-    const knot = (time: number): number => (time - knots.first) / knots.step;
+    // Outside of the knots the corrections do not bend. A clock that is years away may reach far there.
+    const knot = (time: number): number =>
+      Math.max(-1, Math.min(knots.count, (time - knots.first) / knots.step));
     for (let i = this.instantBefore(from); i < shown.length && shown[i]! < to; i++)
       if (shown[i]! > from) worst = Math.max(worst, this.errorAt(shown[i]!, this.points[i]!));
     for (let k = Math.ceil(knot(from)); k <= knot(to); k++) see(knotTime(knots, k));

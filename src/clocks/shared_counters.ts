@@ -25,9 +25,9 @@ export interface SharedCounter {
   /** The least value of the counter at which one of them began. */
   readonly origin: bigint;
   readonly nsPerTick: number;
-  /** REALTIME of one sample, ns: what `line` and `samples` count from. */
+  /** REALTIME, ns: what `line` and `samples` count from. */
   readonly realtimeBase: bigint;
-  /** x: LocalNs, y: REALTIME, of all witnesses. */
+  /** x: LocalNs, y: REALTIME, of all witnesses, without samples a day and more from most: somebody set the date in mid-run. */
   readonly samples: readonly Point[];
   /** Through the samples. */
   readonly line: Line;
@@ -40,7 +40,26 @@ export interface SharedCounter {
 const SAME_COUNTER_NS = 50e6;
 
 export function sharedCounters(witnesses: readonly ClockWitness[]): SharedCounter[] {
-  return groupByBoot(witnesses).flatMap(splitContradictions);
+  return withPossibleDates(groupByBoot(witnesses).flatMap(splitContradictions));
+}
+
+/** Processes of one run do not begin a month apart. A machine without a battery begins in 1970 until somebody sets its clock. */
+const MOST_APART_NS = 30n * 86_400n * 1_000_000_000n;
+
+/**
+ * A counter whose wall clock is more than a month from most gets their date. A trace could not hold such times, and all others would lose
+ * precision. Of two dates the later one counts.
+ */
+function withPossibleDates(counters: readonly SharedCounter[]): SharedCounter[] {
+  const dates = counters.map(({ realtimeBase }) => realtimeBase).sort((a, b) => (a < b ? -1 : 1));
+  const usual = dates[dates.length >> 1];
+  return counters.map((counter) => {
+    const apart = usual === undefined ? 0n : counter.realtimeBase - usual;
+    const isPossible = apart < MOST_APART_NS && -apart < MOST_APART_NS;
+    return isPossible
+      ? counter
+      : { ...counter, realtimeBase: usual!, flags: [...counter.flags, 'realtime-impossible'] };
+  });
 }
 
 function groupByBoot(witnesses: readonly ClockWitness[]): ClockWitness[][] {
@@ -120,8 +139,29 @@ function counterOf(witnesses: readonly ClockWitness[], flags: readonly string[])
   const origin = witnesses.map(({ header }) => header.tickBase).reduce((a, b) => (b < a ? b : a));
   // Each process measured the rate for itself.
   const nsPerTick = 1e9 / median(witnesses.map(({ header }) => header.tickHz))!;
-  const realtimeBase = witnesses[0]!.samples[0]!.realtime;
   const common = { tickBase: origin, tickHz: 1e9 / nsPerTick };
-  const samples = witnesses.flatMap((witness) => pointsOf(witness, common, 'realtime', realtimeBase));
-  return { witnesses, origin, nsPerTick, realtimeBase, samples, line: fitLine(samples), flags };
+  const pointsFrom = (base: bigint): Point[] =>
+    witnesses.flatMap((witness) => pointsOf(witness, common, 'realtime', base));
+  const first = witnesses[0]!.samples[0]!.realtime;
+  const offsets = pointsFrom(first)
+    .map(({ x, y }) => y - x)
+    .sort((a, b) => a - b);
+  // The later one of two, because a date is set forward.
+  const usual = offsets[offsets.length >> 1]!;
+  const isUsual = Math.abs(usual) < DAY_NS;
+  const realtimeBase = isUsual ? first : first + BigInt(Math.round(usual));
+  const all = pointsFrom(realtimeBase);
+  const samples = all.filter(({ x, y }) => Math.abs(y - x - (isUsual ? usual : 0)) < DAY_NS);
+  const set = samples.length < all.length ? ['realtime-stepped'] : [];
+  return {
+    witnesses,
+    origin,
+    nsPerTick,
+    realtimeBase,
+    samples,
+    line: fitLine(samples),
+    flags: [...flags, ...set],
+  };
 }
+
+const DAY_NS = 86_400e9;

@@ -178,3 +178,40 @@ it('keeps one domain when the wall clock is stepped by an hour in mid-run, whoev
   expect(solution.domains[0]?.map.segments[0]?.flags).toEqual(['realtime-stepped']);
   expect(traceAt(witnesses, 1, 0) - traceAt(witnesses, 0, 0)).toBe(5e8);
 });
+
+describe('a date that cannot be true', () => {
+  const [mine, others] = [
+    { boot: 'a', counter: 5n },
+    { boot: 'b', counter: 9n },
+  ];
+  const FIFTY_YEARS = 50n * 365n * 86_400_000_000_000n;
+  /** Until `from`, ns of MONOTONIC, its machine was fifty years behind. */
+  const behind = (witness: ClockWitness, from: bigint): ClockWitness => ({
+    ...witness,
+    samples: witness.samples.map((sample) =>
+      sample.monotonic < from ? { ...sample, realtime: sample.realtime - FIFTY_YEARS } : sample,
+    ),
+  });
+  const flagsOf = (witnesses: readonly ClockWitness[]): readonly (readonly string[])[] =>
+    solveClocks(witnesses).domains.map(({ map }) => map.segments[0]!.flags);
+  const whole = [process(0, others, 0, [0, 1, 2, 3]), process(1, mine, 5e8, [0, 1, 2, 3])];
+
+  it.each([1_500_000_000n, 2_500_000_000n])('is not followed if it was set in mid-run, at %d ns', (from) => {
+    const witnesses = [whole[0]!, behind(whole[1]!, from)];
+    expect(flagsOf(witnesses)[1]).toEqual(['realtime-stepped', 'realtime-only']);
+    const late = traceAt(witnesses, 1, 0) - traceAt(witnesses, 0, 0);
+    expect(Math.abs(late - (traceAt(whole, 1, 0) - traceAt(whole, 0, 0)))).toBeLessThan(1e6);
+  });
+
+  it('does not move the others: its machine begins with the last of them', () => {
+    const witnesses = [
+      whole[0]!,
+      behind(whole[1]!, 1n << 62n),
+      process(2, { boot: 'c', counter: 7n }, 1e9, [0, 1, 2]),
+    ];
+    expect(flagsOf(witnesses)[1]).toEqual(['realtime-impossible', 'realtime-only']);
+    expect(traceAt(witnesses, 2, 0) - traceAt(witnesses, 0, 0)).toBe(1e9);
+    expect(solveClocks(witnesses).traceStart).toBe(solveClocks(whole).traceStart);
+    expect(traceAt(witnesses, 1, 0)).toBeLessThan(2e9);
+  });
+});
