@@ -146,7 +146,7 @@ function counterOf(witnesses: readonly ClockWitness[], flags: readonly string[])
   const offsets = pointsFrom(first)
     .map(({ x, y }) => y - x)
     .sort((a, b) => a - b);
-  // The later one of two, because a date is set forward.
+  // The later one of two, because a date is set forward. The first sample stays the base unless its date was wrong.
   const usual = offsets[offsets.length >> 1]!;
   const isUsual = Math.abs(usual) < DAY_NS;
   const realtimeBase = isUsual ? first : first + BigInt(Math.round(usual));

@@ -74,7 +74,7 @@ function gathered(members: readonly RunMember[]): ReadonlyMap<bigint, Gathered> 
       byId.set(commId, known);
       known.name ||= name;
       known.nRanks = Math.max(known.nRanks, nRanks);
-      // Of a process with several ranks it is not known which of them are in this communicator, unless all are.
+      // If a process has several ranks, nothing tells which of them are in this communicator, unless all are.
       if (ranks.length === 1 || ranks.length === nRanks) append(known.ranks, ranks);
     }
   }

@@ -45,7 +45,7 @@ export interface ConvertJob {
   /** Its name on tracks: "rank 6", "ranks 0-7". */
   readonly title: string;
   readonly jobRanks: JobRanks;
-  /** Number of a communicator → its name in this run, for those that NCCL did not name. */
+  /** Number of a communicator → its name in this run. A communicator that NCCL did not name gets it. */
   readonly commNames: ReadonlyMap<number, string>;
   /** Tracks that the first screen shows. */
   readonly watches: readonly Watch[];
