@@ -76,7 +76,7 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
   const permission = { force: options.force ?? false, inputs: found.files, others: OUTPUT_KINDS };
   const place = checkOutput(output, permission);
   const { stdout, interrupt } = options;
-  const workers = startWorkers(options.jobs, found.files, interrupt);
+  const workers = startWorkers(found.files, 2, options);
   try {
     return await withWorkFolderFor(place, interrupt, async (folder) => {
       const forReport = options.onReport !== undefined;
@@ -113,7 +113,7 @@ export async function findClocks(
   options: ClockOptions & RunOptions & Pick<MergeOptions, 'inputs' | 'jobs' | 'interrupt' | 'onProgress'>,
 ): Promise<ClocksReport & Pick<MergeReport, 'problems'>> {
   const found = findRankFiles(options.inputs);
-  const workers = startWorkers(options.jobs, found.files, options.interrupt);
+  const workers = startWorkers(found.files, 1, options);
   try {
     return await withWorkFolder(tmpdir(), options.interrupt, async (folder) => {
       const scanned = await scanRun(workers, found.files, folder, options);

@@ -27,7 +27,7 @@ export async function examine(
 ): Promise<Examined> {
   const dumps = dumpsFor(options);
   const { files } = findRankFiles(inputs);
-  const workers = startWorkers(options.jobs, files, options.interrupt);
+  const workers = startWorkers(files, 1, options);
   try {
     return await withWorkFolder(tmpdir(), options.interrupt, async (folder) => {
       const studied = await study(workers, files, folder, { ...options, forReport: true });

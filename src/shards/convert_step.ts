@@ -49,7 +49,7 @@ export async function makePart(options: ConvertStepOptions): Promise<PartMade | 
         compression: 'none' as const,
         blockPath: join(folder, `block-${file}`),
       }));
-      const workers = startWorkers(options.jobs, [...paths.values()], options.interrupt);
+      const workers = startWorkers([...paths.values()], 1, options);
       let slices = 0;
       try {
         const outcomes = await workers.run(

@@ -58,7 +58,7 @@ export async function makeScan(options: ScanStepOptions): Promise<ScanMade | nul
           readWindows(run, options.select, options.aroundNs).map((window, i) => [run.files[i]!.path, window]),
         ),
       );
-      const workers = startWorkers(options.jobs, found.files, options.interrupt);
+      const workers = startWorkers(found.files, 1, options);
       try {
         const every = !areAlone(files);
         const windows = files.map((file) => windowOf.get(file.path) ?? null);
