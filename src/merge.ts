@@ -19,6 +19,7 @@
 
 import { countFiles } from './base/progress.js';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { OutputError, UsageError } from './base/errors.js';
 import { finishTrace, planTrace, type FinishOptions } from './finish.js';
@@ -87,7 +88,8 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
         ...{ select, forReport, readsTwice: true },
       });
       const planned = planTrace(studied, options);
-      const jobs = convertJobs(studied, planned.drawing, folder, options.output, planned.layout);
+      const blockPath = (file: number): string => join(folder, workers.inTurn ? 'blocks' : `block-${file}`);
+      const jobs = convertJobs(studied, planned.drawing, blockPath, options.output, planned.layout);
       const blocks = await convertAll(workers, jobs, studied, options);
       // The last step needs the memory that the threads keep.
       await workers.close();
@@ -164,5 +166,6 @@ async function convertAll(
   return jobs.map((job) => job && blocks.get(job)!);
 }
 
-const blockPaths = (jobs: readonly (ConvertJob | null)[]): string[] =>
-  jobs.flatMap((job) => (job ? [job.blockPath] : []));
+const blockPaths = (jobs: readonly (ConvertJob | null)[]): string[] => [
+  ...new Set(jobs.flatMap((job) => (job ? [job.blockPath] : []))),
+];

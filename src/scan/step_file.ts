@@ -1,11 +1,11 @@
 /**
  * The network transfers that the scan keeps: all of them, for the clocks, or only the first one of each operation, if ranks are on one
  * counter and only arrows are checked. If there are more than mostRows, a share is kept (step_sample.ts). There is one row per step and
- * end. The rows are in a file, because a run has many files. They are sorted by connection, operation and step, so that the two ends of a
- * connection can be read side by side. A row is ten doubles (STEP_ROW). Ticks are the file's own.
+ * end. The rows are on disk, because a run has many files. Those of one rank file are sorted by connection, operation and step, so that the
+ * two ends of a connection can be read side by side. A row is ten doubles (STEP_ROW). Ticks are the file's own.
  */
 
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, writeSync } from 'node:fs';
 import { maxOf } from '../base/extremes.js';
 import { FileMemory } from '../base/file_memory.js';
 import { nearlySorted } from '../base/nearly_sorted.js';
@@ -93,13 +93,13 @@ export class StepFileWriter implements StepListener {
   private readonly mostRows: number;
   private readonly memory = new FileMemory();
 
-  /** `ranks`: of the job, as far as the file knows. */
+  /** `path`: rows are added at its end. `ranks`: of the job, as far as the file knows. */
   constructor(
     path: string,
     private readonly everyStep: boolean,
     ranks: number,
   ) {
-    this.fd = openSync(path, 'wx', 0o600);
+    this.fd = openSync(path, 'a', 0o600);
     this.mostRows = mostRows(ranks);
   }
 
@@ -135,7 +135,7 @@ export class StepFileWriter implements StepListener {
   }
 
   close(): StepRows[] {
-    let end = 0;
+    let end = fstatSync(this.fd).size;
     const all = this.all().map((connection): StepRows => {
       const { key, rows, halved, sampledOut } = connection;
       const offset = end;

@@ -146,7 +146,7 @@ function write(
   const { worldSize, missing, others, problems } = run;
   const planned = planTrace(studied, { ...options, inputs: foldersOf(studied) });
   // Pieces stay as they are until `join` knows the name of the trace.
-  const jobs = convertJobs(studied, planned.drawing, '', '', planned.layout);
+  const jobs = convertJobs(studied, planned.drawing, () => '', '', planned.layout);
   const stored = { worldSize, missing, others, problems, unusable, notes, records, aliases, clocks, alive };
   const members = run.members.map(({ rank, ranks, scan }, file) => {
     return { rank, ranks, process: processKey(scan), isDrawn: jobs[file] !== null };

@@ -59,7 +59,7 @@ export interface ScanOptions extends ClockOptions, RunOptions {
 /** One file after the first pass. */
 export interface ScannedFile extends FileInRun {
   readonly scan: RankScan;
-  /** The side file of its steps. */
+  /** The side file of its steps, and perhaps of others'. */
   readonly stepPath: string;
   /** What the second pass reads: the file, or a copy of one that may still be written. */
   readonly readFrom: string;
@@ -160,11 +160,14 @@ export async function scanFiles(
   folder: string,
   options: Pick<ScanOptions, 'forReport' | 'readsTwice' | 'onProgress'> & {
     readonly every: boolean;
+    /** Each file gets a side file of its own. */
+    readonly stepsApart?: boolean;
     /** By file; absent: all of it. */
     readonly windows: readonly (ReadWindow | null)[];
   },
 ): Promise<Pick<GatheredRun, 'files' | 'unusable'>> {
-  const stepPath = (file: number): string => join(folder, `steps-${file}`);
+  const isShared = workers.inTurn && options.stepsApart !== true;
+  const stepPath = (file: number): string => join(folder, isShared ? 'steps' : `steps-${file}`);
   const outcomes = await workers.run(
     files.map(({ path, header }, file) => ({
       pass: 'scan',

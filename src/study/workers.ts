@@ -12,6 +12,8 @@ import { openRankFileHeader } from '../rankfile/index.js';
 import { runTask, type Outcome, type Task } from './task.js';
 
 export interface Workers {
+  /** One task after the other, so what they write for this merge can be one file. To make a file takes longer than to fill it. */
+  readonly inTurn: boolean;
   run(tasks: readonly Task[], onDone?: () => void): Promise<Outcome[]>;
   close(): Promise<void>;
 }
@@ -81,6 +83,7 @@ function ringBytesOf(file: string, bytes: number): number {
 function inline(interrupt: AbortSignal | undefined): Workers {
   let closed = false;
   return {
+    inTurn: true,
     run: async (tasks, onDone) => {
       const outcomes: Outcome[] = [];
       for (const task of tasks) {
@@ -102,6 +105,7 @@ function inline(interrupt: AbortSignal | undefined): Workers {
 function threads(maxThreads: number): Workers {
   const started = startPool(maxThreads);
   return {
+    inTurn: false,
     run: async (tasks, onDone) => {
       const pool = await started;
       return Promise.all(

@@ -79,7 +79,7 @@ export interface ConvertJob {
   /** Rings with calls and collectives: the only ones read if nothing deeper is drawn. */
   readonly callRings: ReadonlySet<number>;
   readonly compression: Compression;
-  /** Path of the block: a file of its own. */
+  /** The file to whose end the block is added. */
   readonly blockPath: string;
 }
 
@@ -89,7 +89,7 @@ export interface ConvertResult extends DrawnRank {
   readonly counts: BlockCounts;
   /** Null without a plan. */
   readonly selected: SelectedPart | null;
-  /** Bytes of each piece in the block file. */
+  /** Bytes of each piece of the block. */
   readonly pieces: readonly number[];
 }
 
@@ -230,7 +230,7 @@ function selectedComms({ communicators }: RankFileStream, comms: ReadonlySet<str
   return new Map([...communicators].filter(([, comm]) => comms.has(commKey(comm))));
 }
 
-/** The file of a block. Its pieces are compressed one by one. */
+/** Adds a block to a file. Its pieces are compressed one by one. */
 class BlockFile {
   private readonly fd: number;
   private readonly pieces: number[] = [];
@@ -240,7 +240,7 @@ class BlockFile {
     path: string,
     private readonly compression: Compression,
   ) {
-    this.fd = openSync(path, 'wx', 0o600);
+    this.fd = openSync(path, 'a', 0o600);
   }
 
   write(piece: Uint8Array): void {

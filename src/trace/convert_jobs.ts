@@ -1,6 +1,5 @@
 /** Makes one job per file, from a study and a plan. A job holds everything that the second pass over its file needs from other files. */
 
-import { join } from 'node:path';
 import { domainOfFile, type ClockDomain, type ClockSolution } from '../clocks/domains.js';
 import { connectionHash, transferName } from '../model/identity.js';
 import { ALWAYS, isEverything, type Window } from './tracks/selection.js';
@@ -18,13 +17,13 @@ import type { Study } from '../study/study.js';
 import type { FileWatch } from './watched_rows.js';
 
 /**
- * By file; null: the file is not drawn. Each block goes to its own file in `folder`. `output`: path of the trace, which decides the
+ * By file; null: the file is not drawn. `blockPath`: by file, where its block goes. `output`: path of the trace, which decides the
  * compression. `blockCount`: number of blocks in the trace, with those of missing ranks. `watches`: the rows on the first screen.
  */
 export function convertJobs(
   { run, clocks: { solution: clocks, broken }, origins, ends, gpuLines, aliases, readFrom, verdict }: Study,
   { decision: { plans } }: Drawing,
-  folder: string,
+  blockPath: (file: number) => string,
   output: string,
   { blockCount, watches }: { readonly blockCount: number; readonly watches: readonly FileWatch[] },
 ): (ConvertJob | null)[] {
@@ -80,7 +79,7 @@ export function convertJobs(
       plan: isWhole ? null : plan,
       callRings: member.scan.size.callRings,
       compression: compressionOf(output),
-      blockPath: join(folder, `block-${file}`),
+      blockPath: blockPath(file),
     };
   });
 }

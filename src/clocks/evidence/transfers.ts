@@ -85,10 +85,11 @@ export function joinTransfers(
   mostPairs = Infinity,
 ): JoinCounts {
   const counts = noCounts();
-  const files = new Map<number, number>();
+  const files = new Map<string, number>();
   const open = (file: number): number => {
-    let fd = files.get(file);
-    if (fd === undefined) files.set(file, (fd = openSync(sources[file]!.path, 'r')));
+    const { path } = sources[file]!;
+    let fd = files.get(path);
+    if (fd === undefined) files.set(path, (fd = openSync(path, 'r')));
     return fd;
   };
   const [sends, receives] = [new Side(), new Side()];
