@@ -16,9 +16,9 @@ it.each([
   [1e6, 2, 1],
   [1.2e9, 2, 1],
   [1.3e9, 2, 2],
-  // Many: as many threads as have work, then all.
+  // Many: as many threads as have work, up to half of them, then all.
   [1e6, 16, 1],
-  [1.2e9, 16, 2],
+  [1.2e9, 16, 5],
   [8e9, 16, 8],
   [11e9, 16, 16],
   [50e9, 1, 1],
