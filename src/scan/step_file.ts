@@ -84,7 +84,6 @@ type OpRows = {
 
 /** Listens to the steps of one file. */
 export class StepFileWriter implements StepListener {
-  private readonly fd: number;
   /** By communicator, then by peer, channel and direction in one number. */
   private readonly connections = new Map<Communicator, Map<number, OpenConnection>>();
   private readonly checks = new OperationChecks();
@@ -95,11 +94,10 @@ export class StepFileWriter implements StepListener {
 
   /** `path`: rows are added at its end. `ranks`: of the job, as far as the file knows. */
   constructor(
-    path: string,
+    private readonly path: string,
     private readonly everyStep: boolean,
     ranks: number,
   ) {
-    this.fd = openSync(path, 'a', 0o600);
     this.mostRows = mostRows(ranks);
   }
 
@@ -135,19 +133,22 @@ export class StepFileWriter implements StepListener {
   }
 
   close(): StepRows[] {
-    let end = fstatSync(this.fd).size;
-    const all = this.all().map((connection): StepRows => {
-      const { key, rows, halved, sampledOut } = connection;
-      const offset = end;
-      const sorted = inOrder(rows.subarray(0, rowsOf(connection) * ROW_WIDTH));
-      const bytes = new Uint8Array(sorted.buffer, sorted.byteOffset, sorted.byteLength);
-      for (let at = 0; at < bytes.length;) at += writeSync(this.fd, bytes, at);
-      end += bytes.length;
-      return { ...key, rows: rowsOf(connection), sampledOut, offset, halved };
-    });
-    closeSync(this.fd);
-    this.memory.release();
-    return all;
+    const fd = openSync(this.path, 'a', 0o600);
+    try {
+      let end = fstatSync(fd).size;
+      return this.all().map((connection): StepRows => {
+        const { key, rows, halved, sampledOut } = connection;
+        const offset = end;
+        const sorted = inOrder(rows.subarray(0, rowsOf(connection) * ROW_WIDTH));
+        const bytes = new Uint8Array(sorted.buffer, sorted.byteOffset, sorted.byteLength);
+        for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at);
+        end += bytes.length;
+        return { ...key, rows: rowsOf(connection), sampledOut, offset, halved };
+      });
+    } finally {
+      closeSync(fd);
+      this.memory.release();
+    }
   }
 
   private all(): OpenConnection[] {
