@@ -1,6 +1,6 @@
 /** How many threads a run gets, by what there is to read. */
 
-import { truncateSync } from 'node:fs';
+import { statSync, truncateSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 
@@ -45,6 +45,13 @@ describe('bytes to read', () => {
     const files = [fileOf('c', 'stream', 4 * ring), fileOf('d', 'stream', 2 * ring)];
     // Three quarters of the larger file are chunks, so of the other one, too.
     expect(ringBytesAlike(files)).toBe(6 * ring * (1 / 4 + (3 / 4) * 14));
+  });
+
+  it('a recorded run in stream mode, whose rings had 64 KiB', () => {
+    const file = path.join(import.meta.dirname, '../../samples/stream-killed/rank00000.bin');
+    const { size } = statSync(file);
+    expect(size).toBeGreaterThan(128 << 10);
+    expect(ringBytesAlike([file])).toBe((64 << 10) + 14 * (size - (64 << 10)));
   });
 
   it('files that cannot be read count as rings, and none as nothing', () => {
