@@ -4,8 +4,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    // Same bytes everywhere: no locale, no time zone.
-    env: { LC_ALL: 'C', TZ: 'UTC' },
+    // Same bytes everywhere: no locale, no time zone. The kernel checks itself.
+    env: { LC_ALL: 'C', TZ: 'UTC', NCCL_TRACE_KERNEL: 'debug' },
     globalSetup: ['test/support/build_command.ts'],
     setupFiles: ['test/support/fixed_seed.ts'],
     // Processes rather than threads: tests start worker threads of their own, and set TZ for their children.
