@@ -1,7 +1,8 @@
 // Compiles src/kernel, which is AssemblyScript, to WebAssembly. An error or a warning of the compiler fails.
 //
-//   dist/kernel.wasm         what the command runs; names of functions stay for stacks, they cost no time
-//   dist/kernel.debug.wasm   for tests: with all assertions, and with a map of its code to the lines of src/kernel
+//   dist/kernel.wasm         what the command runs
+//   dist/kernel.debug.wasm   for tests: with all assertions
+//   dist/*.wasm.map          places in their code → lines of src/kernel, for stacks
 //
 //   node scripts/kernel.mjs  both, for scripts/check.mjs
 
@@ -18,14 +19,15 @@ import { put } from './put.mjs';
 
 const require = createRequire(import.meta.url);
 
-const COMMON = ['src/kernel/index.ts', '--runtime', 'stub', '--debug'];
+/** `--debug` keeps the names of functions, for stacks. The code is the same with and without. */
+const COMMON = ['src/kernel/index.ts', '--runtime', 'stub', '--debug', '--sourceMap'];
 /** `--converge` took half as long again, and made the code 0.3 % smaller. */
 const RELEASE = { name: 'kernel.wasm', args: [...COMMON, '-O3', '--noAssert'] };
 /** `-O1` inlines no function, so a stack has all of them. */
-const DEBUG = { name: 'kernel.debug.wasm', args: [...COMMON, '-O1', '--sourceMap'] };
+const DEBUG = { name: 'kernel.debug.wasm', args: [...COMMON, '-O1'] };
 
 /** What `buildKernel` makes in dist/. */
-export const KERNEL_FILES = [RELEASE.name, DEBUG.name, `${DEBUG.name}.map`];
+export const KERNEL_FILES = [RELEASE, DEBUG].flatMap(({ name }) => [name, `${name}.map`]);
 
 export class KernelBuildError extends Error {}
 
@@ -42,8 +44,9 @@ async function build(root, { name, args }) {
   try {
     const draft = path.join(folder, name);
     await compile(root, [...args, '--outFile', draft]);
-    // The map first, so that whoever finds the code finds its map.
-    if (existsSync(`${draft}.map`)) put(`${file}.map`, readFileSync(`${draft}.map`));
+    // The map first, so that whoever finds the code finds its map. It would also repeat all sources.
+    const map = { ...JSON.parse(readFileSync(`${draft}.map`, 'utf8')), sourcesContent: undefined };
+    put(`${file}.map`, Buffer.from(JSON.stringify(map)));
     put(file, Buffer.concat([readFileSync(draft), customSection('origin', origin)]));
   } finally {
     rmSync(folder, { recursive: true });

@@ -39,7 +39,7 @@ const LAYERS = table(`
   page           | base output report/text                            | report        |            | yes
   merge          | base rankfile runs clocks clocks/evidence verdict output trace study analysis report pytorch |             |            | yes
   shards         | base rankfile runs model/work_end scan/step_file study output trace report pytorch merge finish | scan clocks/evidence verdict analysis | @msgpack/msgpack | yes
-  cli            | base rankfile runs output trace report pytorch page merge shards       | verdict analysis | commander  | yes
+  cli            | base rankfile runs output trace report pytorch page merge shards kernel/host/file | verdict analysis | commander  | yes
 `);
 
 const ROOMS = new Set(LAYERS.map((row) => row.layer?.[0]));

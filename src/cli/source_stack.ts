@@ -7,20 +7,36 @@ import { existsSync, readFileSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { projectFile } from '../base/project.js';
+import { kernelFile } from '../kernel/host/file.js';
 
 /** As Node writes a place: "file:///…/dist/cli/main.js:12:3456". */
 const PLACE = /(file:\/\/[^\s()]+\.js):(\d+):(\d+)/g;
 
+/** As Node writes a function of the kernel: "src/kernel/rows/rowAt (wasm://wasm/7f01ab23:wasm-function[2]:0x7d)". */
+const KERNEL_PLACE = /(?<= (?:src\/kernel|~lib)\/\S+ \()wasm:[^\s()]+:0x([0-9a-f]+)/g;
+
 /** Undefined: the error has no stack. */
 export function stackInSources(error: Error): string | undefined {
-  return error.stack?.replace(PLACE, (place, url: string, line: string, column: string) => {
-    const file = fileURLToPath(url);
-    // Places count from 1, maps from 0.
-    const entry = mapOf(file)?.findEntry(Number(line) - 1, Number(column) - 1);
-    if (entry === undefined || !('originalSource' in entry)) return place;
-    const source = relative('', resolve(dirname(file), entry.originalSource));
-    return `${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
-  });
+  return error.stack
+    ?.replace(KERNEL_PLACE, kernelPlace)
+    .replace(PLACE, (place, url: string, line: string, column: string) => {
+      const file = fileURLToPath(url);
+      // Places count from 1, maps from 0.
+      const entry = mapOf(file)?.findEntry(Number(line) - 1, Number(column) - 1);
+      if (entry === undefined || !('originalSource' in entry)) return place;
+      const source = relative('', resolve(dirname(file), entry.originalSource));
+      return `${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
+    });
+}
+
+/** A map of WebAssembly has one line, and its columns are bytes. */
+function kernelPlace(place: string, offset: string): string {
+  const entry = mapOf(kernelFile())?.findEntry(0, parseInt(offset, 16));
+  if (entry === undefined || !('originalSource' in entry)) return place;
+  const { originalSource: name, originalLine, originalColumn } = entry;
+  const source = name.startsWith('~lib') ? name : relative('', projectFile(name));
+  return `${source}:${originalLine + 1}:${originalColumn + 1}`;
 }
 
 function mapOf(file: string): SourceMap | undefined {

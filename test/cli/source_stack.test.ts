@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { stackInSources } from '../../src/cli/source_stack.js';
+import { newKernel } from '../../src/kernel/host/load.js';
 
 let folder = '';
 
@@ -36,16 +37,26 @@ it('names file and line of the source', async () => {
   expect(lines[1]).toMatch(/at (Module\.)?bug \(.*bug\.ts:4:9\)$/);
 });
 
+it('names file and line of the kernel', () => {
+  const error = thrownBy(() => {
+    newKernel().checkIndex(3, 3);
+  });
+  // Its message says where the assertion is.
+  const line = /src\/kernel\/checks\.ts:\d+/.exec(error.message)![0];
+  expect(stackInSources(error)).toContain(`at src/kernel/checks/checkIndex (${line}:`);
+});
+
 it('leaves places without a map as they are', () => {
   const error = new Error('oh');
   error.stack = 'Error: oh\n    at file:///nowhere/a.js:1:2\n    at node:internal/x:3:4';
   expect(stackInSources(error)).toBe(error.stack);
 });
 
-function thrownBy(call: () => never): Error {
+function thrownBy(call: () => void): Error {
   try {
-    return call();
+    call();
   } catch (error) {
     return error as Error;
   }
+  throw new Error('nothing was thrown');
 }

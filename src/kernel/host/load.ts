@@ -1,12 +1,9 @@
 /** The kernel's WebAssembly, one instance per thread. */
 
 import { readFileSync } from 'node:fs';
-// Chooses a build for all of a test's processes and threads. No argument of the command depends on it.
-// eslint-disable-next-line no-restricted-imports
-import { env } from 'node:process';
 import { BugError } from '../../base/assert.js';
-import { projectFile } from '../../base/project.js';
 import { WebAssembly, type WasmImports, type WasmMemory, type WasmModule } from '../../base/webassembly.js';
+import { kernelFile } from './file.js';
 
 /** What src/kernel/index.ts exports. */
 export interface KernelExports {
@@ -23,7 +20,7 @@ export const loadKernel = (): KernelExports => (kernel ??= newKernel());
 
 /** An instance of its own. */
 export function newKernel(imports: WasmImports = {}): KernelExports {
-  module ??= new WebAssembly.Module(readFileSync(projectFile(`dist/${kernelFile()}`)));
+  module ??= new WebAssembly.Module(readFileSync(kernelFile()));
   const abort = (message: number, file: number, line: number, column: number): never => {
     const text = (at: number): string => textAt(exports.memory, at);
     throw new BugError(`${text(file)}:${line}:${column}: ${text(message)}`);
@@ -32,9 +29,6 @@ export function newKernel(imports: WasmImports = {}): KernelExports {
     .exports as KernelExports;
   return exports;
 }
-
-/** The debug build checks what the release build believes. A checkout has it, an installed package does not. */
-const kernelFile = (): string => (env.NCCL_TRACE_KERNEL === 'debug' ? 'kernel.debug.wasm' : 'kernel.wasm');
 
 /** A string of AssemblyScript: UTF-16, its length in bytes lies before it. Null if the source gave no text. */
 function textAt({ buffer }: WasmMemory, at: number): string {
