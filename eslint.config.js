@@ -11,7 +11,7 @@ const typeScript = ['**/*.ts'];
 
 export default defineConfig([
   { ignores: ['dist/', 'build/', 'coverage/', 'src/trace/perfetto/generated/', 'src/shards/generated/'] },
-  // AssemblyScript: its own compiler checks it.
+  // AssemblyScript: its own compiler and tsc check it.
   { ignores: ['src/kernel/*.ts'] },
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   js.configs.recommended,

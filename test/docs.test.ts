@@ -124,6 +124,7 @@ it('the report in the README is the report of its sample', () => {
 
 /** Read by the tests. */
 const INTERNAL = new Set([
+  'NCCL_TRACE_KERNEL',
   'NCCL_TRACE_LONG',
   'NCCL_TRACE_MACHINE',
   'NCCL_TRACE_RUNNER',
