@@ -18,11 +18,11 @@ const LAYERS = table(`
   layer          | calls                                              | types of      | packages   | outside
   base           |                                                    |               |            | no
   kernel         |                                                    |               |            | no
-  kernel/host    | base                                               |               |            | yes
+  kernel/host    | base rankfile model/roots                          | model         |            | yes
   rankfile       | base                                               |               | @bokuweb/zstd-wasm | yes
   model          | base rankfile/format                               | rankfile clocks |          | no
   runs           | base rankfile                                      | scan          |            | no
-  scan           | base rankfile model clocks/lower_hull clocks/gpu_clock clocks/gpu_votes |        |            | yes
+  scan           | base rankfile kernel/host model clocks/lower_hull clocks/gpu_clock clocks/gpu_votes |        |            | yes
   clocks         | base                                               | rankfile      |            | no
   clocks/evidence | base clocks model scan/step_file scan/step_sample scan/gpu_stamps  | rankfile scan runs |       | yes
   cluster        | base rankfile/format model clocks clocks/evidence runs             |               |            | no

@@ -23,7 +23,7 @@ export interface SizeTimes {
   readonly medianNs: number;
   readonly quickNs: number;
   /**
-   * ns: the mean without the time in which the rank's other sends used the wire (scan/shared_wire.ts). Not the median, because sends may
+   * ns: the mean without the time in which the rank's other sends used the wire (kernel/send_times.ts). Not the median, because sends may
    * end together, and then only the first has time of its own.
    */
   readonly ownNs: number;

@@ -9,7 +9,7 @@ import { numberAt } from '../base/packed_numbers.js';
 import type { TraceNs } from '../base/time.js';
 import { CONTEXT_RING } from '../rankfile/format/constants.js';
 import { splitHandle, tagBits } from '../rankfile/format/handle.js';
-import type { ForeignOps } from '../model/foreign_ops.js';
+import type { ForeignOps } from '../model/pxn.js';
 import { startKey, type HandleKey } from '../model/record_fields.js';
 import type { Originator, Originators, WorkIdentity } from '../model/types.js';
 import type { Elsewhere } from '../model/work_end.js';

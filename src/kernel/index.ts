@@ -1,8 +1,161 @@
-/** The kernel's exports, in AssemblyScript. See src/README.md. */
+/**
+ * The record kernel: everything that touches a record of a rank file, from its slots to the facts that other ranks need. One instance per
+ * thread. Its memory holds one file at a time, and `begin` makes all of it free again. src/kernel/host is the only caller; its load.ts says
+ * what each function takes.
+ */
+
+import { Comm, FileFacts, useFile } from './file';
+import { RingClass } from './numbers';
+import { Cursor, Order } from './order';
+import { Pairing } from './pairing';
+import { Span } from './quiet_times';
+import { OpenFold, RingReader, SEGMENT_SLOTS } from './record';
+import { Out, putScan } from './results';
+import { beginRows } from './rows';
+import { StepRows } from './step_rows';
+import { Transfers } from './transfers';
 
 export { checkIndex } from './checks';
 
-/** Raised when `host/` and the kernel must change together. */
-export function interfaceVersion(): i32 {
-  return 1;
+/** Least number of slots, by kind. Not in the memory of a file. */
+const minParts: usize = memory.data(256);
+
+let facts: FileFacts | null = null;
+let pairing: Pairing | null = null;
+let cursors: Cursor[] = [];
+let readers: StaticArray<RingReader | null> = new StaticArray<RingReader | null>(0);
+let stretches: usize = 0;
+let out: Out | null = null;
+
+export function minPartsAt(): usize {
+  return minParts;
+}
+
+/** Before any other function of a file. `startRealtime`: ns since the epoch. */
+export function begin(tickBase: u64, startRealtime: u64, farthest: f64, tickHz: f64, tag17: u32): void {
+  __reset();
+  const made = new FileFacts(tickBase, farthest, 1e9 / tickHz, tickHz, startRealtime, tag17);
+  facts = made;
+  useFile(made);
+  beginRows();
+  pairing = new Pairing();
+  cursors = [];
+  readers = new StaticArray<RingReader | null>(64);
+  stretches = heap.alloc(16 * SEGMENT_SLOTS);
+  out = new Out();
+}
+
+/** `finalized`: tick; NaN: it was not. */
+export function addCommunicator(number: u32, commId: u64, rank: i32, nRanks: i32, finalized: f64): void {
+  facts!.comms.set(number, new Comm(number, commId, rank, nRanks, finalized));
+}
+
+/** Returns where the text's `length` UTF-16 units belong. `same`: the first text that is equal. */
+export function addText(text: u32, length: i32, flags: u32, same: u32): usize {
+  facts!.sameText[text] = <u16>same;
+  return facts!.addText(text, length, <u8>flags);
+}
+
+/** Fewer calls were recorded in this span of ticks. */
+export function addUnrecorded(from: f64, end: f64): void {
+  pairing!.collector.quiet.unrecorded.push(new Span(from, end));
+}
+
+/** `positions`: slots of the ring in the file, chunks included. */
+export function addRing(ring: i32, ringClass: i32, positions: f64): void {
+  const isSteps = ringClass == RingClass.Steps;
+  const reader = new RingReader(minParts);
+  readers[ring] = reader;
+  cursors.push(new Cursor(ring, isSteps, reader));
+  pairing!.addRing(ring);
+  pairing!.events.ring(ring, isSteps || ringClass == RingClass.Ops, positions);
+}
+
+/** A repeat that was going on when the file was read. */
+export function addFold(ring: i32, handle: u64, state: u32, count: f64, lastTick: f64): void {
+  readers[ring]!.folds.push(new OpenFold(handle, state, count, lastTick));
+}
+
+export function wantStepRows(everyStep: bool, mostRows: i32): void {
+  pairing!.collector.stepRows = new StepRows(everyStep, mostRows);
+}
+
+export function wantTransfers(): void {
+  pairing!.collector.transfers = new Transfers();
+}
+
+/** Where the slots of a ring's next segment belong, SEGMENT_SLOTS at most. */
+export function slotsAt(ring: i32): usize {
+  return readers[ring]!.slots;
+}
+
+/** Where the stretches of a segment belong: pairs of a position and a number of slots. */
+export function stretchesAt(): usize {
+  return stretches;
+}
+
+/** Makes the records of a segment. Returns how many there are. */
+export function readSegment(ring: i32, count: i32): i32 {
+  const reader = readers[ring]!;
+  reader.read(stretches, count);
+  return reader.records.length;
+}
+
+/** Numbers [from, end) of the positions without a record, and the ticks before and after them, four of each hole. */
+export function holesAt(ring: i32): usize {
+  return readers[ring]!.holes;
+}
+
+export function holeCount(ring: i32): i32 {
+  return readers[ring]!.holeCount;
+}
+
+/** `RingCounts`, and the records by kind (256). */
+export function countsAt(ring: i32): usize {
+  return changetype<usize>(readers[ring]!.counts);
+}
+
+export function kindsAt(ring: i32): usize {
+  return changetype<usize>(readers[ring]!.kinds);
+}
+
+/** One past the newest record's last slot. */
+export function endOfRecords(ring: i32): f64 {
+  return readers[ring]!.end;
+}
+
+/** Pairs all records, and asks the host for the segments. */
+export function run(): void {
+  new Order(cursors, pairing!).run();
+}
+
+/** Stamps of the GPU since the last call. They are valid until the next segment is read. */
+export function stampCount(): i32 {
+  return pairing!.collector.stamps.rows.length;
+}
+
+/** Six numbers (stamps.ts). */
+export function stampAt(row: i32): usize {
+  return changetype<usize>(pairing!.collector.stamps.rows.at(row));
+}
+
+export function forgetStamps(): void {
+  pairing!.collector.stamps.rows.clear();
+}
+
+/** After `run`. Returns where the results lie (results.ts). */
+export function finish(): usize {
+  let newestPoll: f64 = NaN;
+  for (let i = 0; i < cursors.length; i++) {
+    const newest = pairing!.openFolds(cursors[i].reader.folds);
+    if (!(newestPoll >= newest) && !isNaN(newest)) newestPoll = newest;
+  }
+  pairing!.collector.finish(pairing!.steps.rows);
+  putScan(out!, pairing!.collector, pairing!.odd, newestPoll);
+  return out!.start;
+}
+
+/** How many numbers the results are. */
+export function resultCount(): i32 {
+  return out!.length;
 }

@@ -5,6 +5,7 @@
  * is looked up in the originator's file.
  */
 
+import type { Ticks } from '../base/time.js';
 import type { Communicator } from '../rankfile/types.js';
 import type { WorkIdentity } from './work_identity.js';
 
@@ -32,3 +33,14 @@ export interface Originators {
 
 /** For a file without the others. */
 export const NO_ORIGINATORS: Originators = { ofContext: () => null, ofWork: () => null };
+
+/** What a process executed for others, by the originator's work. */
+export interface ForeignOps {
+  /** As NCCL passed them: handles of the originator, if it records. */
+  readonly context: bigint;
+  readonly parent: bigint;
+  readonly pid: number;
+  readonly ops: number;
+  readonly open: number;
+  readonly lastStop: Ticks | null;
+}

@@ -3,81 +3,37 @@
  * handle of its start record.
  */
 
-import { Names, placeOf, RowBlocks, type PackedColumns } from '../base/columns.js';
-import { isLostText } from '../base/lost_text.js';
-import { numberAt } from '../base/packed_numbers.js';
+import { numberAt, type PackedNumbers } from '../base/packed_numbers.js';
 import type { Communicator } from '../rankfile/types.js';
-import { hasRoot } from './roots.js';
-import type { Work, WorkIdentity } from './types.js';
+import type { WorkIdentity } from './types.js';
 
-export interface WorkTable extends PackedColumns<typeof COLUMNS> {
+export interface WorkTable {
+  readonly keys: PackedNumbers;
+  /** Number of the communicator; -1: not known. */
+  readonly comm: PackedNumbers;
+  /** Index into `funcs`. */
+  readonly func: PackedNumbers;
+  /** -1: a P2p. */
+  readonly seq: PackedNumbers;
+  readonly peer: PackedNumbers;
+  readonly ordinal: PackedNumbers;
+  /** 1 or 0. */
+  readonly ordinalAbsolute: PackedNumbers;
+  readonly count: PackedNumbers;
+  /** Index into `datatypes`. */
+  readonly datatype: PackedNumbers;
+  /** Index into `plans`: algorithm and protocol, as RING/SIMPLE; '': NCCL names none. */
+  readonly plan: PackedNumbers;
+  /** Rank in the communicator; -1: the collective has no root. */
+  readonly root: PackedNumbers;
+  /** Ticks: the application's call if NCCL reports it and it is not a captured graph's, else the start. */
+  readonly arrival: PackedNumbers;
+  /** Ticks: end of the enqueueing; NaN: not reached. */
+  readonly enqueued: PackedNumbers;
   readonly funcs: readonly string[];
   readonly datatypes: readonly string[];
   readonly plans: readonly string[];
 }
-
-const COLUMNS = {
-  keys: new Float64Array(0),
-  /** Number of the communicator; -1: not known. */
-  comm: new Int32Array(0),
-  /** Index into `funcs`. */
-  func: new Uint32Array(0),
-  /** -1: a P2p. */
-  seq: new Float64Array(0),
-  peer: new Int32Array(0),
-  ordinal: new Uint32Array(0),
-  /** 1 or 0. */
-  ordinalAbsolute: new Uint8Array(0),
-  count: new Float64Array(0),
-  /** Index into `datatypes`. */
-  datatype: new Uint32Array(0),
-  /** Index into `plans`: algorithm and protocol, as RING/SIMPLE; '': NCCL names none. */
-  plan: new Uint32Array(0),
-  /** Rank in the communicator; -1: the collective has no root. */
-  root: new Int32Array(0),
-  /** Ticks: the application's call if NCCL reports it and it is not a captured graph's, else the start. */
-  arrival: new Float64Array(0),
-  /** Ticks: end of the enqueueing; NaN: not reached. */
-  enqueued: new Float64Array(0),
-};
-
-export class WorkTableBuilder {
-  private readonly rows = new RowBlocks(COLUMNS);
-  private readonly funcs = new Names();
-  private readonly datatypes = new Names();
-  private readonly plans = new Names();
-
-  add(work: Work): void {
-    const { api } = work;
-    this.rows.growTo(work.row + 1);
-    const columns = this.rows.holding(work.row);
-    const row = placeOf(work.row);
-    columns.keys[row] = work.key;
-    columns.comm[row] = work.comm?.number ?? -1;
-    columns.func[row] = this.funcs.number(work.func);
-    columns.seq[row] = work.seq ?? -1;
-    columns.peer[row] = work.peer ?? -1;
-    columns.ordinal[row] = work.ordinal;
-    columns.ordinalAbsolute[row] = Number(work.ordinalAbsolute);
-    columns.count[row] = work.count;
-    columns.datatype[row] = this.datatypes.number(work.datatype);
-    columns.plan[row] = this.plans.number(planOf(work));
-    columns.root[row] = work.root !== null && hasRoot(work.func) ? work.root : -1;
-    columns.arrival[row] = api && !api.graphCaptured ? api.start : work.start;
-  }
-
-  enqueued({ row, enqueued }: Work): void {
-    this.rows.holding(row).enqueued[placeOf(row)] = enqueued ?? NaN;
-  }
-
-  finish(): WorkTable {
-    const [funcs, datatypes, plans] = [this.funcs.all(), this.datatypes.all(), this.plans.all()];
-    return { ...this.rows.pack(), funcs, datatypes, plans };
-  }
-}
-
-const planOf = ({ algo, proto }: Work): string =>
-  algo === '' || isLostText(algo) || isLostText(proto) ? '' : `${algo}/${proto}`;
 
 export function workIdentity(
   table: WorkTable,

@@ -16,6 +16,6 @@ export { pairedRows } from './paired_rows.js';
 export { type FileTables, openRankFile, openRankFileHeader, openRankFileTables } from './rank_file.js';
 export { processNow } from './process_now.js';
 export { withFile } from './rank_file_source.js';
-export { type RankFileStream, streamRankFile } from './rank_file_stream.js';
+export { type RankFileStream, streamRankFile, streamSegments } from './rank_file_stream.js';
 export { type Snapshot, takeSnapshot } from './snapshot.js';
 export { type FileSummary, type RingSummary, summarize } from './summary.js';

@@ -19,15 +19,17 @@ import type { Decoder } from './decoder.js';
 import { type Area, readDirectory } from './directory.js';
 import { FileMemory } from '../base/file_memory.js';
 import { readTables } from './file_tables.js';
-import { withoutRecorded } from './folds.js';
 import { readHeader } from './header.js';
 import { Problems } from './problems.js';
+import { ColumnReader } from './column_reader.js';
+import type { RecordReader } from './record_reader.js';
 import { type RingParts, RingStream } from './ring_stream.js';
-import { frameOf } from './tick_frame.js';
+import { frameOf, type TickFrame } from './tick_frame.js';
 import { withTrueRate } from './tick_rate.js';
 import type {
   ChunkFacts,
   FileFacts,
+  Gap,
   Lease,
   OpenFold,
   Problem,
@@ -37,25 +39,35 @@ import type {
   RingFacts,
 } from './types.js';
 
-export interface RankFileStream extends FileFacts {
-  readonly rings: readonly StreamedRing[];
+export interface RankFileStream<Segment = RecordColumns> extends FileFacts {
+  readonly rings: readonly StreamedRing<Segment>[];
   /** Repeats still going on. Complete when all records have been read, like `problems`. */
   readonly folds: () => OpenFold[];
   readonly problems: () => Problem[];
 }
 
-export interface StreamedRing extends RingFacts {
+export interface StreamedRing<Segment = RecordColumns> extends RingFacts {
   /** The next records, at least one; null after the last one. */
-  readonly next: () => RecordColumns | null;
+  readonly next: () => Segment | null;
   /** Complete when `next` has returned null; before, up to the records returned. */
-  readonly gaps: RingStream['gaps'];
+  readonly gaps: readonly Gap[];
 }
 
+/** Makes the records of a ring. */
+export type ReaderOf<Segment> = (ring: number, frame: TickFrame) => RecordReader<Segment>;
+
+type Closable<Stream> = Stream & { readonly close: () => void };
+
 /** The file stays open until `close`. `window`: which of its chunks are read; null: all. */
-export function streamRankFile(
+export const streamRankFile = (path: string, window: ReadWindow | null = null): Closable<RankFileStream> =>
+  streamSegments(path, window, columnsBy(bestDecoder));
+
+/** The same, with records of another form. */
+export function streamSegments<Segment>(
   path: string,
-  window: ReadWindow | null = null,
-): RankFileStream & { readonly close: () => void } {
+  window: ReadWindow | null,
+  readerOf: ReaderOf<Segment>,
+): Closable<RankFileStream<Segment>> {
   const source = openSource(path);
   const memory = new FileMemory();
   const close = (): void => {
@@ -63,19 +75,31 @@ export function streamRankFile(
     source.close();
   };
   try {
-    return { ...streamSource(source, bestDecoder, window, memory), close };
+    return { ...segmentsOf(source, bestDecoder, window, memory, readerOf), close };
   } catch (error) {
     close();
     throw error;
   }
 }
 
-export function streamSource(
+export const streamSource = (
   source: ByteSource,
   decoder: Decoder = bestDecoder,
   window: ReadWindow | null = null,
-  memory = new FileMemory(),
-): RankFileStream {
+): RankFileStream => segmentsOf(source, decoder, window, new FileMemory(), columnsBy(decoder));
+
+const columnsBy =
+  (decoder: Decoder): ReaderOf<RecordColumns> =>
+  (_, frame) =>
+    new ColumnReader(decoder, frame);
+
+function segmentsOf<Segment>(
+  source: ByteSource,
+  decoder: Decoder,
+  window: ReadWindow | null,
+  memory: FileMemory,
+  readerOf: ReaderOf<Segment>,
+): RankFileStream<Segment> {
   const problems = new Problems();
   if (source.problem !== undefined) problems.add(source.problem);
   const { header: stated, layout } = readHeader(source, problems);
@@ -98,8 +122,8 @@ export function streamSource(
       sequences,
       window,
       load,
-      frame,
       decoder,
+      reader: readerOf(facts.ring, frame),
     };
     return new OpenRing({ ...facts, chunks: spanOf(parts.chunks) }, parts, folds);
   });
@@ -134,18 +158,18 @@ function readRing(area: Area, ringClass: RingClass, reader: AreaReader) {
 }
 
 /** A ring that is being read, with facts that only its whole content shows. */
-class OpenRing {
-  private readonly stream: RingStream;
+class OpenRing<Segment> {
+  private readonly stream: RingStream<Segment>;
 
   constructor(
     private readonly facts: RingFacts,
-    private readonly parts: Omit<RingParts, 'facts'>,
+    private readonly parts: Omit<RingParts<Segment>, 'facts'>,
     public folds: readonly OpenFold[],
   ) {
     this.stream = new RingStream({ facts, ...parts });
   }
 
-  view(): StreamedRing {
+  view(): StreamedRing<Segment> {
     return { ...this.facts, gaps: this.stream.gaps, next: () => this.next() };
   }
 
@@ -157,16 +181,16 @@ class OpenRing {
     );
   }
 
-  private next(): RecordColumns | null {
-    const records = this.stream.next();
-    if (records !== null) this.folds = withoutRecorded(this.folds, records, this.parts.frame);
-    return records;
+  private next(): Segment | null {
+    const segment = this.stream.next();
+    if (segment !== null) this.folds = this.parts.reader.withoutRecorded(this.folds, segment);
+    return segment;
   }
 
   report(problems: Problems): void {
-    const { counts } = this.stream;
+    const counts = this.parts.reader.counts();
     countRecords(counts, problems);
-    problems.add('slots of chunks that do not check out', counts.badSlots);
+    problems.add('slots of chunks that do not check out', this.stream.badSlots);
     counts.kinds.forEach((count, kind) => {
       if (count === 0) return;
       if (isOfTables(kind)) problems.add('records of tables in a ring', count);

@@ -4,20 +4,19 @@
  * stay in the processor's cache until they are used.
  */
 
-import { type Ticks, ticks } from '../base/time.js';
+import type { Ticks } from '../base/time.js';
 import type { RingChunk, Sequences } from './chunk_index.js';
 import { append } from '../base/extremes.js';
 import { type ChunkSlots, GapFinder, type JudgedGap } from './gaps.js';
 import type { Decoder } from './decoder.js';
-import { type AssembledRecords, type Hole, NOTHING_CARRIED } from './records.js';
-import { LentSpace, SEGMENT_SLOTS } from './lent_space.js';
+import { SEGMENT_SLOTS } from './lent_space.js';
+import type { RecordReader, TimedHole } from './record_reader.js';
 import { type CheckedSlots, clipped, pieces, type Stretch } from './slots.js';
-import type { TickFrame } from './tick_frame.js';
 import { chunksToRead } from './read_window.js';
-import type { Gap, ReadWindow, RecordColumns, RingFacts } from './types.js';
+import type { Gap, ReadWindow, RingFacts } from './types.js';
 
 /** A ring before its records are read. */
-export interface RingParts {
+export interface RingParts<Segment> {
   readonly facts: RingFacts;
   /** The ring's own slots. */
   readonly slots: CheckedSlots;
@@ -27,42 +26,23 @@ export interface RingParts {
   readonly sequences: Sequences;
   /** Eight words per slot; null if the chunk cannot be used. */
   readonly load: (chunk: RingChunk) => Uint32Array | null;
-  readonly frame: TickFrame;
-  readonly decoder: Decoder;
+  readonly decoder: Pick<Decoder, 'checkChunk' | 'stretches'>;
+  readonly reader: RecordReader<Segment>;
 }
 
-/** Counted while reading; complete when `next` has returned null. */
-export interface RingCounts {
-  readonly kinds: Uint32Array;
-  tooShort: number;
-  early: number;
-  impossible: number;
-  /** Slots of chunks that are not valid at their position. */
-  badSlots: number;
-}
-
-export class RingStream {
+export class RingStream<Segment> {
   readonly gaps: Gap[] = [];
-  readonly counts: RingCounts = {
-    kinds: new Uint32Array(256),
-    tooShort: 0,
-    early: 0,
-    impossible: 0,
-    badSlots: 0,
-  };
+  /** Slots of chunks that are not valid at their position. Complete when `next` has returned null. */
+  badSlots = 0;
   private readonly inRing: Stretch[];
   /** The chunks that are read. */
   private readonly chunks: readonly RingChunk[];
   /** One past the newest known position. */
   readonly newest: number;
   private readonly finder: GapFinder;
-  private readonly segments: Generator<RecordColumns, void, undefined>;
-  private carry = NOTHING_CARRIED;
-  private readonly space = new LentSpace();
-  /** Tick of the newest record. null before the first record. */
-  private lastTick: Ticks | null = null;
+  private readonly segments: Generator<Segment, void, undefined>;
 
-  constructor(private readonly parts: RingParts) {
+  constructor(private readonly parts: RingParts<Segment>) {
     const { facts, slots, chunks, sequences, window } = parts;
     this.inRing = parts.decoder.stretches(slots);
     const last = this.inRing.at(-1);
@@ -85,14 +65,15 @@ export class RingStream {
    * The next records, at least one, in the memory of those before. null after the last one; then the gaps are complete, and the memory of
    * the last ones may be used for another ring.
    */
-  next(): RecordColumns | null {
+  next(): Segment | null {
     const { done, value } = this.segments.next();
     if (done !== true) return value;
-    this.space.release();
+    this.parts.reader.release();
     return null;
   }
 
-  private *read(): Generator<RecordColumns, void, undefined> {
+  private *read(): Generator<Segment, void, undefined> {
+    const { reader } = this.parts;
     let at = 0;
     for (const chunk of this.chunks) {
       yield* this.ofRing(at, chunk.from);
@@ -100,22 +81,22 @@ export class RingStream {
       at = chunk.end;
     }
     yield* this.ofRing(at, Infinity);
-    if (this.newest > this.carry.covered)
-      this.lose(this.carry.covered, this.newest, null, this.lastTick, null);
+    const { covered: from, lastTick: afterTick } = reader;
+    if (this.newest > from) this.lose({ from, end: this.newest, afterTick, beforeTick: null }, null);
   }
 
-  private *ofRing(from: number, end: number): Generator<RecordColumns, void, undefined> {
+  private *ofRing(from: number, end: number): Generator<Segment, void, undefined> {
     const order = clipped(this.inRing, from, end);
     if (order.length > 0) yield* this.assemble(this.parts.slots.words, order, null);
   }
 
-  private *ofChunk(chunk: RingChunk): Generator<RecordColumns, void, undefined> {
+  private *ofChunk(chunk: RingChunk): Generator<Segment, void, undefined> {
     const slots = this.slotsOf(chunk);
     yield* this.assemble(slots.words, clipped(this.parts.decoder.stretches(slots), chunk.from, chunk.end), {
       chunk,
       slots,
     });
-    this.finder.passed({ chunk, slots }, this.carry.covered);
+    this.finder.passed({ chunk, slots }, this.parts.reader.covered);
   }
 
   /** If a slot is invalid in the chunk, it is taken from the ring, if the ring still has it. */
@@ -134,7 +115,7 @@ export class RingStream {
       slots.words.set(ring.words.subarray(there * 8, there * 8 + 8), index * 8);
       slots.position[index] = position;
     }
-    if (words !== null) this.counts.badSlots += bad;
+    if (words !== null) this.badSlots += bad;
     return slots;
   }
 
@@ -142,41 +123,15 @@ export class RingStream {
     words: Uint32Array,
     order: readonly Stretch[],
     chunk: ChunkSlots | null,
-  ): Generator<RecordColumns, void, undefined> {
-    const { decoder, frame } = this.parts;
+  ): Generator<Segment, void, undefined> {
     for (const piece of pieces(order, SEGMENT_SLOTS)) {
-      const assembled = decoder.assembleRecords(words, piece, this.carry, frame, this.space.get());
-      this.count(assembled);
-      const { records, holes, carry } = assembled;
-      this.carry = carry;
-      for (const hole of holes) this.loseBefore(hole, records, chunk);
-      if (records.length === 0) continue;
-      this.lastTick = tickAt(records, records.length - 1);
-      yield records;
+      const { segment, holes } = this.parts.reader.read(words, piece);
+      for (const hole of holes) this.lose(hole, chunk);
+      if (segment !== null) yield segment;
     }
   }
 
-  private count({ kinds, tooShort, early, impossible }: AssembledRecords): void {
-    kinds.forEach((count, kind) => {
-      this.counts.kinds[kind]! += count;
-    });
-    this.counts.tooShort += tooShort;
-    this.counts.early += early;
-    this.counts.impossible += impossible;
-  }
-
-  private loseBefore({ from, end, row }: Hole, records: RecordColumns, chunk: ChunkSlots | null): void {
-    const afterTick = row === 0 ? this.lastTick : tickAt(records, row - 1);
-    this.lose(from, end, chunk, afterTick, tickAt(records, row));
-  }
-
-  private lose(
-    from: number,
-    end: number,
-    chunk: ChunkSlots | null,
-    afterTick: Ticks | null,
-    beforeTick: Ticks | null,
-  ): void {
+  private lose({ from, end, afterTick, beforeTick }: TimedHole, chunk: ChunkSlots | null): void {
     append(this.gaps, timed(this.finder.judge(from, end, chunk), afterTick, beforeTick));
   }
 }
@@ -193,5 +148,3 @@ function timed(judged: readonly JudgedGap[], afterTick: Ticks | null, beforeTick
   });
   return gaps;
 }
-
-const tickAt = (records: RecordColumns, row: number): Ticks => ticks(records.tick[row]!);

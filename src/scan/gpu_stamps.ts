@@ -8,7 +8,7 @@
 import type { Ticks } from '../base/time.js';
 import { LowerHull, type GpuPoint } from '../clocks/gpu_clock.js';
 import { GpuVotes, type VoteColumns, type VoteListener } from '../clocks/gpu_votes.js';
-import type { GpuNs, Kernel } from '../model/types.js';
+import type { GpuNs } from '../model/types.js';
 import type { Communicator } from '../rankfile/types.js';
 import { GpuLaunches, type GpuLaunch } from './gpu_launches.js';
 
@@ -53,19 +53,13 @@ export class GpuStamps {
     this.areSeveral = hasSeveralGpus(communicators);
   }
 
-  /** `gpu`: a stamp of the kernel, and when it was noticed. */
-  add({ work, comm }: Kernel, noticed: Ticks, gpu: GpuNs): void {
-    const key = this.areSeveral ? comm?.number : ONLY_GPU;
-    if (key === undefined) return; // its rank is not known
+  /** In the order of src/kernel/stamps.ts. */
+  add(stamp: ArrayLike<number>): void {
+    const key = this.areSeveral ? stamp[0]! : ONLY_GPU;
+    if (this.areSeveral && key < 0) return; // its rank is not known
     let timer = this.gpus.get(key);
     if (!timer) this.gpus.set(key, (timer = new OneGpu(this.nsPerTick)));
-    timer.votes.add(
-      noticed * this.nsPerTick,
-      work ? work.earliest * this.nsPerTick : -Infinity,
-      gpu,
-      noticed,
-      work?.api && !work.api.graphCaptured ? work.api.start : NaN,
-    );
+    timer.votes.add(stamp[1]!, stamp[2]!, stamp[3]!, stamp[4]!, stamp[5]!);
   }
 
   /** Call it after the last record. In the order of the file's table. */

@@ -4,21 +4,20 @@
  */
 
 import { maxOf } from '../base/extremes.js';
+import { lostText } from '../base/lost_text.js';
 import type { Ticks } from '../base/time.js';
+import { KernelReader, runKernel, type SeenRing } from '../kernel/host/scan_kernel.js';
 import type { CallTable } from '../model/call_table.js';
-import { controlChanges, isEverMuted } from '../model/control.js';
-import type { ForeignOps } from '../model/foreign_ops.js';
-import type { InsideCall } from '../model/inside_calls.js';
+import { controlChanges, isEverMuted, spansWithoutCalls } from '../model/control.js';
+import type { ForeignOps } from '../model/pxn.js';
+import type { InsideCall } from '../model/pending.js';
 import type { OddCounts } from '../model/odd_records.js';
 import { lostAfter, lostGaps, unreadGaps } from '../model/lost_ends.js';
-import type { PeerTraffic } from '../model/peer_bytes.js';
-import { Pairing } from '../model/pairing.js';
-import type { StepTable } from '../model/step_table.js';
+import type { PeerTraffic } from '../model/peer_traffic.js';
 import type { PendingAtEnd } from '../model/pending.js';
-import type { Kept } from '../model/work_ends.js';
 import { outcomeAt, type WorkEndTable } from '../model/work_end_table.js';
 import type { WorkTable } from '../model/work_table.js';
-import { pairedRows, type RankFileStream, streamRankFile } from '../rankfile/index.js';
+import { type RankFileStream, streamSegments } from '../rankfile/index.js';
 import type {
   Beacon,
   ClockSample,
@@ -32,13 +31,21 @@ import type {
   ReadWindow,
   RingClass,
 } from '../rankfile/types.js';
-import type { StampedGpu } from './gpu_stamps.js';
-import { callsUntil } from './read_order.js';
-import { ScanCollector } from './scan_collector.js';
 import type { FileSize } from './drawn_size.js';
-import { StepFileWriter, type StepRows } from './step_file.js';
+import { GpuStamps, type StampedGpu } from './gpu_stamps.js';
+import { type OpenThings, pendingWorks, readOpenThings } from './pending_works.js';
+import { callsUntil } from './read_order.js';
+import { bareCalls, callTable, insideCalls, readCalls } from './scanned_calls.js';
+import { longestQuiet, readEndless, readForeign, readOdd, readQuiet, watchedTime } from './scanned_facts.js';
+import { fileSize, readPeers, readSizes } from './scanned_sizes.js';
+import { readSendTimes, readTransfers, writeStepRows } from './scanned_transfers.js';
+import { type Kept, readWorks, workEnds, type WorkRows, workTable } from './scanned_works.js';
+import type { StepRows } from './step_file.js';
+import { mostRows } from './step_sample.js';
 import type { SendTimes } from './send_times.js';
-import { TransferCollector, type TransferTotals } from './transfer_totals.js';
+import type { TransferTotals } from './transfer_totals.js';
+
+type ScannedFile = RankFileStream<true>;
 
 /** Slots that are not in the file, by cause. */
 export type LostSlots = Readonly<Record<LossCause, number>>;
@@ -86,7 +93,7 @@ export interface RankScan {
   readonly workEnds: WorkEndTable;
   /** Names and arguments of the works, in the same rows. */
   readonly works: WorkTable;
-  /** The last step of operations whose start is lost (model/stand_ins.ts). */
+  /** The last step of operations whose start is lost (kernel/results.ts). */
   readonly standInSteps: Uint32Array;
   /** Work that had not ended when the records end. */
   readonly pending: PendingAtEnd;
@@ -138,152 +145,153 @@ export function scanFile(
   forReport = false,
   window: ReadWindow | null = null,
 ): RankScan {
-  const file = streamRankFile(path, window);
+  const file = streamSegments(path, window, (ring) => new KernelReader(ring));
   try {
-    const stepFile = steps && new StepFileWriter(steps.path, steps.every, ranksOf(file));
-    return scanStream(file, window, stepFile, forReport ? new TransferCollector() : null);
+    return scanStream(file, window, steps, forReport);
   } finally {
     file.close();
   }
 }
 
-const ranksOf = ({ header, communicators }: RankFileStream): number =>
+const ranksOf = ({ header, communicators }: ScannedFile): number =>
   maxOf([1, header.worldSize ?? 1, ...[...communicators.values()].map(({ nRanks }) => nRanks)]);
 
 function scanStream(
-  file: RankFileStream,
+  file: ScannedFile,
   window: ReadWindow | null,
-  stepFile: StepFileWriter | null,
-  totals: TransferCollector | null,
+  wanted: StepsWanted | null,
+  forReport: boolean,
 ): RankScan {
   const readAt = BigInt(Date.now()) * 1_000_000n;
-  const collector = new ScanCollector(file, stepFile, totals);
-  const pairing = new Pairing(file, collector);
-  const seen = readRings(file, pairing);
+  const { header, communicators, strings } = file;
+  const text = (id: number): string => strings[id] ?? lostText(id);
+  const stamps = new GpuStamps(communicators.values(), 1e9 / header.tickHz);
+  const seen = new Map<number, SeenRing>();
+  const numbers = runKernel(file, {
+    steps: wanted && { every: wanted.every, mostRows: mostRows(ranksOf(file)) },
+    transfers: forReport,
+    unrecorded: spansWithoutCalls(file, communicators.values()),
+    onStamp: (stamp) => {
+      stamps.add(stamp);
+    },
+    onRing: (ring, found) => {
+      seen.set(ring, found);
+    },
+  });
+  const lastPoll = numbers.tick();
+  const { odd, shown } = readOdd(numbers, communicators.values());
+  const rows = readWorks(numbers);
+  const open = readOpenThings(numbers);
+  const standInSteps = Uint32Array.from(numbers.list(() => numbers.next()));
+  const calls = readCalls(numbers);
+  const quiet = readQuiet(numbers);
+  const endless = readEndless(numbers);
+  const foreignOps = readForeign(numbers);
+  const sizes = readSizes(numbers);
+  const { busiest: busiestPeers, directions } = readPeers(numbers);
+  const sendTimes = readSendTimes(numbers);
+  const steps = wanted ? writeStepRows(wanted.path, numbers, communicators) : [];
+  const transfers = forReport ? readTransfers(numbers, text) : null;
+  numbers.end();
+
   const used = [...seen.values()].filter(({ records }) => records > 0);
-  const { endless, endlessOps, gpus } = collector.settle();
-  const { workEnds, pending } = endings(collector, pairing.steps, file, window);
-  const works = collector.works.finish();
-  const busiestPeers = collector.peers.busiest(collector.openOps.all());
+  const works = workTable(rows, text);
+  const { ends, pending } = endings(rows, open, file, window, text);
   const lastTick = newestOf(used.map((ring) => ring.lastTick));
-  const lastPoll = pairing.openFolds(file.folds());
   const lastSign = newestOf([file.heartbeat?.tick ?? null, lastTick, lastPoll]);
   const gaps = file.rings.flatMap((ring) => (ring.class === 'steps' ? [] : ring.gaps));
-  for (const op of collector.openOps.all())
-    for (const row of op.openSteps) stepFile?.stepOpen(pairing.steps, row);
   return {
     path: file.path,
     bytes: file.bytes,
-    header: file.header,
-    communicators: [...file.communicators.values()],
+    header,
+    communicators: [...communicators.values()],
     heartbeat: file.heartbeat,
     readAt,
-    clockSamples: [headerSample(file.header), ...file.clockSamples],
+    clockSamples: [headerSample(header), ...file.clockSamples],
     beacons: file.beacons,
     changes: file.changes,
     window,
-    rings: file.rings.map((ring) => ringSummary(ring, seen.get(ring.ring)!.records)),
+    rings: file.rings.map((ring) => ringSummary(ring, seen.get(ring.ring)?.records ?? 0)),
     problems: file.problems(),
     damage: file.damage,
-    odd: { ...pairing.oddCounts, startsAgain: pairing.oddCounts.startsAgain - endless.otherDirection },
+    odd: { ...odd, startsAgain: odd.startsAgain - endless.otherDirection },
     lastTick,
     lastSign,
     records: used.reduce((sum, { records }) => sum + records, 0),
     folded: file.rings.reduce((sum, ring) => sum + ring.folded, 0),
-    workEnds,
+    workEnds: ends,
     works,
-    standInSteps: collector.standIns.lastSteps(),
+    standInSteps,
     pending,
     hostWindow: hostWindow(file),
-    calls: collector.callTable.finish(
+    calls: callTable(
+      calls,
       callsUntil(
         file,
-        [...collector.callTable.callingRings].map((ring) => seen.get(ring)!.lastTick),
+        calls.callers.map((ring) => seen.get(ring)!.lastTick),
       ),
       works,
+      text,
     ),
-    lastEvent: collector.quiet.last,
-    longestQuiet: collector.quiet.longest(gaps),
-    watched: collector.quiet.watched(gaps),
+    lastEvent: quiet.last,
+    longestQuiet: longestQuiet(quiet, gaps),
+    watched: watchedTime(quiet, gaps),
     bareCalls:
-      file.header.sampleEvery !== 1 || isEverMuted(file)
+      header.sampleEvery !== 1 || isEverMuted(file)
         ? new Map()
-        : collector.calls.finish(kept(file, window, 'host')),
-    copyColls: collector.copyColls,
-    inside: collector.inside.finish(lostAfter(file.rings)),
+        : bareCalls(calls, kept(file, window, 'host'), text),
+    copyColls: calls.copyColls,
+    inside: insideCalls(calls, lostAfter(file.rings), text),
     endlessConnections: endless.connections,
-    endlessOps,
-    foreignOps: collector.foreign.all(),
-    gpus,
-    size: collector.size.finish(
-      workEnds,
-      works.enqueued,
-      collector.ends.starts(),
-      collector.openOps.all(),
-      endless.connections,
-      file.communicators.values(),
-      busiestPeers,
-      {
-        directions: collector.peers.used,
-        recorderTracks: recorderTracks(file, collector.oddRecords - endless.otherDirection, lastSign),
-      },
-    ),
+    endlessOps: endless.ops,
+    foreignOps,
+    gpus: stamps.finish(),
+    size: fileSize(sizes, rows, ends, communicators, busiestPeers, {
+      directions,
+      recorderTracks: recorderTracks(file, shown - endless.otherDirection, lastSign),
+    }),
     busiestPeers,
-    steps: stepFile?.close() ?? [],
-    sendTimes: collector.sendTimes.finish(),
-    transfers: totals?.finish() ?? null,
+    steps,
+    sendTimes,
+    transfers,
   };
 }
 
 /**
  * Number of the recorder's tracks: one for each ring that lost records, and those of odd records, of changed settings and of the last sign.
  */
-function recorderTracks(file: RankFileStream, odd: number, lastSign: Ticks | null): number {
+function recorderTracks(file: ScannedFile, odd: number, lastSign: Ticks | null): number {
   const others = [odd > 0, controlChanges(file).length > 0, lastSign !== null];
   return file.rings.filter(({ gaps }) => lostGaps(gaps).length > 0).length + others.filter(Boolean).length;
 }
 
 /** The pending work, without work whose end is only lost. */
 function endings(
-  { pending: collected, ends, openOps }: ScanCollector,
-  steps: StepTable,
-  file: RankFileStream,
+  rows: WorkRows,
+  open: OpenThings,
+  file: ScannedFile,
   window: ReadWindow | null,
-): Pick<RankScan, 'workEnds' | 'pending'> {
+  text: (id: number) => string,
+): { ends: WorkEndTable; pending: PendingAtEnd } {
   const endMayBeIn = (gaps: Parameters<typeof lostAfter>[1]): Set<number> => {
-    const { works } = collected.finish(steps, lostAfter(file.rings, gaps));
+    const { works } = pendingWorks(rows, open, lostAfter(file.rings, gaps), text);
     return new Set(works.filter(({ lostSince }) => lostSince > 0).map(({ row }) => row));
   };
-  const pending = collected.finish(steps, lostAfter(file.rings, lostGaps));
+  const pending = pendingWorks(rows, open, lostAfter(file.rings, lostGaps), text);
   const [doubtful, unread] = [endMayBeIn(lostGaps), endMayBeIn(unreadGaps)];
-  const workEnds = ends.finish(kept(file, window, 'ops'), openOps.all(), doubtful, pending.unended, unread);
-  const works = pending.works.filter(
-    ({ row }) => !unread.has(row) && outcomeAt(workEnds, row) !== 'end-lost',
-  );
-  return { workEnds, pending: { ...pending, works } };
+  const { communicators } = file;
+  const ends = workEnds(rows, {
+    communicators,
+    kept: kept(file, window, 'ops'),
+    doubtful,
+    unended: pending.unended,
+    unread,
+  });
+  const works = pending.works.filter(({ row }) => !unread.has(row) && outcomeAt(ends, row) !== 'end-lost');
+  return { ends, pending: { ...pending, works } };
 }
 
-/** What was read of a ring. */
-interface ReadRing {
-  records: number;
-  lastTick: Ticks;
-}
-
-/** Pairs all records. Returns what was read, by ring. */
-function readRings(file: RankFileStream, pairing: Pairing): ReadonlyMap<number, ReadRing> {
-  const read = new Map(
-    file.rings.map(({ ring }): [number, ReadRing] => [ring, { records: 0, lastTick: 0 as Ticks }]),
-  );
-  for (const range of pairedRows(file.rings)) {
-    pairing.read(range);
-    const ring = read.get(range.ring)!;
-    ring.records += range.end - range.from;
-    ring.lastTick = range.records.tick[range.end - 1]! as Ticks;
-  }
-  return read;
-}
-
-function ringSummary(ring: RankFileStream['rings'][number], records: number): RingSummary {
+function ringSummary(ring: ScannedFile['rings'][number], records: number): RingSummary {
   const { folded, muted, nullCalls } = ring;
   return {
     ring: ring.ring,
@@ -310,7 +318,7 @@ function countLost(gaps: readonly Gap[]): LostSlots {
 }
 
 /** The times for which the records of these rings and of their operations are both in the file. */
-function kept(file: RankFileStream, window: ReadWindow | null, ringClass: RingClass): Kept {
+function kept(file: ScannedFile, window: ReadWindow | null, ringClass: RingClass): Kept {
   const gaps = file.rings.filter((ring) => ring.class === ringClass).flatMap((ring) => ring.gaps);
   const ends = gaps
     .filter(({ cause }) => cause === 'overwritten' || cause === 'dropped')
@@ -326,7 +334,7 @@ function isFollowed(gaps: readonly Gap[], window: ReadWindow | null): Kept['isRe
   return (at) => at > behind || (at >= from && at <= to);
 }
 
-function hostWindow({ rings }: RankFileStream): Ticks | null {
+function hostWindow({ rings }: ScannedFile): Ticks | null {
   const gaps = rings
     .filter((ring) => ring.class === 'host' || ring.class === 'overflow')
     .flatMap((ring) => ring.gaps);

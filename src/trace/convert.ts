@@ -10,7 +10,7 @@ import type { Ticks } from '../base/time.js';
 import type { ClockMap } from '../clocks/clock_map.js';
 import { traceTime, type TickScale } from '../clocks/domains.js';
 import { Pairing } from '../model/pairing.js';
-import type { PeerTraffic } from '../model/peer_bytes.js';
+import type { PeerTraffic } from '../model/peer_traffic.js';
 import { connectionKey, mayBeEndless } from '../model/endless_ops.js';
 import type { Op } from '../model/types.js';
 import { endsOf, type WorkEndTable } from '../model/work_end_table.js';

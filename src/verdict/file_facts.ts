@@ -5,7 +5,7 @@
 
 import type { TraceNs } from '../base/time.js';
 import type { CallShape, CommCalls } from '../model/call_table.js';
-import type { BlocksSeen } from '../model/kernel_progress.js';
+import type { BlocksSeen } from '../model/pending.js';
 import type { Wait } from '../model/waits.js';
 
 /** What one file shows at the end of its records. */

@@ -7,7 +7,7 @@
 import type { TraceNs } from '../base/time.js';
 import type { ArrivalBasis } from '../cluster/types.js';
 import type { CallShape } from '../model/call_table.js';
-import type { BlocksSeen } from '../model/kernel_progress.js';
+import type { BlocksSeen } from '../model/pending.js';
 import type { Wait } from '../model/waits.js';
 import type { CallArguments, WitnessedOp } from './file_facts.js';
 

@@ -1,38 +1,39 @@
 /** What is drawn if not everything fits: details, the last stretch of time, and the suspects first. */
 
 import { expect, it } from 'vitest';
-import { packNumbers } from '../../src/base/packed_numbers.js';
-import { traceNsFromClockMap as at, type Ticks } from '../../src/base/time.js';
+import { traceNsFromClockMap as at } from '../../src/base/time.js';
 import { fits, UTMOST, type Budget } from '../../src/trace/budget.js';
 import { decide } from '../../src/trace/draw_plan.js';
 import type { Scope } from '../../src/trace/selection.js';
-import { SizeCounter } from '../../src/scan/size_counts.js';
-import { STARTED, StepEvents } from '../../src/model/step_events.js';
-import type { StepTable } from '../../src/model/step_table.js';
-import type { Work } from '../../src/model/types.js';
-import { ALL_KEPT, WorkEnds } from '../../src/model/work_ends.js';
+import { UNKNOWN_COMM, type CommSize } from '../../src/scan/drawn_size.js';
+import { TimeCounter } from '../../src/scan/time_counts.js';
 
 const SECONDS = 3600;
 
-/** A call and the start of a step each second, for an hour; a tick is a ns. */
+/** A collective and the start of a step each second, for an hour; a tick is a ns. */
 function hour() {
-  const counter = new SizeCounter();
-  const ends = new WorkEnds();
-  const table = { op: [{ comm: null }] } as unknown as StepTable;
-  for (let second = 0; second < SECONDS; second++) {
-    const start = (second * 1e9) as Ticks;
-    const work = { comm: null, kind: 'Coll', ring: 0, row: second, start, enqueued: start } as Work;
-    counter.work(work, start);
-    ends.started(work);
-    const events = new StepEvents();
-    events.add(STARTED, 0, start, start);
-    counter.steps(table, events);
-  }
-  const enqueued = packNumbers(Array.from({ length: SECONDS }, (_, second) => second * 1e9));
-  const size = counter.finish(ends.finish(ALL_KEPT), enqueued, ends.starts(), [], new Set(), [], [], {
-    directions: 0,
-    recorderTracks: 0,
-  });
+  const each = new TimeCounter();
+  for (let second = 0; second < SECONDS; second++) each.add(second * 1e9);
+  const [none, counted] = [new TimeCounter().finish(), each.finish()];
+  const comm: CommSize = {
+    comm: UNKNOWN_COMM,
+    counts: {
+      call: none,
+      work: counted,
+      op: none,
+      kernel: none,
+      ctrl: none,
+      step: counted,
+      phase: none,
+      net: none,
+    },
+    instants: none,
+    tracks: { coll: 1, op: 0, step: 0 },
+    threads: { coll: [], step: [] },
+    isInFile: false,
+    peers: 0,
+  };
+  const size = { comms: [comm], callRings: new Set([0]), directions: 0, recorderTracks: 0 };
   return { size, isSilent: false, tickAt: (time: number) => time, end: SECONDS * 1e9 };
 }
 

@@ -8,15 +8,63 @@ import { kernelFile } from './file.js';
 /** What src/kernel/index.ts exports. */
 export interface KernelExports {
   readonly memory: WasmMemory;
-  interfaceVersion(): number;
   checkIndex(index: number, length: number): void;
+
+  /** Where the least number of slots of each kind belongs: 256 bytes. Before the first file. */
+  minPartsAt(): number;
+  /** Before any other function of a file. All addresses of the file before are free again. */
+  begin(tickBase: bigint, startRealtime: bigint, farthest: number, tickHz: number, tag17: number): void;
+  /** `finalized`: tick; NaN: it was not. */
+  addCommunicator(number: number, commId: bigint, rank: number, nRanks: number, finalized: number): void;
+  /** Returns where the `length` UTF-16 units of the text belong. `same`: the first text that is equal. */
+  addText(text: number, length: number, flags: number, same: number): number;
+  /** Fewer calls were recorded in this span of ticks. */
+  addUnrecorded(from: number, end: number): void;
+  /** `positions`: slots of the ring in the file, chunks included. */
+  addRing(ring: number, ringClass: number, positions: number): void;
+  addFold(ring: number, handle: bigint, state: number, count: number, lastTick: number): void;
+  wantStepRows(everyStep: boolean, mostRows: number): void;
+  wantTransfers(): void;
+
+  /** Pairs all records. Calls `nextSegment` for each segment of a ring. */
+  run(): void;
+  /** Where the slots of a ring's next segment belong (SEGMENT_SLOTS at most), and its pairs of position and number of slots. */
+  slotsAt(ring: number): number;
+  stretchesAt(): number;
+  /** Makes the records of a segment of so many stretches. Returns how many there are. */
+  readSegment(ring: number, stretches: number): number;
+  /** Holes before the segment's records: from, end, ticks of the records before and after. */
+  holesAt(ring: number): number;
+  holeCount(ring: number): number;
+  /** Numbers of records, too short ones, early ones, impossible ones; the newest tick. */
+  countsAt(ring: number): number;
+  /** Records by kind: 256 words. */
+  kindsAt(ring: number): number;
+  endOfRecords(ring: number): number;
+
+  /** Stamps of the GPU since `forgetStamps`, six numbers each. */
+  stampCount(): number;
+  stampAt(row: number): number;
+  forgetStamps(): void;
+
+  /** After `run`. Returns where the results lie; results.ts reads them. */
+  finish(): number;
+  resultCount(): number;
 }
 
+/** Asked for the next segment of a ring. False: there is none. */
+export type NextSegment = (ring: number) => boolean;
+
 let kernel: KernelExports | undefined;
+let nextSegment: NextSegment | undefined;
 let module: WasmModule | undefined;
 
 /** This thread's instance. It has one memory, so two readers cannot use it in turns. */
-export const loadKernel = (): KernelExports => (kernel ??= newKernel());
+export function loadKernel(segments?: NextSegment): KernelExports {
+  nextSegment = segments;
+  const order = { nextSegment: (ring: number) => nextSegment?.(ring) ?? false };
+  return (kernel ??= newKernel({ order }));
+}
 
 /** An instance of its own. */
 export function newKernel(imports: WasmImports = {}): KernelExports {

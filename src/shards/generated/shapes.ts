@@ -28,7 +28,7 @@ export const OBJECTS: Readonly<Record<string, Fields>> = {
   WorkEndTable: {"outcome":{"of":"PackedNumbers"},"finalized":["map","number","number"],"elsewhere":["map","number",{"of":"Elsewhere"}],"step":{"of":"PackedNumbers"},"lastOp":{"of":"PackedNumbers"},"lastRecv":{"of":"PackedNumbers"},"noticed":{"of":"PackedNumbers"},"firstStamp":{"of":"PackedNumbers"},"lastStamp":{"of":"PackedNumbers"},"kernelStamp":{"of":"PackedNumbers"},"kernelNoticed":{"of":"PackedNumbers"},"data":{"of":"PackedNumbers"}},
   PackedNumbers: {"length":"number","blocks":"Float64Array","bytes":"Uint8Array","wide":"Float64Array"},
   Elsewhere: {"executors":["array","string"],"ops":"number","lastEnd":["either","null","number"],"isOpen":"boolean"},
-  WorkTable: {"funcs":["array","string"],"datatypes":["array","string"],"plans":["array","string"],"keys":{"of":"PackedNumbers"},"comm":{"of":"PackedNumbers"},"func":{"of":"PackedNumbers"},"seq":{"of":"PackedNumbers"},"peer":{"of":"PackedNumbers"},"ordinal":{"of":"PackedNumbers"},"ordinalAbsolute":{"of":"PackedNumbers"},"count":{"of":"PackedNumbers"},"datatype":{"of":"PackedNumbers"},"plan":{"of":"PackedNumbers"},"root":{"of":"PackedNumbers"},"arrival":{"of":"PackedNumbers"},"enqueued":{"of":"PackedNumbers"}},
+  WorkTable: {"keys":{"of":"PackedNumbers"},"comm":{"of":"PackedNumbers"},"func":{"of":"PackedNumbers"},"seq":{"of":"PackedNumbers"},"peer":{"of":"PackedNumbers"},"ordinal":{"of":"PackedNumbers"},"ordinalAbsolute":{"of":"PackedNumbers"},"count":{"of":"PackedNumbers"},"datatype":{"of":"PackedNumbers"},"plan":{"of":"PackedNumbers"},"root":{"of":"PackedNumbers"},"arrival":{"of":"PackedNumbers"},"enqueued":{"of":"PackedNumbers"},"funcs":["array","string"],"datatypes":["array","string"],"plans":["array","string"]},
   PendingAtEnd: {"works":["array",{"of":"PendingWork"}],"unended":["map","number",{"is":["unfinished","unknown"]}],"foreign":["array",{"of":"Part6"}],"lastMove":["map","number","number"]},
   PendingWork: {"kind":{"is":["Coll","P2p"]},"row":"number","key":"number","comm":["either","null","number"],"func":"string","seq":["either","null","number"],"ordinal":"number","peer":["either","null","number"],"start":"number","group":["either","null","number"],"ops":["array",{"of":"PendingOp"}],"blocks":["either","null",{"of":"BlocksSeen"}],"lostSince":"number"},
   PendingOp: {"channel":"number","peer":"number","isSend":"boolean","nSteps":"number","done":"number","step":["either","null",{"of":"PendingStep"}]},
@@ -114,7 +114,7 @@ export const OBJECTS: Readonly<Record<string, Fields>> = {
   FlowEnds: {"operation":"Float64Array","sends":"Uint8Array","from":"Uint32Array","end":"Uint32Array"},
 };
 
-export const SHAPES_ID = 2044483460;
+export const SHAPES_ID = 3989689494;
 
 export const STORED = {
   ScanHead: {"of":"ScanHead"},

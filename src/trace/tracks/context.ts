@@ -2,7 +2,7 @@
 
 import type { Ticks, TraceNs } from '../../base/time.js';
 import type { GpuNs, Op } from '../../model/types.js';
-import type { PeerTraffic } from '../../model/peer_bytes.js';
+import type { PeerTraffic } from '../../model/peer_traffic.js';
 import type { WorkEnd } from '../../model/work_end.js';
 import type { Recording } from '../../model/recording.js';
 import type { RankNames } from './rank_names.js';

@@ -12,6 +12,7 @@ import { metaHigh, metaLow, slotCheck, word3High } from '../../../src/rankfile/f
 import { Sequences } from '../../../src/rankfile/chunk_index.js';
 import { typescriptDecoder } from '../../../src/rankfile/decoder.js';
 import { copyOf } from '../../../src/rankfile/records.js';
+import { ColumnReader } from '../../../src/rankfile/column_reader.js';
 import { RingStream } from '../../../src/rankfile/ring_stream.js';
 import { checkRing } from '../../../src/rankfile/slots.js';
 import { u64 } from '../../../src/rankfile/field_values.js';
@@ -111,7 +112,7 @@ describe('the worked examples', () => {
       sequences: new Sequences([]),
       load: () => null,
       decoder: typescriptDecoder,
-      frame: { base: 0n, farthest: 2 ** 53 },
+      reader: new ColumnReader(typescriptDecoder, { base: 0n, farthest: 2 ** 53 }),
     });
     const records = copyOf(ring.next()!);
     expect(ring.next()).toBeNull();

@@ -1,0 +1,198 @@
+/** Collects the facts that the scan of one file keeps of its events, for the other ranks and the second pass. */
+
+import { Calls } from './calls';
+import { EndlessOps } from './endless';
+import { Block, Host, Op, Phase, Step, Work } from './event';
+import { EventTable } from './event_table';
+import { ForeignOps } from './foreign_ops';
+import { OpenSet } from './open_set';
+import { PeerBytes } from './peers';
+import { BlockProgress } from './progress';
+import { QuietTimes } from './quiet_times';
+import { SendTimes } from './send_times';
+import { Drawn, Sizes } from './sizes';
+import { Stamps } from './stamps';
+import { StepRows } from './step_rows';
+import { Transfers } from './transfers';
+import { blockEnded, blockStarted, gpuBegan, opEnded } from './work_ends';
+
+/** If this many operations are in flight, the endless ones are dropped. */
+const MANY_OPS: i32 = 4096;
+
+export class Collector {
+  /** By row. */
+  readonly works: Work[] = [];
+  readonly calls: Calls;
+  readonly quiet: QuietTimes = new QuietTimes();
+  readonly foreign: ForeignOps = new ForeignOps();
+  /** Operations that have not stopped, and blocks that have not. */
+  readonly openOps: OpenSet<Op> = new OpenSet<Op>();
+  readonly openBlocks: OpenSet<Block> = new OpenSet<Block>();
+  readonly progress: BlockProgress = new BlockProgress();
+  readonly endless: EndlessOps = new EndlessOps();
+  /** Operations whose start is lost, in order. */
+  readonly standIns: Op[] = [];
+  readonly sizes: Sizes = new Sizes();
+  readonly peers: PeerBytes = new PeerBytes();
+  readonly sendTimes: SendTimes = new SendTimes();
+  readonly stamps: Stamps = new Stamps();
+  /** null: not wanted. */
+  stepRows: StepRows | null = null;
+  transfers: Transfers | null = null;
+  private manyOps: i32 = MANY_OPS;
+
+  constructor(events: EventTable) {
+    this.calls = new Calls(events);
+  }
+
+  // ---- calls
+
+  /** `transfer`: of a network plugin's event. */
+  hostStarted(host: Host, transfer: Op | null, at: f64): void {
+    this.sizes.call(host, transfer, at);
+    this.calls.started(host);
+    this.quiet.hostStarted(host, at);
+  }
+
+  /** The outermost ncclGroupEnd of a GroupApi has begun. */
+  groupEndStarted(host: Host, at: f64): void {
+    this.sizes.groupEnd(host, at);
+    this.quiet.moved(at);
+  }
+
+  hostStopped(host: Host, at: f64): void {
+    this.calls.stopped(host);
+    this.quiet.hostStopped(host, at);
+  }
+
+  // ---- works
+
+  /** `call`: null if it is not known. */
+  workStarted(work: Work, call: Host | null, at: f64): void {
+    this.works.push(work);
+    this.sizes.of(work.comm).add(Drawn.Work, at);
+    this.sizes.callRings |= (<u64>1) << work.ring;
+    this.progress.workStart(work);
+    work.comm.moved(at);
+    if (call !== null) this.calls.workStarted(call);
+    this.quiet.workStarted(at);
+  }
+
+  workEnqueued(work: Work, at: f64): void {
+    work.comm.moved(at);
+    this.quiet.moved(at);
+  }
+
+  // ---- operations
+
+  opStarted(op: Op, at: f64): void {
+    const size = this.sizes.of(op.comm);
+    size.add(Drawn.Op, at);
+    size.opStart(op, at);
+    if (op.isLost) this.standIns.push(op);
+    this.endless.started(op);
+    this.foreign.started(op);
+    this.openOps.add(op);
+    if (!op.isForeign) {
+      this.progress.opStart(op);
+      op.comm.moved(at);
+      if (this.openOps.size > this.manyOps) this.forgetEndless();
+    }
+    this.quiet.moved(at);
+  }
+
+  opAlive(op: Op): void {
+    this.sizes.of(op.comm).opAlive(op);
+    this.endless.alive(op);
+  }
+
+  opStopped(op: Op, at: f64): void {
+    this.openOps.delete(op);
+    this.sizes.of(op.comm).opStop(op);
+    opEnded(op);
+    this.foreign.stopped(op);
+    this.peers.add(op);
+    if (!op.isForeign) op.comm.moved(at);
+    this.quiet.moved(at);
+  }
+
+  private forgetEndless(): void {
+    const open = this.openOps.all();
+    for (let i = 0; i < open.length; i++) if (open[i].isEndless) this.openOps.delete(open[i]);
+    this.manyOps = MANY_OPS + 2 * this.openOps.size;
+  }
+
+  // ---- steps
+
+  stepStarted(step: Step, at: f64): void {
+    this.sizes.of(step.op.comm).add(Drawn.Step, at);
+    const transfers = this.transfers;
+    if (transfers !== null) transfers.started(step);
+  }
+
+  /** It left the phase `before`. */
+  stepEntered(step: Step, before: Phase, at: f64): void {
+    this.sizes.of(step.op.comm).add(Drawn.Phase, at);
+    const stepRows = this.stepRows;
+    const transfers = this.transfers;
+    if (step.phase == Phase.SendWait) {
+      this.sendTimes.began(step, at);
+      if (stepRows !== null) stepRows.sendBegan(step, at);
+    }
+    if (transfers !== null) transfers.entered(step, before);
+  }
+
+  stepStopped(step: Step, at: f64): void {
+    const stepRows = this.stepRows;
+    const transfers = this.transfers;
+    if (step.phase == Phase.SendWait) this.sendTimes.stopped(step, at);
+    if (stepRows !== null) stepRows.stopped(step, at);
+    if (transfers !== null) transfers.stopped(step, at);
+  }
+
+  // ---- blocks and proxy threads
+
+  blockStarted(block: Block, at: f64): void {
+    this.sizes.of(block.comm).blockStart(block, at);
+    if (!block.isWithinBlock) this.openBlocks.add(block);
+    this.progress.blockStart(block);
+    block.comm.moved(at);
+    blockStarted(block);
+    this.quiet.moved(at);
+    if (!isNaN(block.timerStart)) this.stamps.add(block, block.start, block.timerStart);
+  }
+
+  blockStopped(block: Block, at: f64): void {
+    this.sizes.of(block.comm).blockStop(block);
+    blockEnded(block);
+    this.openBlocks.delete(block);
+    this.progress.blockStop(block);
+    block.comm.moved(at);
+    this.quiet.moved(at);
+    if (!isNaN(block.timerStop)) this.stamps.add(block, block.stop, block.timerStop);
+  }
+
+  ctrl(ring: i32, at: f64): void {
+    this.sizes.ctrl(ring, at);
+  }
+
+  /** Call it after the last record, and after the polls that were going on. Only then are the counts final. `steps`: all rows. */
+  finish(steps: Step[]): void {
+    this.endless.finish();
+    const open = this.openOps.all();
+    for (let i = 0; i < open.length; i++) {
+      const op = open[i];
+      const work = op.work;
+      const openSteps = op.openSteps;
+      this.peers.add(op);
+      if (work !== null) gpuBegan(work, op);
+      if (!op.isForeign) op.comm.moved(op.lastMove);
+      const stepRows = this.stepRows;
+      if (stepRows !== null) for (let n = 0; n < openSteps.length; n++) stepRows.isOpen(openSteps[n]);
+    }
+    const transfers = this.transfers;
+    if (transfers !== null)
+      for (let i = 0; i < steps.length; i++) if (steps[i].isInFlight) transfers.isOpen(steps[i]);
+    this.sizes.finish(open, this.endless);
+  }
+}

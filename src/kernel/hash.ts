@@ -1,0 +1,40 @@
+/** The hashes of src/base/hash.ts: the same on every rank. A hash is made word by word, in two independent lanes of 32 bits. */
+
+import { file } from './file';
+
+export class Hash {
+  private high: u32 = 0x6e63636c;
+  private low: u32 = 0x74726163;
+
+  addWord(word: u32): void {
+    this.high = avalanche((this.high * 0x9e3779b1) ^ word);
+    this.low = avalanche(this.low * 0x85ebca77 + word + 0x165667b1);
+  }
+
+  addLong(value: u64): void {
+    this.addWord(<u32>value);
+    this.addWord(<u32>(value >> 32));
+  }
+
+  /** `text`: its number in the file. */
+  addText(text: u32): void {
+    const units = file().unitsOf(text);
+    const length = <u32>units.length;
+    this.addWord(length);
+    for (let i: u32 = 0; i < length; i++) this.addWord(units[i]);
+  }
+
+  /** The upper 52 bits as a positive safe integer. */
+  get number(): f64 {
+    const value = <f64>this.high * 0x100000 + <f64>(this.low >> 12);
+    return value == 0 ? 1 : value;
+  }
+}
+
+/** The finalizer of MurmurHash3: every input bit reaches every output bit. */
+function avalanche(word: u32): u32 {
+  let h = word;
+  h = (h ^ (h >> 16)) * 0x85ebca6b;
+  h = (h ^ (h >> 13)) * 0xc2b2ae35;
+  return h ^ (h >> 16);
+}

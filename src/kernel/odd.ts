@@ -1,0 +1,150 @@
+/** Records that change nothing: late, repeated or unknown ones. Each is counted by its cause, so no record is dropped without a count. */
+
+import { Block, Event, Host, Type, Work } from './event';
+
+/** Names of events, for the host. */
+export const enum Name {
+  Group,
+  GroupApi,
+  CollApi,
+  P2pApi,
+  KernelLaunch,
+  NetPlugin,
+  CeColl,
+  CeSync,
+  CeBatch,
+  Unknown,
+  Coll,
+  P2p,
+  ProxyOp,
+  ProxyStep,
+  KernelCh,
+  KernelPhase,
+  ProxyCtrl,
+}
+
+/** What an unknown number is. */
+export const enum What {
+  State,
+  RecordKind,
+  EventType,
+  NetPlugin,
+}
+
+/** An unknown number, and how often it came. */
+export class Unknown {
+  count: f64 = 1;
+
+  constructor(
+    readonly what: What,
+    /** Name of the event, for a state. */
+    readonly event: Name,
+    readonly number: u64,
+  ) {}
+}
+
+export class OddCounts {
+  /** States and stops of events that began before the ring's window. They are normal. */
+  beganBefore: f64 = 0;
+  /** States and stops after the event's stop, or of events that are not in the file. */
+  afterStop: f64 = 0;
+  /** States and stops with handles of other processes. */
+  foreign: f64 = 0;
+  /** States that a step had already left, except polls of state 20. */
+  repeatedStates: f64 = 0;
+  /** Second stops of queue pairs: one when it is done, one with its request. They are expected. */
+  netStopsAgain: f64 = 0;
+  /** Completions of kernels without a reported start. NCCL reports them under the kernel before. */
+  kernelsWithoutStart: f64 = 0;
+  /** Impossible parents: events of earlier work. */
+  staleParents: f64 = 0;
+  /** Operations and kernels that NCCL started again while they were in flight. */
+  startsAgain: f64 = 0;
+  /** Events started after their communicator's finalize, except those of proxy threads. */
+  afterFinalize: f64 = 0;
+  /** Steps that ended with their operation, without an own stop. */
+  stepsWithoutStop: f64 = 0;
+  /** How many odd records the trace shows. */
+  shown: f64 = 0;
+  readonly unknown: Unknown[] = [];
+  private readonly places: Map<u64, i32> = new Map<u64, i32>();
+
+  noSuchEvent(): void {
+    this.afterStop += 1;
+    this.shown += 1;
+  }
+
+  lateRecord(): void {
+    this.afterStop += 1;
+    this.shown += 1;
+  }
+
+  ofAnother(): void {
+    this.foreign += 1;
+    this.shown += 1;
+  }
+
+  stateAgain(): void {
+    this.repeatedStates += 1;
+    this.shown += 1;
+  }
+
+  kernelWithoutStart(): void {
+    this.kernelsWithoutStart += 1;
+    this.shown += 1;
+  }
+
+  staleParent(): void {
+    this.staleParents += 1;
+    this.shown += 1;
+  }
+
+  startAgain(): void {
+    this.startsAgain += 1;
+    this.shown += 1;
+  }
+
+  late(): void {
+    this.afterFinalize += 1;
+    this.shown += 1;
+  }
+
+  unknownState(event: Name, state: i32): void {
+    this.addUnknown(What.State, event, state);
+    this.shown += 1;
+  }
+
+  unknownKind(kind: i32): void {
+    this.addUnknown(What.RecordKind, Name.Unknown, kind);
+    this.shown += 1;
+  }
+
+  /** Only counts it: the event itself is drawn. */
+  addUnknown(what: What, event: Name, number: u64): void {
+    const key = (number << 8) ^ (number >> 56) ^ (((<u64>what) << 60) | ((<u64>event) << 52));
+    if (this.places.has(key)) {
+      const one = this.unknown[this.places.get(key)];
+      if (one.what == what && one.event == event && one.number == number) {
+        one.count += 1;
+        return;
+      }
+    }
+    this.places.set(key, this.unknown.length);
+    this.unknown.push(new Unknown(what, event, number));
+  }
+}
+
+export function nameOf(event: Event): Name {
+  switch (event.type) {
+    case Type.Host:
+      return <Name>(<i32>changetype<Host>(event).kind);
+    case Type.Work:
+      return changetype<Work>(event).isColl ? Name.Coll : Name.P2p;
+    case Type.Op:
+      return Name.ProxyOp;
+    case Type.Block:
+      return changetype<Block>(event).isPhase ? Name.KernelPhase : Name.KernelCh;
+    default:
+      return Name.ProxyCtrl;
+  }
+}

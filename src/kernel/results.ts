@@ -1,0 +1,433 @@
+/**
+ * What the host reads of a scanned file: one list of numbers, in an order that src/kernel/host/results.ts follows function by function.
+ * NaN stands for a number that is not known. A number of 64 bits is two: its high and its low half.
+ */
+
+import { Collector } from './collector';
+import { Host, Op, Step, Work } from './event';
+import { OddCounts } from './odd';
+import { Tally } from './progress';
+import { CommSize, DRAWN_KINDS } from './sizes';
+import { TIME_BINS } from './send_times';
+import { ROW_WIDTH } from './step_rows';
+import { TimeCounter } from './time_counter';
+import { Transfers, WAITS } from './transfers';
+
+/** Numbers one after the other. */
+export class Out {
+  start: usize = heap.alloc(FIRST_NUMBERS * 8);
+  length: i32 = 0;
+  private room: i32 = FIRST_NUMBERS;
+
+  put(number: f64): void {
+    this.reserve(1);
+    store<f64>(this.start + (usize(this.length++) << 3), number);
+  }
+
+  putLong(number: u64): void {
+    this.put(<f64>(number >> 32));
+    this.put(<f64>(number & 0xffff_ffff));
+  }
+
+  putFlag(flag: bool): void {
+    this.put(flag ? 1 : 0);
+  }
+
+  /** Copies so many numbers. */
+  putAll(from: usize, count: i32): void {
+    this.reserve(count);
+    memory.copy(this.start + ((<usize>this.length) << 3), from, (<usize>count) << 3);
+    this.length += count;
+  }
+
+  private reserve(count: i32): void {
+    if (this.length + count <= this.room) return;
+    while (this.length + count > this.room) this.room *= 2;
+    this.start = heap.realloc(this.start, (<usize>this.room) << 3);
+  }
+}
+const FIRST_NUMBERS: i32 = 4096;
+
+export function putScan(out: Out, collector: Collector, odd: OddCounts, newestPoll: f64): void {
+  out.put(newestPoll);
+  putOdd(out, odd);
+  putWorks(out, collector.works);
+  putPending(out, collector);
+  putStandIns(out, collector.standIns);
+  putCalls(out, collector);
+  putQuiet(out, collector);
+  putEndless(out, collector);
+  putForeign(out, collector);
+  putSizes(out, collector);
+  putPeers(out, collector);
+  putSendTimes(out, collector);
+  putStepRows(out, collector);
+  putTransfers(out, collector.transfers);
+}
+
+function putOdd(out: Out, odd: OddCounts): void {
+  out.put(odd.beganBefore);
+  out.put(odd.afterStop);
+  out.put(odd.foreign);
+  out.put(odd.repeatedStates);
+  out.put(odd.netStopsAgain);
+  out.put(odd.kernelsWithoutStart);
+  out.put(odd.staleParents);
+  out.put(odd.startsAgain);
+  out.put(odd.afterFinalize);
+  out.put(odd.stepsWithoutStop);
+  out.put(odd.shown);
+  out.put(odd.unknown.length);
+  for (let i = 0; i < odd.unknown.length; i++) {
+    const one = odd.unknown[i];
+    out.put(one.what);
+    out.put(one.event);
+    out.putLong(one.number);
+    out.put(one.count);
+  }
+}
+
+/** One row each. */
+function putWorks(out: Out, works: Work[]): void {
+  out.put(works.length);
+  for (let i = 0; i < works.length; i++) {
+    const work = works[i];
+    out.put(<f64>work.key);
+    out.put(work.comm.number);
+    out.put(work.func);
+    out.put(work.isColl ? work.seq : -1);
+    out.put(work.isColl ? -1 : work.peer);
+    out.put(work.ordinal);
+    out.putFlag(work.isOrdinalAbsolute);
+    out.put(work.count);
+    out.put(work.datatype);
+    out.put(work.algo);
+    out.put(work.proto);
+    out.put(work.isColl ? work.root : -1);
+    out.put(isNaN(work.apiStart) || work.isApiCaptured ? work.start : work.apiStart);
+    out.put(work.enqueued);
+    out.put(work.start);
+    out.put(<f64>work.group);
+    out.put(work.ring);
+    out.put(work.children);
+    out.put(work.openChildren);
+    out.put(work.endlessOps);
+    out.put(work.lastOp);
+    out.put(work.lastRecv);
+    out.put(work.noticed);
+    out.put(work.firstStamp);
+    out.put(work.lastStamp);
+    out.put(work.kernelStamp);
+    out.put(work.kernelNoticed);
+    out.put(work.step);
+    out.put(work.data);
+  }
+}
+
+function putPending(out: Out, collector: Collector): void {
+  const openOps = collector.openOps;
+  const openBlocks = collector.openBlocks;
+  const progress = collector.progress;
+  const sizes = collector.sizes;
+  const ops = openOps.all();
+  out.put(ops.length);
+  for (let i = 0; i < ops.length; i++) putOp(out, ops[i]);
+  const blocks = openBlocks.all();
+  out.put(blocks.length);
+  for (let i = 0; i < blocks.length; i++) {
+    const work = blocks[i].work;
+    out.put(work === null ? -1 : work.row);
+    out.put(blocks[i].ring);
+    out.put(blocks[i].start);
+  }
+  out.put(progress.tallies.length);
+  for (let i = 0; i < progress.tallies.length; i++) putTally(out, progress.tallies[i]);
+  out.put(sizes.comms.length);
+  for (let i = 0; i < sizes.comms.length; i++) {
+    const comm = sizes.comms[i].comm;
+    out.put(comm!.number);
+    out.put(comm!.lastMove);
+  }
+}
+
+function putOp(out: Out, op: Op): void {
+  const work = op.work;
+  out.put(work === null ? -1 : work.row);
+  out.putFlag(op.isForeign);
+  out.putLong(op.foreignParent);
+  out.putFlag(op.isEndless);
+  out.put(op.ring);
+  out.put(op.lastMove);
+  out.put(op.channel);
+  out.put(op.peer);
+  out.putFlag(op.isSend);
+  out.put(op.nSteps);
+  out.put(op.stepsDone);
+  out.put(op.roomWanted);
+  const oldest = oldestOf(op.openSteps);
+  out.put(oldest === null ? NaN : oldest.number);
+  out.put(oldest === null ? NaN : <f64>oldest.phase);
+  out.put(oldest === null ? NaN : oldest.phaseSince);
+}
+
+function oldestOf(steps: Step[]): Step | null {
+  let oldest: Step | null = null;
+  for (let i = 0; i < steps.length; i++)
+    if (oldest === null || steps[i].number < oldest.number) oldest = steps[i];
+  return oldest;
+}
+
+function putTally(out: Out, tally: Tally): void {
+  const ring = tally.ring;
+  const full = tally.full;
+  const short = tally.short;
+  const waiting = tally.waiting;
+  out.put(ring);
+  out.put(full);
+  out.put(short);
+  out.put(waiting.length);
+  for (let i = 0; i < waiting.length; i++) {
+    const one = waiting[i];
+    out.put(one.work.row);
+    out.put(one.work.nChannels);
+    out.put(one.begun);
+    out.put(one.ended);
+    out.put(one.ofOther);
+    out.putFlag(one.hasOps);
+  }
+}
+
+/** The number of steps done, if the stop is not in the file. 0: the stop is in the file, or a step is in flight. */
+function putStandIns(out: Out, standIns: Op[]): void {
+  out.put(standIns.length);
+  for (let i = 0; i < standIns.length; i++) {
+    const op = standIns[i];
+    out.put(op.hasStopped || op.openSteps.length > 0 ? 0 : op.stepsDone);
+  }
+}
+
+function putCalls(out: Out, collector: Collector): void {
+  const calls = collector.calls;
+  out.putLong(calls.callers);
+  out.put(calls.unknownComms);
+  out.put(calls.copyColls);
+  out.put(calls.shapes.length);
+  for (let i = 0; i < calls.shapes.length; i++) {
+    const shape = calls.shapes[i];
+    out.put(shape.func);
+    out.put(shape.datatype);
+    out.put(shape.count);
+    out.put(shape.root);
+  }
+  out.put(calls.comms.length);
+  for (let i = 0; i < calls.comms.length; i++) {
+    const one = calls.comms[i];
+    out.put(one.comm);
+    out.put(one.calls);
+    out.putFlag(one.hasCaptured);
+    out.put(one.knownFrom);
+    out.putFlag(calls.isLastOpen(one));
+  }
+  out.put(calls.colls.length);
+  for (let row = 0; row < calls.colls.length; row++) {
+    const call = calls.colls.at(row);
+    out.put(call.comm);
+    out.put(call.shape);
+    out.put(call.at);
+    out.put(call.key);
+    out.put(call.flags);
+  }
+  const groups = calls.groups.keys();
+  out.put(groups.length);
+  for (let i = 0; i < groups.length; i++) out.put(<f64>groups[i]);
+  out.put(calls.apis.length);
+  for (let row = 0; row < calls.apis.length; row++) {
+    const call = calls.apis.at(row);
+    out.put(call.at);
+    out.put(call.group);
+    out.put(call.func);
+  }
+  const inside = calls.inside();
+  out.put(inside.length);
+  for (let i = 0; i < inside.length; i++) putInside(out, inside[i]);
+}
+
+function putInside(out: Out, host: Host): void {
+  out.put(host.comm.number);
+  out.put(host.ring);
+  out.put(host.func);
+  out.put(host.datatype);
+  out.put(host.kind);
+  out.put(host.count);
+  out.put(host.root);
+  out.putFlag(host.isCaptured);
+  out.put(host.start);
+  out.put(<f64>host.key);
+}
+
+function putQuiet(out: Out, collector: Collector): void {
+  const quiet = collector.quiet;
+  out.put(quiet.newest);
+  out.put(quiet.watchedFor);
+  out.put(quiet.quiet.length);
+  for (let i = 0; i < quiet.quiet.length; i++) {
+    out.put(quiet.quiet[i].from);
+    out.put(quiet.quiet[i].end);
+  }
+}
+
+function putEndless(out: Out, collector: Collector): void {
+  const endless = collector.endless;
+  out.put(endless.count);
+  out.put(endless.otherDirection);
+  out.put(endless.connections.length);
+  for (let i = 0; i < endless.connections.length; i++) {
+    const one = endless.connections[i];
+    out.put(one.comm);
+    out.put(one.channel);
+    out.put(one.peer);
+    out.put(one.user);
+  }
+}
+
+function putForeign(out: Out, collector: Collector): void {
+  const foreign = collector.foreign;
+  out.put(foreign.works.length);
+  for (let i = 0; i < foreign.works.length; i++) {
+    const one = foreign.works[i];
+    out.putLong(one.context);
+    out.putLong(one.parent);
+    out.put(one.pid);
+    out.put(one.ops);
+    out.put(one.open);
+    out.put(one.lastStop);
+  }
+}
+
+function putSizes(out: Out, collector: Collector): void {
+  const sizes = collector.sizes;
+  out.putLong(sizes.callRings);
+  putSize(out, sizes.free);
+  out.put(sizes.comms.length);
+  for (let i = 0; i < sizes.comms.length; i++) {
+    out.put(sizes.comms[i].comm!.number);
+    putSize(out, sizes.comms[i]);
+  }
+}
+
+function putSize(out: Out, size: CommSize): void {
+  for (let kind = 0; kind < DRAWN_KINDS; kind++) putTimes(out, size.counters[kind]);
+  out.putLong(size.proxyRings);
+  out.putLong(size.callRings);
+  out.putLong(size.netRings);
+  out.put(size.opTracks);
+  out.put(size.stepTracks);
+  let instants = 0;
+  for (let i = 0; i < size.quiet.length; i++) if (size.quiet[i].isEndless) instants++;
+  out.put(instants);
+  for (let i = 0; i < size.quiet.length; i++) {
+    const one = size.quiet[i];
+    if (!one.isEndless) continue;
+    out.put(one.channel);
+    out.put(one.peer);
+    putTimes(out, one.starts);
+  }
+}
+
+function putTimes(out: Out, times: TimeCounter): void {
+  const counts = times.counts;
+  let used = counts === null ? 0 : counts.length;
+  while (used > 0 && counts![used - 1] == 0) used--;
+  out.put(times.first);
+  out.put(times.width);
+  out.put(times.total);
+  out.put(used);
+  if (used > 0) out.putAll(changetype<usize>(counts!), used);
+}
+
+function putPeers(out: Out, collector: Collector): void {
+  const peers = collector.peers;
+  out.put((peers.hasSent ? 1 : 0) + (peers.hasReceived ? 1 : 0));
+  out.put(peers.peers.length);
+  for (let i = 0; i < peers.peers.length; i++) {
+    const one = peers.peers[i];
+    out.put(one.comm);
+    out.put(one.peer);
+    out.putFlag(one.isSend);
+    out.put(one.bytes);
+  }
+}
+
+function putSendTimes(out: Out, collector: Collector): void {
+  const sendTimes = collector.sendTimes;
+  out.put(sendTimes.ends.length);
+  for (let i = 0; i < sendTimes.ends.length; i++) {
+    const end = sendTimes.ends[i];
+    out.put(end.comm);
+    out.put(end.channel);
+    out.put(end.peer);
+    out.put(end.sizes.length);
+    for (let n = 0; n < end.sizes.length; n++) {
+      const size = end.sizes[n];
+      out.put(size.bytes);
+      out.put(size.own);
+      for (let bin = 0; bin < TIME_BINS; bin++) out.put(size.times[bin]);
+    }
+  }
+}
+
+function putStepRows(out: Out, collector: Collector): void {
+  const stepRows = collector.stepRows;
+  if (stepRows === null) return;
+  out.put(stepRows.connections.length);
+  for (let i = 0; i < stepRows.connections.length; i++) {
+    const one = stepRows.connections[i];
+    out.put(one.comm.number);
+    out.put(one.channel);
+    out.put(one.peer);
+    out.putFlag(one.isSend);
+    out.put(one.sampledOut);
+    out.put(one.halved[0]);
+    out.put(one.halved[1]);
+    out.put(one.rows);
+    for (let row = 0; row < one.rows; row++) out.putAll(one.at(row), ROW_WIDTH);
+  }
+}
+
+function putTransfers(out: Out, transfers: Transfers | null): void {
+  if (transfers === null) return;
+  out.put(transfers.ends.length);
+  for (let i = 0; i < transfers.ends.length; i++) {
+    const end = transfers.ends[i];
+    out.put(end.comm);
+    out.put(end.channel);
+    out.put(end.peer);
+    out.putFlag(end.isSend);
+    out.put(end.transfers);
+    out.put(end.bytes);
+    out.putAll(changetype<usize>(end.waits), WAITS);
+    out.put(end.open);
+    out.put(end.openSince);
+    out.put(end.openWait);
+    out.put(end.sizes.length);
+    for (let n = 0; n < end.sizes.length; n++) {
+      const size = end.sizes[n];
+      out.put(size.bytes);
+      out.put(size.transfers);
+      out.put(size.sum);
+      out.put(size.sumOfSquares);
+      out.put(size.least);
+      putTimes(out, size.counts);
+      putTimes(out, size.sums);
+    }
+  }
+  out.put(transfers.calls.length);
+  for (let i = 0; i < transfers.calls.length; i++) {
+    const call = transfers.calls[i];
+    out.put(call.comm);
+    out.put(call.func);
+    out.putAll(changetype<usize>(call.waits), WAITS);
+  }
+  putTimes(out, transfers.ended);
+  for (let wait = 0; wait < WAITS; wait++) putTimes(out, transfers.waits[wait]);
+}

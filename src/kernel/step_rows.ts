@@ -1,0 +1,238 @@
+/**
+ * The network transfers that the scan keeps: all of them, for the clocks, or only the first one of each operation, if ranks are on one
+ * counter and only arrows are checked. If there are too many, a share is kept (`isKept`). One row per step and end: ten numbers, in the order
+ * of src/scan/step_file.ts (STEP_ROW). The host sorts them and writes them to the side file.
+ */
+
+import { lowHalf } from './bits';
+import { Op, Phase, Step, Work } from './event';
+import { Comm, file, TextFlag } from './file';
+import { Hash } from './hash';
+
+export const ROW_WIDTH: i32 = 10;
+/** A send's size if its record is lost. */
+const SIZE_LOST: f64 = -1;
+/** Rows of a block: few, because many connections have few. */
+const BLOCK_ROWS: i32 = 32;
+const ROW_BYTES: usize = 80;
+
+/** One end of a connection. */
+export class ConnectionRows {
+  /** First steps, and later ones: how many are kept, and how often their share was halved. */
+  readonly counts: StaticArray<i32> = new StaticArray<i32>(2);
+  readonly halved: StaticArray<i32> = new StaticArray<i32>(2);
+  sampledOut: f64 = 0;
+  private readonly blocks: usize[] = [];
+
+  constructor(
+    /** The first communicator of the table with this id and rank. */
+    readonly comm: Comm,
+    readonly channel: i32,
+    readonly peer: i32,
+    readonly isSend: bool,
+  ) {}
+
+  get rows(): i32 {
+    return this.counts[0] + this.counts[1];
+  }
+
+  at(row: i32): usize {
+    return this.blocks[row / BLOCK_ROWS] + <usize>(row % BLOCK_ROWS) * ROW_BYTES;
+  }
+
+  /** The row after the last one. */
+  next(): usize {
+    const rows = this.rows;
+    if (rows / BLOCK_ROWS == this.blocks.length) this.blocks.push(heap.alloc(ROW_BYTES * BLOCK_ROWS));
+    return this.at(rows);
+  }
+
+  /** Keeps the share in place, in the order in which the rows came. */
+  keepShare(kind: i32): void {
+    const rows = this.rows;
+    let kept = 0;
+    for (let row = 0; row < rows; row++) {
+      const from = this.at(row);
+      if (!isKept(<u32>load<f64>(from), <u32>load<f64>(from, 8), this.halved)) continue;
+      if (kept != row) memory.copy(this.at(kept), from, ROW_BYTES);
+      kept++;
+    }
+    this.counts[kind] -= rows - kept;
+  }
+}
+
+/** What an operation's rows have in common. */
+export class OpRows {
+  constructor(
+    /** null: its other end is not known. */
+    readonly connection: ConnectionRows | null,
+    readonly check: f64,
+    readonly arrives: f64,
+  ) {}
+}
+
+export class StepRows {
+  readonly connections: ConnectionRows[] = [];
+  private readonly places: Map<u64, ConnectionRows> = new Map<u64, ConnectionRows>();
+  private readonly joined: Comm[] = [];
+  private readonly counts: StaticArray<i32> = new StaticArray<i32>(2);
+  private readonly unjoinable: OpRows = new OpRows(null, 0, 0);
+  /** The same for most operations of a work. */
+  private lastWork: Work | null = null;
+  private lastSteps: i32 = 0;
+  private lastCheck: f64 = 0;
+
+  /** `mostRows`: of first steps, and as many of later ones. */
+  constructor(
+    private readonly everyStep: bool,
+    private readonly mostRows: i32,
+  ) {}
+
+  /** `at`: the tick of state 9. */
+  sendBegan(step: Step, at: f64): void {
+    if (this.isWanted(step) && !isNaN(step.bytes)) this.addSend(step, at, step.bytes);
+  }
+
+  stopped(step: Step, at: f64): void {
+    if (!this.isWanted(step)) return;
+    // For a send without state 9, only the arrow is checked.
+    if (step.phase == Phase.PeerWait) this.addSend(step, at, SIZE_LOST);
+    if (step.op.isSend || isNaN(step.arrived) || isNaN(step.bytes)) return;
+    this.add(step, step.bytes, step.start, step.arrived, at, 0);
+  }
+
+  /** Called at the file's end, when all polls are counted. A send that never ended has an arrow if its receiver has the data. */
+  isOpen(step: Step): void {
+    if (this.isWanted(step) && step.phase == Phase.PeerWait)
+      this.addSend(step, isNaN(step.lastPoll) ? step.start : step.lastPoll, SIZE_LOST);
+  }
+
+  private isWanted(step: Step): bool {
+    const number = step.number;
+    return this.everyStep || number == 0;
+  }
+
+  private addSend(step: Step, seen: f64, bytes: f64): void {
+    this.add(step, bytes, isNaN(step.lastPoll) ? step.start : step.lastPoll, seen, 0, step.polls);
+  }
+
+  private add(step: Step, bytes: f64, before: f64, seen: f64, stop: f64, polls: f64): void {
+    if (bytes == 0) return;
+    const op = step.op;
+    const number = step.number;
+    const own = this.rowsOf(op);
+    const connection = own.connection;
+    if (connection === null) return;
+    if (!isKept(op.ordinal, <u32>number, connection.halved)) {
+      connection.sampledOut += 1;
+      return;
+    }
+    const row = connection.next();
+    store<f64>(row, <f64>op.ordinal);
+    store<f64>(row, <f64>number, 8);
+    store<f64>(row, bytes, 16);
+    store<f64>(row, own.check, 24);
+    store<f64>(row, before, 32);
+    store<f64>(row, seen, 40);
+    store<f64>(row, stop, 48);
+    store<f64>(row, polls, 56);
+    store<f64>(row, <f64>op.nSteps, 64);
+    store<f64>(row, own.arrives, 72);
+    const kind = number == 0 ? 0 : 1;
+    connection.counts[kind]++;
+    if (++this.counts[kind] > this.mostRows) this.halve(kind);
+  }
+
+  /** Halves the share of the connections with the most rows. */
+  private halve(kind: i32): void {
+    let most = 0;
+    for (let i = 0; i < this.connections.length; i++) most = max(most, this.connections[i].counts[kind]);
+    for (let i = 0; i < this.connections.length; i++) {
+      const connection = this.connections[i];
+      const before = connection.counts[kind];
+      if (before * 2 <= most) continue;
+      connection.halved[kind]++;
+      connection.keepShare(kind);
+      const gone = before - connection.counts[kind];
+      connection.sampledOut += <f64>gone;
+      this.counts[kind] -= gone;
+    }
+  }
+
+  private rowsOf(op: Op): OpRows {
+    const known = op.rows;
+    if (known !== null) return known;
+    if (!isJoinable(op)) return (op.rows = this.unjoinable);
+    const work = op.work;
+    const arrives: f64 = work === null ? -1 : file().hasText(work.proto, TextFlag.IsSimple) ? 1 : 0;
+    return (op.rows = new OpRows(
+      this.connectionOf(op),
+      work === null ? 0 : this.checkOf(work, op.nSteps),
+      arrives,
+    ));
+  }
+
+  private connectionOf(op: Op): ConnectionRows {
+    const comm = this.joinedComm(op.comm);
+    const key =
+      (lowHalf(comm.number) << 42) |
+      (lowHalf(op.peer) << 10) |
+      ((<u64>(op.channel & 0xff)) << 1) |
+      (op.isSend ? 1 : 0);
+    if (this.places.has(key)) return this.places.get(key);
+    const made = new ConnectionRows(comm, op.channel, op.peer, op.isSend);
+    this.places.set(key, made);
+    this.connections.push(made);
+    return made;
+  }
+
+  /** The file's table may contain a communicator twice. */
+  private joinedComm(comm: Comm): Comm {
+    for (let i = 0; i < this.joined.length; i++) {
+      const one = this.joined[i];
+      if (one === comm || (one.commId == comm.commId && one.rank == comm.rank)) return one;
+    }
+    this.joined.push(comm);
+    return comm;
+  }
+
+  /** Hash of the facts about the operation that both ends know, and rarely equal for two operations. */
+  private checkOf(work: Work, nSteps: i32): f64 {
+    if (work !== this.lastWork || nSteps != this.lastSteps) {
+      this.lastWork = work;
+      this.lastSteps = nSteps;
+      const hash = new Hash();
+      hash.addLong(<u64>work.count);
+      hash.addWord(<u32>nSteps);
+      if (work.isColl) {
+        hash.addWord(<u32>(<u64>work.seq));
+        hash.addText(work.func);
+      }
+      this.lastCheck = hash.number;
+    }
+    return this.lastCheck;
+  }
+}
+
+/**
+ * Which transfers a scan keeps if there are too many: a share of each connection, one half, one quarter and so on. Both ends of a transfer
+ * decide in the same way without knowing each other, because the choice depends on the transfer's own numbers. First steps of operations and
+ * later steps have separate shares, because on one host only the first ones count.
+ */
+function isKept(ordinal: u32, step: u32, halved: StaticArray<i32>): bool {
+  const halvings = halved[step == 0 ? 0 : 1];
+  if (halvings == 0) return true;
+  let hash = (ordinal * 0x9e3779b1) ^ (step * 0x85ebca77);
+  hash = (hash ^ (hash >> 16)) * 0x85ebca6b;
+  hash = (hash ^ (hash >> 13)) * 0xc2b2ae35;
+  return <i32>clz<u32>(hash ^ (hash >> 16)) >= halvings;
+}
+
+/** The other end must know the same operation. */
+function isJoinable(op: Op): bool {
+  const isLost = op.isLost;
+  const comm = op.comm;
+  const isOrdinalAbsolute = op.isOrdinalAbsolute;
+  const isForeign = op.isForeign;
+  return !isLost && comm.isKnown && comm.commId != 0 && isOrdinalAbsolute && !isForeign;
+}

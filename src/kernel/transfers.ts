@@ -1,0 +1,209 @@
+/**
+ * Totals of one file's network transfers for a report: per connection its bytes, its transfers' waits, and their times by size. They grow
+ * with connections and sizes, not with the run. A send's time on the wire is from its last poll of state 20 to its stop. A receive has no
+ * such time, because its wait begins when it is posted and not when the peer sends.
+ */
+
+import { lowHalf } from './bits';
+import { Op, Phase, Step } from './event';
+import { file } from './file';
+import { TimeCounter } from './time_counter';
+
+/** What a transfer waited for: the order of src/scan/transfer_totals.ts (WAITED). */
+const enum Waited {
+  Gpu,
+  Peer,
+  Send,
+  Recv,
+  Flush,
+  /** Posted is no wait. */
+  None,
+}
+export const WAITS: i32 = 5;
+
+/** Sizes per connection. Transfers of further sizes count, but have no times. */
+const MOST_SIZES: i32 = 64;
+/** Bins over time: enough to distinguish a drift from a change. */
+const BINS: i32 = 16;
+
+export class SizeTotals {
+  transfers: f64 = 0;
+  sum: f64 = 0;
+  sumOfSquares: f64 = 0;
+  least: f64 = Infinity;
+  /** Number and sum of the times, by the time of their end. Both have the same bins. */
+  readonly counts: TimeCounter = new TimeCounter(BINS);
+  readonly sums: TimeCounter = new TimeCounter(BINS);
+
+  constructor(readonly bytes: f64) {}
+}
+
+/** One end of a connection. */
+export class EndTotals {
+  transfers: f64 = 0;
+  bytes: f64 = 0;
+  readonly waits: StaticArray<f64> = new StaticArray<f64>(WAITS);
+  /** Transfers that had not ended: their number, begin of the oldest one's wait, and the wait. */
+  open: f64 = 0;
+  openSince: f64 = 0;
+  openWait: i32 = 0;
+  /** Of sends. */
+  readonly sizes: SizeTotals[] = [];
+
+  constructor(
+    /** Number of the communicator; -1: not known, or another process's (PXN). */
+    readonly comm: i32,
+    readonly channel: i32,
+    readonly peer: i32,
+    readonly isSend: bool,
+  ) {}
+}
+
+/** One function of one communicator: the waits of all its transfers. */
+export class CallTotals {
+  readonly waits: StaticArray<f64> = new StaticArray<f64>(WAITS);
+
+  constructor(
+    readonly comm: i32,
+    /** Number of its text; 0: not known. */
+    readonly func: u32,
+  ) {}
+}
+
+export class Transfers {
+  /** In the order of their first transfer. */
+  readonly ends: EndTotals[] = [];
+  readonly calls: CallTotals[] = [];
+  /** Transfers that ended, and what they waited for, by the time of their end. All have the same bins. */
+  readonly ended: TimeCounter = new TimeCounter(BINS);
+  readonly waits: StaticArray<TimeCounter> = new StaticArray<TimeCounter>(WAITS);
+  /** Waits that the next finished transfer adds to `waits`. */
+  private readonly recent: StaticArray<f64> = new StaticArray<f64>(WAITS);
+  private readonly endPlaces: Map<u64, EndTotals> = new Map<u64, EndTotals>();
+  private readonly callPlaces: Map<u64, CallTotals> = new Map<u64, CallTotals>();
+
+  constructor() {
+    for (let wait = 0; wait < WAITS; wait++) this.waits[wait] = new TimeCounter(BINS);
+  }
+
+  started(step: Step): void {
+    step.waitSince = step.start;
+    this.endOf(step.op, step.op.isSend);
+    this.callOf(step.op);
+  }
+
+  /** It left the phase `before`; the next one began at `step.phaseSince`. */
+  entered(step: Step, before: Phase): void {
+    this.leave(step, before, step.phaseSince);
+    step.waitSince = max(step.phaseSince, step.waitSince);
+  }
+
+  stopped(step: Step, at: f64): void {
+    const op = step.op;
+    const bytes = step.bytes;
+    const phase = step.phase;
+    this.leave(step, phase, at);
+    // A stand-in does not know its direction, but its step does.
+    const end = this.endOf(op, op.isLost ? phase == Phase.SendWait : op.isSend);
+    end.transfers += 1;
+    this.ended.add(at);
+    for (let wait = 0; wait < WAITS; wait++) {
+      this.waits[wait].add(at, this.recent[wait]);
+      this.recent[wait] = 0;
+    }
+    if (!(bytes > 0)) return;
+    end.bytes += bytes;
+    if (phase == Phase.SendWait) timed(end, bytes, at, at - step.waitSince);
+  }
+
+  /** Call it after the last record, for each step in flight. */
+  isOpen(step: Step): void {
+    const wait = waitOf(step.phase);
+    if (wait == Waited.None) return;
+    const end = this.endOf(step.op, step.op.isSend);
+    if (end.open == 0 || step.waitSince < end.openSince) {
+      end.openSince = step.waitSince;
+      end.openWait = wait;
+    }
+    end.open += 1;
+  }
+
+  private leave(step: Step, phase: Phase, at: f64): void {
+    const wait = waitOf(phase);
+    const took = at - step.waitSince;
+    if (wait == Waited.None || !(took > 0)) return;
+    this.endOf(step.op, step.op.isSend).waits[wait] += took;
+    this.callOf(step.op).waits[wait] += took;
+    this.recent[wait] += took;
+  }
+
+  private endOf(op: Op, isSend: bool): EndTotals {
+    const known = op.totals;
+    if (known !== null && known.isSend == isSend) return known;
+    const key =
+      ((lowHalf(op.comm.number + 1) & 0x3fffff) << 42) |
+      (lowHalf(op.peer) << 10) |
+      ((<u64>(op.channel & 0x1ff)) << 1) |
+      (isSend ? 1 : 0);
+    let end: EndTotals;
+    if (this.endPlaces.has(key)) end = this.endPlaces.get(key);
+    else {
+      end = new EndTotals(op.comm.number, op.channel, op.peer, isSend);
+      this.endPlaces.set(key, end);
+      this.ends.push(end);
+    }
+    if (isSend == op.isSend) op.totals = end;
+    return end;
+  }
+
+  private callOf(op: Op): CallTotals {
+    const known = op.callTotals;
+    if (known !== null) return known;
+    const work = op.work;
+    const func: u32 = work === null || op.isForeign ? 0 : <u32>file().sameText[work.func];
+    const key = (lowHalf(op.comm.number + 1) << 16) | func;
+    let call: CallTotals;
+    if (this.callPlaces.has(key)) call = this.callPlaces.get(key);
+    else {
+      call = new CallTotals(op.comm.number, func);
+      this.callPlaces.set(key, call);
+      this.calls.push(call);
+    }
+    return (op.callTotals = call);
+  }
+}
+
+function waitOf(phase: Phase): Waited {
+  switch (phase) {
+    case Phase.SendGpuWait:
+    case Phase.RecvGpuWait:
+      return Waited.Gpu;
+    case Phase.PeerWait:
+      return Waited.Peer;
+    case Phase.SendWait:
+      return Waited.Send;
+    case Phase.RecvWait:
+      return Waited.Recv;
+    case Phase.FlushWait:
+      return Waited.Flush;
+    default:
+      return Waited.None;
+  }
+}
+
+function timed(end: EndTotals, bytes: f64, at: f64, took: f64): void {
+  const sizes = end.sizes;
+  let size: SizeTotals | null = null;
+  for (let i = 0; i < sizes.length && size === null; i++) if (sizes[i].bytes == bytes) size = sizes[i];
+  if (size === null) {
+    if (sizes.length >= MOST_SIZES) return;
+    size = new SizeTotals(bytes);
+    sizes.push(size);
+  }
+  size.transfers += 1;
+  size.counts.add(at);
+  size.sums.add(at, took);
+  size.sum += took;
+  size.sumOfSquares += took * took;
+  if (took < size.least) size.least = took;
+}

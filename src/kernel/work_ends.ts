@@ -1,0 +1,49 @@
+/**
+ * When works were done, as far as their children show: the ends of operations and blocks, and the first signs of the GPU. Each time is a
+ * column of the result (src/kernel/host/works.ts).
+ */
+
+import { Block, Op, Work } from './event';
+
+export function opEnded(op: Op): void {
+  const work = op.work;
+  if (work === null) return;
+  gpuBegan(work, op);
+  work.lastOp = op.stop;
+  if (!op.isSend) work.lastRecv = op.stop;
+}
+
+/** Operations come in any order: they are not merged by time. Also for those that have not ended, at the end of the file. */
+export function gpuBegan(work: Work, op: Op): void {
+  const gpuBegan = op.gpuBegan;
+  const firstData = op.firstData;
+  if (!isNaN(gpuBegan) && !(work.step <= gpuBegan)) work.step = gpuBegan;
+  if (!isNaN(firstData) && !(work.data <= firstData)) work.data = firstData;
+}
+
+export function blockStarted(block: Block): void {
+  const work = block.work;
+  const timerStart = block.timerStart;
+  if (work === null || isNaN(timerStart) || block.isWithinBlock || block.isOfOther) return;
+  if (timerStart >= work.kernelStamp) return;
+  work.kernelStamp = timerStart;
+  work.kernelNoticed = block.start;
+}
+
+/** Widens the interval of the work's stamps. After an impossible stamp no stamps are known. */
+export function blockEnded(block: Block): void {
+  const work = block.work;
+  const timerStart = block.timerStart;
+  const timerStop = block.timerStop;
+  if (work === null || block.isWithinBlock || block.isOfOther) return;
+  const isFirst = isNaN(work.noticed);
+  work.noticed = block.stop;
+  if (!isFirst && isNaN(work.firstStamp)) return;
+  // False for stamps that are not known.
+  if (!(timerStop >= timerStart)) {
+    work.firstStamp = work.lastStamp = NaN;
+    return;
+  }
+  if (!(work.firstStamp < timerStart)) work.firstStamp = timerStart;
+  if (!(work.lastStamp > timerStop)) work.lastStamp = timerStop;
+}

@@ -1,0 +1,132 @@
+/** Smaller facts of a file from the kernel's rows: odd records, pauses, operations without an end, work done for other processes. */
+
+import type { Ticks } from '../base/time.js';
+import type { Numbers } from '../kernel/host/numbers.js';
+import type { Span } from '../model/control.js';
+import type { ForeignOps } from '../model/pxn.js';
+import type { OddCounts } from '../model/odd_records.js';
+import type { Communicator, Gap } from '../rankfile/types.js';
+
+/** As src/kernel/odd.ts numbers them. */
+const EVENTS = [
+  'Group',
+  'GroupApi',
+  'CollApi',
+  'P2pApi',
+  'KernelLaunch',
+  'NetPlugin',
+  'CeColl',
+  'CeSync',
+  'CeBatch',
+  'unknown',
+  'Coll',
+  'P2p',
+  'ProxyOp',
+  'ProxyStep',
+  'KernelCh',
+  'KernelPhase',
+  'ProxyCtrl',
+];
+/** What an unknown number is: an event's state, a record's kind, an event's type, a network plugin's id. */
+const UNKNOWN: readonly ((event: string, number: bigint) => string)[] = [
+  (event, number) => `${event} state ${BigInt.asIntN(32, number)}`,
+  (_, number) => `record kind ${number}`,
+  (_, number) => `event type 0x${number.toString(16)}`,
+  (_, number) => `net plugin 0x${number.toString(16)}`,
+];
+
+/** The newest version of the profiler interface that this release knows. */
+const NEWEST_ABI = 7;
+
+/** `shown`: how many odd records the trace shows. */
+export function readOdd(
+  numbers: Numbers,
+  communicators: Iterable<Communicator>,
+): { odd: OddCounts; shown: number } {
+  const counts = {
+    beganBefore: numbers.next(),
+    afterStop: numbers.next(),
+    foreign: numbers.next(),
+    repeatedStates: numbers.next(),
+    netStopsAgain: numbers.next(),
+    kernelsWithoutStart: numbers.next(),
+    staleParents: numbers.next(),
+    startsAgain: numbers.next(),
+    afterFinalize: numbers.next(),
+    stepsWithoutStop: numbers.next(),
+  };
+  const shown = numbers.next();
+  const unknown = new Map<string, number>();
+  for (const { abi } of communicators) {
+    const name = `profiler interface v${abi}`;
+    if (abi < 1 || abi > NEWEST_ABI) unknown.set(name, (unknown.get(name) ?? 0) + 1);
+  }
+  const found = numbers.list(() => {
+    const [what, event, number] = [numbers.next(), numbers.next(), numbers.long()];
+    return [UNKNOWN[what]!(EVENTS[event]!, number), numbers.next()] as const;
+  });
+  for (const [name, count] of found) unknown.set(name, (unknown.get(name) ?? 0) + count);
+  return { odd: { ...counts, unknown }, shown };
+}
+
+/** When a process last did anything with NCCL, and its longest pauses before, longest first. */
+export interface QuietTimes {
+  /** null: never. */
+  readonly last: Ticks | null;
+  /** Ticks: length of the known time. */
+  readonly watchedFor: number;
+  readonly quiet: readonly Span[];
+}
+
+/** As many pauses as src/kernel/quiet_times.ts keeps. */
+const MOST_PAUSES = 16;
+
+export const readQuiet = (numbers: Numbers): QuietTimes => ({
+  last: numbers.tick(),
+  watchedFor: numbers.next(),
+  quiet: numbers.list(() => ({ from: numbers.next(), end: numbers.next() })),
+});
+
+/** Ticks: length of the time in which pauses are known, without the job's start. */
+export function watchedTime({ quiet, watchedFor }: QuietTimes, gaps: readonly Gap[]): number {
+  return quiet.reduce((rest, one) => (isIn(one, gaps) ? rest - lengthOf(one) : rest), watchedFor);
+}
+
+/** Ticks, without the job's start. A pause in which records are lost (`gaps`) does not count. */
+export function longestQuiet({ quiet }: QuietTimes, gaps: readonly Gap[]): number {
+  const known = quiet.find((one) => !isIn(one, gaps));
+  // If records are lost in all kept pauses, the longest known one is at most as long as the shortest of them.
+  const longest = known ?? (quiet.length < MOST_PAUSES ? undefined : quiet.at(-1));
+  return longest ? lengthOf(longest) : 0;
+}
+
+const lengthOf = ({ from, end }: Span): number => end - from;
+const isIn = ({ from, end }: Span, gaps: readonly Gap[]): boolean =>
+  gaps.some(({ afterTick, beforeTick }) => from < (beforeTick ?? Infinity) && (afterTick ?? 0) < end);
+
+/** As src/kernel/endless.ts numbers the users of a connection. */
+const USERS = ['Coll', 'P2p', 'unknown'];
+
+/** `connections`: as model/endless_ops.ts names them. */
+export function readEndless(numbers: Numbers): {
+  ops: number;
+  otherDirection: number;
+  connections: ReadonlySet<string>;
+} {
+  const [ops, otherDirection] = [numbers.next(), numbers.next()];
+  const connections = numbers.list(() => {
+    const [comm, channel, peer, user] = [numbers.next(), numbers.next(), numbers.next(), numbers.next()];
+    return `${comm < 0 ? 'none' : comm} ${channel} ${peer} ${USERS[user]!}`;
+  });
+  return { ops, otherDirection, connections: new Set(connections) };
+}
+
+export const readForeign = (numbers: Numbers): ForeignOps[] =>
+  numbers.list(() => ({
+    context: numbers.long(),
+    parent: numbers.long(),
+    pid: numbers.next(),
+    ops: numbers.next(),
+    open: numbers.next(),
+    lastStop: numbers.tick(),
+  }));

@@ -1,0 +1,109 @@
+/** Transfers of a file from the kernel's rows: times of sends, totals for a report, and the rows of the side file of steps. */
+
+import { closeSync, fstatSync, openSync, writeSync } from 'node:fs';
+import { addTo } from '../base/grouped.js';
+import type { Ticks } from '../base/time.js';
+import type { Numbers } from '../kernel/host/numbers.js';
+import type { Communicator } from '../rankfile/types.js';
+import { readTimes } from './scanned_sizes.js';
+import type { SendTimes, SizeOnWire } from './send_times.js';
+import { inOrder, ROW_WIDTH, type StepRows } from './step_file.js';
+import { type CallTotals, type EndTotals, type TransferTotals, WAITS } from './transfer_totals.js';
+
+/** As many as src/kernel/send_times.ts has. */
+const TIME_BINS = 192;
+
+export const readSendTimes = (numbers: Numbers): SendTimes[] =>
+  byComm(
+    numbers.list(() => ({
+      comm: numbers.next(),
+      channel: numbers.next(),
+      peer: numbers.next(),
+      sizes: new Map(
+        numbers.list((): [number, SizeOnWire] => {
+          const [bytes, own] = [numbers.next(), numbers.next()];
+          return [bytes, { times: Uint32Array.from(numbers.some(TIME_BINS)), own }];
+        }),
+      ),
+    })),
+  );
+
+/** Adds the rows to the end of the side file. */
+export function writeStepRows(
+  path: string,
+  numbers: Numbers,
+  communicators: ReadonlyMap<number, Communicator>,
+): StepRows[] {
+  const fd = openSync(path, 'a', 0o600);
+  try {
+    let offset = fstatSync(fd).size;
+    const read = numbers.list(() => {
+      const comm = numbers.next();
+      const { commId, rank } = communicators.get(comm)!;
+      const [channel, peer, isSend] = [numbers.next(), numbers.next(), numbers.flag()];
+      const [source, destination] = isSend ? [rank, peer] : [peer, rank];
+      const sampledOut = numbers.next();
+      const halved = [numbers.next(), numbers.next()] as const;
+      const rows = numbers.next();
+      const sorted = inOrder(numbers.some(rows * ROW_WIDTH));
+      return {
+        comm,
+        key: { commId, channel, source, destination, isSend },
+        sampledOut,
+        halved,
+        rows,
+        sorted,
+      };
+    });
+    return byComm(read).map(({ key, rows, sampledOut, halved, sorted }): StepRows => {
+      const bytes = new Uint8Array(sorted.buffer, sorted.byteOffset, sorted.byteLength);
+      for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at);
+      offset += bytes.length;
+      return { ...key, rows, sampledOut, offset: offset - bytes.length, halved };
+    });
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Connections of one communicator together, in the order of the communicators' first ones. */
+function byComm<Connection extends { readonly comm: number }>(all: readonly Connection[]): Connection[] {
+  const comms = new Map<number, Connection[]>();
+  for (const one of all) addTo(comms, one.comm, one);
+  return [...comms.values()].flat();
+}
+
+export function readTransfers(numbers: Numbers, text: (id: number) => string): TransferTotals {
+  const waits = (): number[] => [...numbers.some(WAITS.length)];
+  return {
+    ends: numbers.list((): EndTotals => {
+      const end = {
+        comm: numbers.next(),
+        channel: numbers.next(),
+        peer: numbers.next(),
+        isSend: numbers.flag(),
+        transfers: numbers.next(),
+        bytes: numbers.next(),
+        waits: waits(),
+      };
+      const open = { transfers: numbers.next(), since: numbers.next() as Ticks, wait: numbers.next() };
+      const sizes = numbers.list(() => ({
+        bytes: numbers.next(),
+        transfers: numbers.next(),
+        sum: numbers.next(),
+        sumOfSquares: numbers.next(),
+        least: numbers.next(),
+        counts: readTimes(numbers),
+        sums: readTimes(numbers),
+      }));
+      return { ...end, open: open.transfers === 0 ? null : open, sizes };
+    }),
+    calls: numbers.list((): CallTotals => ({
+      comm: numbers.next(),
+      func: text(numbers.next()),
+      waits: waits(),
+    })),
+    ended: readTimes(numbers),
+    waits: WAITS.map(() => readTimes(numbers)),
+  };
+}

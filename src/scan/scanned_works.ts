@@ -1,0 +1,162 @@
+/**
+ * The works of a file from the kernel's rows: their names and arguments, when they ended, and how. NCCL only reports when a work was
+ * *enqueued*. It ends when its last child ends.
+ */
+
+import { Names } from '../base/columns.js';
+import { isLostText } from '../base/lost_text.js';
+import { packNumbers } from '../base/packed_numbers.js';
+import type { Ticks } from '../base/time.js';
+import type { Numbers } from '../kernel/host/numbers.js';
+import { hasRoot } from '../model/roots.js';
+import { WORK_OUTCOMES, type WorkOutcome } from '../model/work_end.js';
+import { END_TIMES, type WorkEndTable } from '../model/work_end_table.js';
+import type { WorkTable } from '../model/work_table.js';
+import type { Communicator } from '../rankfile/types.js';
+
+/** In the order of src/kernel/results.ts. */
+const COLUMNS = [
+  'keys',
+  'comm',
+  'func',
+  'seq',
+  'peer',
+  'ordinal',
+  'ordinalAbsolute',
+  'count',
+  'datatype',
+  'algo',
+  'proto',
+  'root',
+  'arrival',
+  'enqueued',
+  'start',
+  'group',
+  'ring',
+  'children',
+  'openChildren',
+  'endlessOps',
+  ...END_TIMES,
+] as const;
+
+/** One row each, in order of start. Names are numbers of texts. */
+export type WorkRows = ReturnType<typeof readWorks>;
+
+export const readWorks = (numbers: Numbers) => numbers.columns(COLUMNS);
+
+export const isColl = (works: WorkRows, row: number): boolean => works.seq[row]! >= 0;
+
+export const isPending = ({ enqueued, openChildren }: WorkRows, row: number): boolean =>
+  Number.isNaN(enqueued[row]) || openChildren[row]! > 0;
+
+export function workTable(works: WorkRows, text: (id: number) => string): WorkTable {
+  const [funcs, datatypes, plans] = [new Names(), new Names(), new Names()];
+  const planOf = (algo: string, proto: string): string =>
+    algo === '' || isLostText(algo) || isLostText(proto) ? '' : `${algo}/${proto}`;
+  const { length } = works;
+  const named = (names: Names, nameOf: (row: number) => string) =>
+    packNumbers(Uint32Array.from({ length }, (_, row) => names.number(nameOf(row))));
+  return {
+    keys: packNumbers(works.keys),
+    comm: packNumbers(works.comm),
+    func: named(funcs, (row) => text(works.func[row]!)),
+    seq: packNumbers(works.seq),
+    peer: packNumbers(works.peer),
+    ordinal: packNumbers(works.ordinal),
+    ordinalAbsolute: packNumbers(works.ordinalAbsolute),
+    count: packNumbers(works.count),
+    datatype: named(datatypes, (row) => text(works.datatype[row]!)),
+    plan: named(plans, (row) => planOf(text(works.algo[row]!), text(works.proto[row]!))),
+    root: packNumbers(works.root.map((root, row) => (hasRoot(text(works.func[row]!)) ? root : -1))),
+    arrival: packNumbers(works.arrival),
+    enqueued: packNumbers(works.enqueued),
+    funcs: funcs.all(),
+    datatypes: datatypes.all(),
+    plans: plans.all(),
+  };
+}
+
+/** The times for which all records of a kind were read. */
+export interface Kept {
+  /** Ticks: before it, records may have been overwritten. */
+  readonly from: Ticks;
+  /** Whether the records that follow an event of that time were read. */
+  readonly isRead: (at: number) => boolean;
+}
+
+/** What is known besides the works' own rows. */
+export interface EndEvidence {
+  readonly communicators: ReadonlyMap<number, Communicator>;
+  /** The times for which all children of works were read. */
+  readonly kept: Kept;
+  /**
+   * Rows whose end may be among lost records. NCCL runs a communicator's work in order, so work before a finished collective has ended,
+   * too.
+   */
+  readonly doubtful: ReadonlySet<number>;
+  /** By row: what the GPU was seen not to end (pending_works.ts). */
+  readonly unended: ReadonlyMap<number, 'unfinished' | 'unknown'>;
+  /** Rows whose end may be in a part that was not read. */
+  readonly unread: ReadonlySet<number>;
+}
+
+export function workEnds(works: WorkRows, evidence: EndEvidence): WorkEndTable {
+  const { unread, unended } = evidence;
+  const passed = passedBy(works, evidence);
+  const finalized = new Map<number, Ticks>();
+  const outcome = Uint8Array.from({ length: works.length }, (_, row) => {
+    const end = unread.has(row)
+      ? 'not-read'
+      : passed.has(row)
+        ? 'end-lost'
+        : outcomeOf(works, row, evidence, unended.get(row));
+    if (end === 'aborted') finalized.set(row, finalizeOf(works, row, evidence)!);
+    return WORK_OUTCOMES.indexOf(end);
+  });
+  const times = END_TIMES.map((name) => [name, packNumbers(works[name])] as const);
+  return {
+    ...(Object.fromEntries(times) as Record<(typeof END_TIMES)[number], WorkEndTable['outcome']>),
+    outcome: packNumbers(outcome),
+    finalized,
+    elsewhere: new Map(),
+  };
+}
+
+/** Doubtful rows before a finished collective of their communicator. */
+function passedBy(works: WorkRows, evidence: EndEvidence): ReadonlySet<number> {
+  const passed = new Set<number>();
+  if (evidence.doubtful.size === 0) return passed;
+  const completeLater = new Set<number>();
+  for (let row = works.length - 1; row >= 0; row--) {
+    const comm = works.comm[row]!;
+    if (comm < 0) continue;
+    const end = outcomeOf(works, row, evidence, undefined);
+    if (end === 'complete' && isColl(works, row)) completeLater.add(comm);
+    // For a communicator that was destroyed in order it says "aborted".
+    if (end !== 'complete' && evidence.doubtful.has(row) && completeLater.has(comm)) passed.add(row);
+  }
+  return passed;
+}
+
+function outcomeOf(
+  works: WorkRows,
+  row: number,
+  evidence: EndEvidence,
+  unended: 'unfinished' | 'unknown' | undefined,
+): WorkOutcome {
+  const { kept } = evidence;
+  const start = works.start[row]!;
+  if (isPending(works, row) || unended === 'unfinished') {
+    const finalized = finalizeOf(works, row, evidence);
+    return finalized !== null && start <= finalized ? 'aborted' : 'open';
+  }
+  // If a kernel ended, the work ended. Operations do not show it here, because the ends of some are not known.
+  if (works.endlessOps[row]! > 0 && Number.isNaN(works.noticed[row])) return 'endless';
+  if (unended === 'unknown') return 'no-children';
+  if (works.children[row]! > 0) return 'complete';
+  if (start < kept.from) return 'outside-window';
+  return kept.isRead(start) ? 'no-children' : 'not-read';
+}
+
+const finalizeOf = ({ comm }: WorkRows, row: number, { communicators }: EndEvidence): Ticks | null =>
+  communicators.get(comm[row]!)?.finalizeTick ?? null;
