@@ -34,6 +34,7 @@ import { print } from './output.js';
 import { complain } from './streams.js';
 import { addRunOptions, LIST, runList } from './run_option.js';
 import { coloured, whileWatched } from './watching.js';
+import { fit } from '../report/verdict_phrases.js';
 import { verdictText } from '../report/verdict_text.js';
 
 interface Options {
@@ -124,7 +125,8 @@ async function inspectDumps(options: Options): Promise<ExitCode> {
   if (dumps === null) throw new UsageError('name rank files, or give --flight-recorder DIR');
   if (options.quiet !== true) for (const problem of dumps.problems) complain(problem);
   const flightRecorder = flightReport(dumps, null);
-  const lines = dumpVerdictText(flightRecorder).map((line) => `${line}\n`);
+  const isTerminal = process.stdout.isTTY;
+  const lines = dumpVerdictText(flightRecorder).map((line) => `${isTerminal ? fit(line) : line}\n`);
   await print(
     options.json === true ? jsonLine({ flightRecorder }) : coloured(lines.join(''), process.stdout),
   );

@@ -15,22 +15,22 @@ export interface DumpedWay {
   readonly ranks: readonly number[];
 }
 
-/** The function that NCCL runs: PyTorch has several names for some. */
+/**
+ * The function that NCCL runs. PyTorch's interfaces have several names for one: `_all_gather_base`, `all_gather_single`,
+ * `all_gather_into_tensor`, `ALLTOALL_BASE`. How the tensors lie in memory is no difference.
+ */
 export function functionOf({ op }: Pick<DumpedCall, 'op'>): string {
   const [word = ''] = op.toLowerCase().split(' ');
-  return SAME.get(word) ?? word.replace(/^_/, '').replace(/_(base|oop)$/, '');
+  const isCoalesced = word.endsWith('_coalesced');
+  const plain = word
+    .replace(/^_|_coalesced$/g, '')
+    .replace(/(?<=[a-z])(_(base|oop|single|v|into_tensor|tensor))+$/, '')
+    .replace(/^all_?(reduce|gather)/, 'all_$1')
+    .replace(/^all_?to_?all/, 'all_to_all')
+    .replace(/^reduce_?scatter/, 'reduce_scatter')
+    .replace(/^all_reduce_barrier$/, 'barrier');
+  return isCoalesced ? `${plain}_coalesced` : plain;
 }
-
-const SAME: ReadonlyMap<string, string> = new Map([
-  ['allgather', 'all_gather'],
-  ['allgather_into_tensor_coalesced', 'all_gather_into_tensor_coalesced'],
-  ['alltoall', 'all_to_all'],
-  ['alltoall_base', 'all_to_all'],
-  ['allreduce', 'all_reduce'],
-]);
-
-const BY_INPUT = ['all_reduce', 'reduce', 'broadcast', 'all_gather', 'barrier'];
-const BY_OUTPUT = ['reduce_scatter', 'scatter'];
 
 /** Ways, most ranks first; one: all ranks agree. */
 export function waysOf(calls: Iterable<RankCall>): DumpedWay[] {
@@ -46,7 +46,13 @@ export function waysOf(calls: Iterable<RankCall>): DumpedWay[] {
   return [...ways.values()].sort((a, b) => b.ranks.length - a.ranks.length);
 }
 
+/** The side that is the same on all ranks. With a list of tensors, the parts may differ from rank to rank, and their sum may not. */
 function elementsOf({ inputs, outputs }: DumpedCall, op: string): number | null {
-  const sizes = BY_INPUT.includes(op) ? inputs : BY_OUTPUT.includes(op) ? outputs : null;
-  return sizes?.reduce((sum, dims) => sum + dims.reduce((product, size) => product * size, 1), 0) ?? null;
+  if (['all_reduce', 'reduce', 'broadcast', 'gather', 'barrier'].includes(op)) return elementsIn(inputs);
+  if (op === 'all_gather') return elementsIn(outputs.length > 1 ? outputs : inputs);
+  if (op === 'reduce_scatter') return elementsIn(inputs.length > 1 ? inputs : outputs);
+  return op === 'scatter' ? elementsIn(outputs) : null;
 }
+
+export const elementsIn = (sizes: readonly (readonly number[])[]): number =>
+  sizes.reduce((sum, dims) => sum + dims.reduce((product, size) => product * size, 1), 0);

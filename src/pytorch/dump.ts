@@ -4,6 +4,7 @@
  * not read.
  */
 
+import { withEnds } from './call_ends.js';
 import { PickleError, readPickle, type PickleValue } from './pickle.js';
 
 /** One line of a Python stack, the innermost first. */
@@ -30,18 +31,39 @@ export interface DumpedCall {
   readonly description: string;
   /** The group's number in this process, as in `pg_status`. */
   readonly groupId: number;
-  /** Number of the collective in its group, from 1. A coalesced group of calls has one. */
+  /** Number of the collective in its group, from 1 (torchcomms: from 0). A coalesced group of calls has one. */
   readonly seq: number;
+  /** Number of the send or receive, or of its coalesced group; 0: the writer does not count them. */
+  readonly p2pSeq: number;
+  /** Number of the call in its group, of any kind. */
+  readonly opId: number;
   readonly isP2p: boolean;
+  /** "nccl", "nccl2", "gloo": what stands before the colon of PyTorch's name. */
+  readonly backend: string;
   /** "all_reduce", "send 0->3": ranks in the group. */
   readonly op: string;
   readonly inputs: readonly (readonly number[])[];
   readonly outputs: readonly (readonly number[])[];
+  /** Types of the inputs; of the outputs if there is no input. */
   readonly dtypes: readonly string[];
   readonly state: 'scheduled' | 'started' | 'completed';
-  /** ns since the Unix epoch, exact to 256 ns. */
+  /** The writer will look at it no more. What that means depends on the writer: see `call_ends.ts`. */
+  readonly isRetired: boolean;
+  /** `given up`: it ended without being done, by an abort. */
+  readonly end: 'pending' | 'finished' | 'given up';
+  /** ns since the Unix epoch, exact to 256 ns. 0: not known. */
   readonly createdNs: number;
+  readonly startedNs: number;
+  readonly completedNs: number;
+  /** 0: not known. */
+  readonly timeoutMs: number;
   readonly frames: readonly Frame[];
+}
+
+/** What a rank's status says of a group: numbers of calls. */
+export interface GroupStatus {
+  readonly enqueued: number;
+  readonly completed: number;
 }
 
 export interface Dump {
@@ -49,10 +71,19 @@ export interface Dump {
   readonly rank: number;
   readonly version: string;
   readonly groups: readonly ProcessGroup[];
-  /** By `groupId`: the last call that the rank's watchdog saw completed. */
-  readonly completed: ReadonlyMap<number, number>;
+  /** By `groupId`: what the rank's watchdog saw. */
+  readonly status: ReadonlyMap<number, GroupStatus>;
   /** In order of `record`. */
   readonly calls: readonly DumpedCall[];
+  /** Groups that the process gave up and replaced, with the call in which it gave up. */
+  readonly left: readonly LeftGroup[];
+}
+
+export interface LeftGroup extends ProcessGroup {
+  /** The first call in it that was not done. */
+  readonly call: DumpedCall;
+  /** The process made a group of the same name after it. */
+  readonly livesOn: boolean;
 }
 
 /** The message says what is wrong, without the file. */
@@ -60,25 +91,33 @@ export class DumpError extends Error {
   override readonly name = 'DumpError';
 }
 
-/** Throws DumpError. */
-export function readDump(path: string, rank: number, bytes: Uint8Array): Dump {
+/** A file that a tool wrote in place of a dump, to say why there is none. */
+export class ReasonOnly extends DumpError {
+  constructor(readonly reason: string) {
+    super(`holds only a reason: ${reason}`);
+  }
+}
+
+/** Throws DumpError. `note` gets what is left out. */
+export function readDump(
+  path: string,
+  rank: number,
+  bytes: Uint8Array,
+  note: (sentence: string) => void = () => undefined,
+): Dump {
   const dump = fields(parsed(bytes), 'the dump');
+  if (dump.version === undefined && typeof dump.reason === 'string') throw new ReasonOnly(dump.reason);
   const version = text(dump.version, 'version');
   if (!/^2\.\d+$/.test(version)) throw new DumpError(`has version ${version}; 2.x is read`);
   const groups = Object.values(fields(dump.pg_config ?? {}, 'pg_config')).map(groupOf);
   const names = new Set(groups.map(({ name }) => name));
   const shared = new SharedLists();
   const calls = list(dump.entries ?? [], 'entries').map((entry) => callOf(entry, shared));
-  const stray = calls.find(({ group }) => !names.has(group));
-  if (stray) throw new DumpError(`calls on process group ${stray.group}, which its pg_config lacks`);
-  return {
-    path,
-    rank,
-    version,
-    groups,
-    completed: completedOf(dump.pg_status ?? {}),
-    calls: calls.sort((a, b) => a.record - b.record),
-  };
+  const strays = new Set(calls.map(({ group }) => group).filter((group) => !names.has(group)));
+  for (const group of strays)
+    note(`its calls on process group ${group} are left out, because its pg_config does not list the ranks`);
+  const known = calls.filter(({ group }) => names.has(group)).sort((a, b) => a.record - b.record);
+  return withEnds({ path, rank, version, groups, status: statusOf(dump.pg_status ?? {}), calls: known });
 }
 
 function parsed(bytes: Uint8Array): PickleValue {
@@ -101,10 +140,15 @@ function groupOf(value: PickleValue | undefined): ProcessGroup {
   };
 }
 
-function completedOf(value: PickleValue): Map<number, number> {
-  const found = new Map<number, number>();
-  for (const [id, status] of Object.entries(fields(value, 'pg_status')))
-    found.set(Number(id), Number(fields(status, 'pg_status').last_completed_collective));
+function statusOf(value: PickleValue): Map<number, GroupStatus> {
+  const found = new Map<number, GroupStatus>();
+  for (const [id, one] of Object.entries(fields(value, 'pg_status'))) {
+    const status = fields(one, 'pg_status');
+    found.set(Number(id), {
+      enqueued: Number(status.last_enqueued_collective),
+      completed: Number(status.last_completed_collective),
+    });
+  }
   return found;
 }
 
@@ -114,19 +158,31 @@ function callOf(value: PickleValue, shared: SharedLists): DumpedCall {
   const state = text(entry.state, 'state');
   if (state !== 'scheduled' && state !== 'started' && state !== 'completed')
     throw new DumpError(`has an unknown state: ${state}`);
+  const title = text(entry.profiling_name, 'profiling_name');
+  // Any backend stands before the colon. The arguments of a send ("send 0->3") hold none.
+  const [, backend = '', op = title] = /^([^:\s]*):(.*)$/.exec(title) ?? [];
+  const inputTypes = shared.texts(entry.input_dtypes);
   return {
     record: whole(entry.record_id, 'record_id'),
     group: text(group, 'process_group'),
     description: text(description ?? '', 'process_group'),
     groupId: whole(entry.pg_id, 'pg_id'),
     seq: whole(entry.collective_seq_id, 'collective_seq_id'),
-    isP2p: entry.is_p2p === true,
-    op: text(entry.profiling_name, 'profiling_name').replace(/^nccl:/, ''),
+    p2pSeq: Number(entry.p2p_seq_id ?? 0),
+    opId: Number(entry.op_id ?? 0),
+    isP2p: entry.is_p2p === true || /^(send|recv|batch_op_issue)\b/.test(op),
+    backend,
+    op,
     inputs: shared.sizes(entry.input_sizes),
     outputs: shared.sizes(entry.output_sizes),
-    dtypes: shared.texts(entry.input_dtypes),
+    dtypes: inputTypes.length > 0 ? inputTypes : shared.texts(entry.output_dtypes),
     state,
+    isRetired: entry.retired === true,
+    end: 'pending',
     createdNs: Number(entry.time_created_ns ?? 0),
+    startedNs: Number(entry.time_discovered_started_ns ?? 0),
+    completedNs: Number(entry.time_discovered_completed_ns ?? 0),
+    timeoutMs: Number(entry.timeout_ms ?? 0),
     frames: shared.frames(entry.frames),
   };
 }

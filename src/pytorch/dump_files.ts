@@ -1,63 +1,80 @@
 /**
- * The dumps below a folder, one per rank. PyTorch writes `nccl_trace_rank_7`, or any prefix of `TORCH_NCCL_DEBUG_INFO_TEMP_FILE` and the
- * rank: the number at the end of a name is the rank. A file that cannot be used gets a sentence, and the next one is read.
+ * The dumps below a folder, one per rank, and those of another job told apart. PyTorch writes `nccl_trace_rank_7`, or any prefix of
+ * `TORCH_FR_DUMP_TEMP_FILE` and the rank: the number at the end of a name is the rank. Folders below may hold one node each. A file that
+ * cannot be used gets a sentence, and the next one is read.
  */
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { UsageError } from '../base/errors.js';
-import { DumpError, readDump, type Dump } from './dump.js';
+import { DumpError, readDump, ReasonOnly, type Dump } from './dump.js';
+import { ofNewestJob, type LeftOut } from './same_job.js';
+
+export type { LeftOut };
 
 export interface FoundDumps {
   /** By rank. */
   readonly dumps: readonly Dump[];
-  /** What was left out, in whole sentences. */
+  /** Dumps that belong to another job, or to an older attempt. */
+  readonly leftOut: readonly LeftOut[];
+  /** Ranks whose file holds only the reason why there is no dump. */
+  readonly reasons: readonly { readonly rank: number; readonly reason: string }[];
+  /** Files that cannot be used, in whole sentences. */
   readonly problems: readonly string[];
 }
 
 /** A dump of some thousand calls is far smaller than this. */
 const MOST_BYTES = 2 ** 30;
+/** Below the folder that is named. */
+const DEEPEST = 4;
 
 /** Throws UsageError if there is no dump. */
 export function readDumps(folder: string): FoundDumps {
-  const byRank = new Map<number, Dump>();
+  const dumps: Dump[] = [];
+  const reasons: { rank: number; reason: string }[] = [];
   const problems: string[] = [];
-  for (const path of filesIn(folder)) {
+  for (const path of filesIn(folder, problems)) {
     const rank = rankOf(path);
     if (rank === null) {
       problems.push(`${path}: the name ends in no rank, so it is not read`);
       continue;
     }
-    const other = byRank.get(rank);
-    if (other) {
-      problems.push(`${path}: rank ${rank} has a dump already, ${other.path}; this one is left out`);
-      continue;
-    }
     try {
       if (statSync(path).size > MOST_BYTES) throw new DumpError('is larger than 1 GiB');
-      byRank.set(rank, readDump(path, rank, readFileSync(path)));
+      dumps.push(readDump(path, rank, readFileSync(path), (note) => problems.push(`${path}: ${note}`)));
     } catch (error) {
       if (!(error instanceof DumpError) && !isSystemError(error)) throw error;
+      if (error instanceof ReasonOnly) reasons.push({ rank, reason: error.reason });
       const why = error instanceof DumpError ? error.message : `cannot be read (${error.code})`;
       problems.push(`${path}: no dump of PyTorch's Flight Recorder: ${why}`);
     }
   }
-  if (byRank.size === 0)
+  if (dumps.length === 0)
     throw new UsageError([`${folder}: holds no dump of PyTorch's Flight Recorder`, ...problems].join('\n'));
-  return { dumps: [...byRank.values()].sort((a, b) => a.rank - b.rank), problems };
+  return { ...ofNewestJob(dumps), reasons, problems };
 }
 
-function filesIn(folder: string): string[] {
+/** Throws UsageError if the folder itself cannot be read. */
+function filesIn(folder: string, problems: string[], depth = 0): string[] {
   try {
-    return readdirSync(folder, { withFileTypes: true })
-      .filter((entry) => entry.isFile() && !entry.name.startsWith('.') && !/\.(log|txt|md)$/.test(entry.name))
-      .map(({ name }) => join(folder, name))
-      .sort();
+    const entries = readdirSync(folder, { withFileTypes: true })
+      .filter(({ name }) => !name.startsWith('.') && !/\.(log|txt|md)$/.test(name))
+      .map((entry) => ({ entry, path: join(folder, entry.name) }))
+      .sort((a, b) => (a.path < b.path ? -1 : 1));
+    return entries.flatMap(({ entry, path }) => {
+      if (!entry.isDirectory()) return entry.isFile() ? [path] : [];
+      if (depth < DEEPEST) return filesIn(path, problems, depth + 1);
+      problems.push(`${path}: lies too deep, so it is not read`);
+      return [];
+    });
   } catch (error) {
     if (!isSystemError(error)) throw error;
-    throw new UsageError(
-      `${folder}: cannot be read as a folder (${error.code}); name the folder of the dumps`,
-    );
+    if (depth === 0)
+      throw new UsageError(
+        `${folder}: cannot be read as a folder (${error.code}); name the folder of the dumps`,
+      );
+    problems.push(`${folder}: cannot be read (${error.code})`);
+    return [];
   }
 }
 

@@ -1,37 +1,36 @@
 /**
- * The verdict on dumps alone: which ranks all others wait for, and where ranks called differently. A rank is named only if the dumps show
- * that others wait for it, and that it does not wait itself:
- *
- *   not called    others are in a collective of its group that it never called
- *   not finished  all called a collective, others finished it, and this rank did not: its GPU or its links stopped
- *
- * If no collective shows such a rank, a rank counts that did not call its half of a pending send or receive. That evidence is weaker,
- * because a send may end before its receive does.
- *
- * A rank that did either and waits for another rank is a victim. If all such ranks wait for each other, all are named. Dumps do not say when
- * they were made, so a healthy job that is caught in a collective looks like a hung one.
+ * The verdict on dumps alone: what the rules found. Dumps do not say when they were made, so a healthy job that is caught in a collective
+ * looks like a hung one.
  */
 
-import type { Dump, DumpedCall } from './dump.js';
-import { blamedIn, halvesIn, halvesMissing, isPending, type Culprit } from './blamed.js';
-import { waysOf, type DumpedWay } from './compared_calls.js';
+import { isPending } from './call_ends.js';
+import type { Dump, DumpedCall, LeftGroup } from './dump.js';
+import type { FoundDumps, LeftOut } from './dump_files.js';
 import { joinDumps, type JoinedGroup } from './joined_calls.js';
 import { firstCall, nameOf, placesAt, type NamedCollective, type Places } from './rank_positions.js';
+import { RULES, waitsOf, type DumpFinding } from './rules.js';
+import { pendingTransfers } from './transfers.js';
 
 export interface DumpVerdict {
+  /** Of the first finding; `quiet`: there is none. */
   readonly kind: 'hung' | 'mismatch' | 'pending' | 'quiet';
   readonly dumps: number;
-  /** Ranks that others wait for. */
-  readonly culprits: readonly Culprit[];
-  /** Where each group waits, at most MOST_PENDING: first those with a culprit, then in order of time. */
+  /** In the order of the rules: the first one is the headline. */
+  readonly findings: readonly DumpFinding[];
+  /** Where each group waits, at most MOST_PENDING: first that of the headline, then in order of time. */
   readonly pending: readonly PendingCollective[];
   /** How many groups wait. */
   readonly pendingGroups: number;
   /** Sends and receives that are pending, on all ranks. */
   readonly pendingTransfers: number;
-  readonly mismatches: readonly DumpedMismatch[];
-  /** Members of groups in `pending` that left no dump. */
+  /** Members of a group that left no dump. */
   readonly withoutDump: readonly number[];
+  /** Ranks whose file holds only the reason why there is no dump. */
+  readonly reasons: FoundDumps['reasons'];
+  /** Dumps in the same place that belong to another job, or to an older attempt. */
+  readonly leftOut: readonly LeftOut[];
+  /** Groups that their processes gave up and replaced, in order of time. */
+  readonly givenUp: readonly GivenUp[];
 }
 
 export interface PendingCollective extends NamedCollective, Places {
@@ -40,62 +39,60 @@ export interface PendingCollective extends NamedCollective, Places {
   readonly sinceNs: number;
   /** The first call, with its Python stack. */
   readonly call: DumpedCall;
+  /** An abort ended it on these ranks. */
+  readonly aborted: readonly number[];
 }
 
-export interface DumpedMismatch extends Omit<NamedCollective, 'op'> {
-  readonly ways: readonly DumpedWay[];
+export interface GivenUp extends NamedCollective {
+  readonly sinceNs: number;
 }
 
 const MOST_PENDING = 50;
 
-export function judgeDumps(dumps: readonly Dump[]): DumpVerdict {
+export function judgeDumps({ dumps, leftOut, reasons }: Omit<FoundDumps, 'problems'>): DumpVerdict {
   const groups = joinDumps(dumps);
   const pending = groups.flatMap(pendingOf).sort((a, b) => a.sinceNs - b.sinceNs);
-  const mismatches = groups.flatMap(mismatchOf);
-  const blamed = groups.flatMap((group) => blamedIn(group, dumps));
-  const waitsFor = waitsOf(groups, dumps);
-  const waitsForNobody = ({ rank }: Culprit): boolean => (waitsFor.get(rank)?.size ?? 0) === 0;
-  const roots = blamed.filter(waitsForNobody);
-  const halves =
-    roots.length > 0 ? roots : groups.flatMap((group) => halvesIn(group, dumps)).filter(waitsForNobody);
-  const named = halves.length > 0 ? halves : blamed;
-  const transfers = dumps.flatMap(({ calls }) => calls.filter((call) => call.isP2p && isPending(call)));
-  // A rank may be behind in many groups. The group where it began counts.
-  const latestFirst = named.toSorted((a, b) => b.sinceNs - a.sinceNs);
-  const culprits = [...new Map(latestFirst.map((one) => [one.rank, one])).values()];
-  const isBlamed = new Set(culprits.map(({ rank }) => rank));
-  const culpritsIn = ({ behind }: PendingCollective): number =>
-    behind.filter((rank) => isBlamed.has(rank)).length;
+  const transfers = groups.flatMap(pendingTransfers);
+  const facts = { dumps, groups, transfers, waitsFor: waitsOf(groups, transfers) };
+  const findings = RULES.reduce<readonly DumpFinding[]>(
+    (found, rule) => [...found, ...rule(facts, found)],
+    [],
+  );
+  const [first] = findings;
+  // torchcomms does not say between which ranks a send is.
+  const openTransfers = dumps
+    .flatMap(({ calls }) => calls)
+    .filter((call) => call.isP2p && call.op !== 'coalesced' && isPending(call)).length;
+  const isFirst = ({ group, ranks }: PendingCollective): number =>
+    Number(group === first?.group && ranks.join() === first.ranks.join());
   return {
-    kind:
-      mismatches.length > 0
-        ? 'mismatch'
-        : culprits.length > 0
-          ? 'hung'
-          : pending.length + transfers.length > 0
-            ? 'pending'
-            : 'quiet',
+    kind: first?.kind ?? (openTransfers > 0 ? 'pending' : 'quiet'),
     dumps: dumps.length,
-    culprits: culprits.sort((a, b) => a.rank - b.rank),
-    pending: pending.toSorted((a, b) => culpritsIn(b) - culpritsIn(a)).slice(0, MOST_PENDING),
+    findings,
+    pending: pending.toSorted((a, b) => isFirst(b) - isFirst(a)).slice(0, MOST_PENDING),
     pendingGroups: pending.length,
-    pendingTransfers: transfers.length,
-    mismatches,
-    withoutDump: [...new Set(pending.flatMap((one) => one.withoutDump))].sort((a, b) => a - b),
+    pendingTransfers: openTransfers,
+    withoutDump: [...new Set(groups.flatMap((one) => one.withoutDump))].sort((a, b) => a - b),
+    ...{ reasons, leftOut, givenUp: givenUpIn(dumps) },
   };
 }
 
+const hasPending = ({ firstPending }: JoinedGroup): boolean => firstPending.size > 0;
+
 /** The collective at which most of the group's ranks wait. */
 function pendingOf(group: JoinedGroup): PendingCollective[] {
-  const seqs = [...group.firstPending.values()];
-  if (seqs.length === 0) return [];
-  const seq = mostCommon(seqs);
-  const { waiting, finished, behind } = placesAt(group, seq);
-  const call = firstCall(group, seq, waiting);
+  if (!hasPending(group)) return [];
+  const seq = mostCommon([...group.firstPending.values()]);
+  const places = placesAt(group, seq);
+  const call = firstCall(group, seq, places.waiting);
+  const aborted = places.waiting.filter((rank) =>
+    group.collectives
+      .get(seq)!
+      .get(rank)!
+      .calls.some(({ end }) => end === 'given up'),
+  );
   const { withoutDump } = group;
-  return [
-    { ...nameOf(group, seq, call), waiting, finished, behind, withoutDump, sinceNs: call.createdNs, call },
-  ];
+  return [{ ...nameOf(group, seq, call), ...places, withoutDump, sinceNs: call.createdNs, call, aborted }];
 }
 
 /** The latest among the collectives with the most ranks. */
@@ -104,31 +101,12 @@ function mostCommon(seqs: readonly number[]): number {
   return seqs.reduce((best, seq) => ((count(seq) - count(best) || seq - best) > 0 ? seq : best));
 }
 
-/** By rank: the ranks for which it waits, in any group or between two ranks. */
-function waitsOf(groups: readonly JoinedGroup[], dumps: readonly Dump[]): Map<number, Set<number>> {
-  const waits = new Map<number, Set<number>>();
-  const add = (rank: number, others: readonly number[]): void => {
-    const known = waits.get(rank) ?? new Set<number>();
-    for (const other of others) if (other !== rank) known.add(other);
-    waits.set(rank, known);
-  };
-  for (const group of groups) {
-    for (const [rank, seq] of group.firstPending) add(rank, placesAt(group, seq).behind);
-    for (const { rank } of group.dumps)
-      add(
-        rank,
-        halvesMissing(group, rank, dumps).map(({ peer }) => peer),
-      );
-  }
-  return waits;
-}
-
-/** The first collective that ranks of the group called in different ways. */
-function mismatchOf(group: JoinedGroup): DumpedMismatch[] {
-  for (const seq of [...group.collectives.keys()].sort((a, b) => a - b)) {
-    const ways = waysOf(group.collectives.get(seq)!.values());
-    const { name, description, ranks } = group;
-    if (ways.length > 1) return [{ group: name, description, ranks, seq, ways }];
-  }
-  return [];
+/** Once per call, at the time of its first rank. */
+function givenUpIn(dumps: readonly Dump[]): GivenUp[] {
+  const calls = dumps.flatMap(({ left }) => left).sort((a, b) => a.call.createdNs - b.call.createdNs);
+  const key = ({ name, call }: LeftGroup): string => `${name} ${call.seq} ${call.op}`;
+  const first = new Map(calls.toReversed().map((one) => [key(one), one]));
+  return [...first.values()].reverse().map(({ name, description, ranks, call }) => ({
+    ...{ group: name, description, ranks, seq: call.seq, op: call.op, sinceNs: call.createdNs },
+  }));
 }

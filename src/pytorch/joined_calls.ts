@@ -3,6 +3,8 @@
  * pending or finished. It judges nothing.
  */
 
+import { maxOf } from '../base/extremes.js';
+import { isPending } from './call_ends.js';
 import type { Dump, DumpedCall, ProcessGroup } from './dump.js';
 
 /** A collective of a group, as one rank called it; several entries if they are coalesced. */
@@ -23,53 +25,84 @@ export interface JoinedGroup extends ProcessGroup {
   readonly firstPending: ReadonlyMap<number, number>;
   /** By rank: the last collective that is listed. */
   readonly lastListed: ReadonlyMap<number, number>;
+  /** By rank: up to which number a collective that is not listed has finished. */
+  readonly finishedTo: ReadonlyMap<number, number>;
+  /** By rank that lists nothing of the group: up to which number it may have called something that is no longer listed. */
+  readonly maybeCalledTo: ReadonlyMap<number, number>;
 }
 
+/** Groups that a process left behind are no part of it. */
 export function joinDumps(dumps: readonly Dump[]): JoinedGroup[] {
+  const left = new Set(
+    dumps.flatMap((dump) => dump.left.filter(({ livesOn }) => !livesOn)).map((one) => groupKey(one)),
+  );
   const groups = new Map<string, ProcessGroup>();
-  for (const { groups: some } of dumps) for (const group of some) groups.set(keyOf(group), group);
-  return [...groups.values()].map((group) => joined(group, dumps));
+  for (const { groups: some } of dumps) for (const group of some) groups.set(groupKey(group), group);
+  return [...groups].filter(([key]) => !left.has(key)).map(([, group]) => joined(group, dumps));
 }
 
-const keyOf = ({ name, ranks }: ProcessGroup): string => `${name} ${ranks.join(' ')}`;
+export const groupKey = ({ name, ranks }: ProcessGroup): string => `${name} ${ranks.join(' ')}`;
 
 function joined(group: ProcessGroup, all: readonly Dump[]): JoinedGroup {
-  const key = keyOf(group);
+  const key = groupKey(group);
   const members = new Set(group.ranks);
   const dumps = all.filter(
-    ({ rank, groups }) => members.has(rank) && groups.some((one) => keyOf(one) === key),
+    ({ rank, groups }) => members.has(rank) && groups.some((one) => groupKey(one) === key),
   );
   const collectives = new Map<number, Map<number, RankCall>>();
   const firstPending = new Map<number, number>();
   const lastListed = new Map<number, number>();
-  for (const { rank, calls } of dumps) {
-    for (const call of calls) {
-      if (call.group !== group.name || call.isP2p) continue;
+  const finishedTo = new Map<number, number>();
+  const maybeCalledTo = new Map<number, number>();
+  for (const dump of dumps) {
+    const { rank } = dump;
+    const own = dump.calls.filter((call) => call.group === group.name);
+    for (const call of own) {
+      if (call.isP2p) continue;
       const { seq } = call;
       const ranks = collectives.get(seq) ?? new Map<number, RankCall>();
       const known = ranks.get(rank);
-      const isPending = known?.isPending === true || call.state !== 'completed';
-      ranks.set(rank, { rank, calls: [...(known?.calls ?? []), call], isPending });
+      const pending = known?.isPending === true || isPending(call);
+      ranks.set(rank, { rank, calls: [...(known?.calls ?? []), call], isPending: pending });
       collectives.set(seq, ranks);
-      if (isPending) firstPending.set(rank, Math.min(seq, firstPending.get(rank) ?? Infinity));
-      lastListed.set(rank, Math.max(seq, lastListed.get(rank) ?? 0));
+      if (pending) firstPending.set(rank, Math.min(seq, firstPending.get(rank) ?? Infinity));
+      else finishedTo.set(rank, Math.max(seq, finishedTo.get(rank) ?? -1));
+      lastListed.set(rank, Math.max(seq, lastListed.get(rank) ?? -1));
     }
+    finishedTo.set(rank, Math.max(finishedTo.get(rank) ?? -1, finishedByStatus(dump, own)));
+    if (own.length === 0) maybeCalledTo.set(rank, unlistedCalls(dump));
   }
-  const left = new Set(dumps.map(({ rank }) => rank));
-  const withoutDump = group.ranks.filter((rank) => !left.has(rank));
-  return { ...group, dumps, withoutDump, collectives, firstPending, lastListed };
+  const withDump = new Set(dumps.map(({ rank }) => rank));
+  const withoutDump = group.ranks.filter((rank) => !withDump.has(rank));
+  return {
+    ...group,
+    ...{ dumps, withoutDump, collectives, firstPending, lastListed, finishedTo, maybeCalledTo },
+  };
 }
 
-/**
- * Whether the rank is known to have finished the collective. Either the dump lists it as finished, or it is no longer listed and the
- * group's status counts it.
- */
+/** Up to which number the group's status says that all is finished. */
+function finishedByStatus({ status }: Dump, own: readonly DumpedCall[]): number {
+  const [first] = own;
+  const found = first && status.get(first.groupId);
+  // Calls between two ranks have numbers of their own but count in the same status.
+  if (!found || own.some(({ isP2p }) => isP2p)) return -1;
+  const last = own.at(-1)!;
+  const countsAnyCall = found.enqueued === last.opId && last.opId !== last.seq;
+  if (!countsAnyCall) return found.completed;
+  return first.opId > found.completed ? first.seq - 1 : -1;
+}
+
+/** A status of a group without a listed call: it is not known which group that is. */
+const unlistedCalls = ({ status, calls }: Dump): number => {
+  const listed = new Set(calls.map(({ groupId }) => groupId));
+  return maxOf(
+    [...status].flatMap(([id, { enqueued }]) => (listed.has(id) ? [] : [enqueued])),
+    -1,
+  );
+};
+
+/** Whether the rank is known to have finished the collective. */
 export function hasFinished(group: JoinedGroup, rank: number, seq: number): boolean {
   const listed = group.collectives.get(seq)?.get(rank);
-  if (listed) return !listed.isPending;
-  const dump = group.dumps.find((one) => one.rank === rank);
-  const calls = dump?.calls.filter((call) => call.group === group.name) ?? [];
-  // Calls between two ranks have numbers of their own but count in the same status.
-  if (calls.length === 0 || calls.some(({ isP2p }) => isP2p)) return false;
-  return (dump!.completed.get(calls[0]!.groupId) ?? -1) >= seq;
+  return listed ? !listed.isPending : (group.finishedTo.get(rank) ?? -1) >= seq;
 }

@@ -7,6 +7,7 @@
 
 import { median } from '../base/median.js';
 import type { Hang } from '../verdict/types.js';
+import { isPending } from './call_ends.js';
 import { functionOf } from './compared_calls.js';
 import type { Dump, DumpedCall } from './dump.js';
 import { joinDumps, type JoinedGroup } from './joined_calls.js';
@@ -91,9 +92,7 @@ function fitOf(
   const apart: number[] = [];
   const callers = waiting.flatMap(({ rank, calledNs }) => {
     const calls = group.dumps.find((dump) => dump.rank === rank)?.calls ?? [];
-    const call = calls.find(
-      (one) => one.group === group.name && one.state !== 'completed' && isCallOf(one, func),
-    );
+    const call = calls.find((one) => one.group === group.name && isPending(one) && isCallOf(one, func));
     if (!call) return [];
     apart.push(Math.abs(calledNs - call.createdNs));
     return [{ rank, call }];

@@ -18,9 +18,13 @@ export interface NamedCollective {
 export interface Places {
   /** These ranks called it and have not finished. */
   readonly waiting: readonly number[];
+  /** Those of them whose GPU has begun. */
+  readonly started: readonly number[];
   readonly finished: readonly number[];
   /** These ranks have not reached it. */
   readonly behind: readonly number[];
+  /** These ranks do not list it. They may have finished it, or never called it. */
+  readonly notListed: readonly number[];
 }
 
 export const nameOf = (
@@ -32,7 +36,7 @@ export const nameOf = (
   description,
   ranks,
   seq,
-  op: functionOf(call),
+  op: call.isP2p ? call.op : functionOf(call),
 });
 
 /** The earliest call among the ranks that wait in the collective. */
@@ -42,26 +46,33 @@ export const firstCall = (group: JoinedGroup, seq: number, waiting: readonly num
     .reduce((first, one) => (one.createdNs < first.createdNs ? one : first));
 
 export function placesAt(group: JoinedGroup, seq: number): Places {
-  const waiting: number[] = [];
-  const finished: number[] = [];
-  const behind: number[] = [];
+  const places = { waiting: [], started: [], finished: [], behind: [], notListed: [] } as {
+    [place in keyof Places]: number[];
+  };
   for (const { rank } of group.dumps) {
-    if (hasFinished(group, rank, seq)) finished.push(rank);
-    else if (isBehind(group, rank, seq)) behind.push(rank);
-    else if (group.collectives.get(seq)?.has(rank)) waiting.push(rank);
+    const own = group.collectives.get(seq)?.get(rank);
+    if (hasFinished(group, rank, seq)) places.finished.push(rank);
+    else if (isBehind(group, rank, seq)) places.behind.push(rank);
+    else if (!own) places.notListed.push(rank);
+    else {
+      places.waiting.push(rank);
+      if (own.calls.some(({ state }) => state !== 'scheduled')) places.started.push(rank);
+    }
   }
-  return { waiting, finished, behind };
+  return places;
 }
 
 /** It is still in an earlier collective of the group, or never called this one. */
 export function isBehind(group: JoinedGroup, rank: number, seq: number): boolean {
   const pending = group.firstPending.get(rank);
   if (pending !== undefined) return pending < seq;
-  return (group.lastListed.get(rank) ?? 0) < seq && !mayFinishAlone(group, seq);
+  const called = group.lastListed.get(rank) ?? group.maybeCalledTo.get(rank) ?? -1;
+  return called < seq && !mayFinishAlone(group, seq);
 }
 
 /** A root may leave these functions before the others come. So a rank that does not list one may have finished it. */
 const mayFinishAlone = (group: JoinedGroup, seq: number): boolean =>
-  [...(group.collectives.get(seq)?.values() ?? [])].some(({ calls }) =>
-    calls.some((call) => ['broadcast', 'reduce', 'gather', 'scatter'].includes(functionOf(call))),
-  );
+  [...(group.collectives.get(seq)?.values() ?? [])].some(({ calls }) => calls.some(isOneSided));
+
+export const isOneSided = (call: DumpedCall): boolean =>
+  ['broadcast', 'reduce', 'gather', 'scatter'].includes(functionOf(call));

@@ -3,88 +3,146 @@
  * stack is shortened to the place in the user's code. The JSON and the page have the whole stacks.
  */
 
-import type { Culprit } from '../pytorch/blamed.js';
-import type { DumpedMismatch, DumpVerdict } from '../pytorch/dump_verdict.js';
-import type { NamedCollective } from '../pytorch/rank_positions.js';
+import { maxOf } from '../base/extremes.js';
 import type { DumpedCall, Frame } from '../pytorch/dump.js';
+import type { DumpVerdict, GivenUp, PendingCollective } from '../pytorch/dump_verdict.js';
 import type { FlightReport } from '../pytorch/flight_report.js';
+import type { NamedCollective } from '../pytorch/rank_positions.js';
+import type { DumpFinding } from '../pytorch/rules.js';
 import { frameText, stacksOf, type SharedStack } from '../pytorch/stacks.js';
-import { foldRanks } from './text.js';
-import { continued, fit, labelled, name } from './verdict_phrases.js';
+import { foldRanks, printable } from './text.js';
+import { continued, fit, labelled } from './verdict_phrases.js';
 
-const MOST_CULPRITS = 4;
+const MOST_NAMED = 4;
 const MOST_WAYS = 3;
 
-/** At most 15 lines. */
-export function dumpVerdictText(report: FlightReport): string[] {
-  const { verdict } = report;
-  const [first] = verdict.pending;
-  const [mismatch] = verdict.mismatches;
+/** Mostly 15 lines. A terminal cuts them, a pipe does not. */
+export function dumpVerdictText({ verdict }: FlightReport): string[] {
+  const { findings, pending, pendingGroups, leftOut, givenUp, withoutDump, reasons } = verdict;
+  const [first] = findings;
+  const [place] = pending;
   return [
-    titleOf(verdict),
-    ...(mismatch ? mismatchLines(mismatch) : []),
-    ...culpritLines(verdict.culprits),
-    ...(verdict.kind === 'pending' ? [labelled('called', 'all ranks with a dump; none finished')] : []),
-    ...(first
-      ? [
-          labelled('waiting', `${rankText(first.waiting)} in ${collectiveText(first)}`),
-          labelled('since', `${timeOfDay(first.sinceNs)}; dumps do not say until when`),
-          ...calledFrom(stacksOf([{ rank: first.waiting[0]!, call: first.call }])),
-        ]
-      : []),
-    ...(verdict.pendingGroups > 1
-      ? [labelled('also waiting', `${verdict.pendingGroups - 1} other process groups`)]
-      : []),
-    ...(verdict.withoutDump.length > 0 ? [labelled('no dump', rankText(verdict.withoutDump))] : []),
-    labelled('read', `${verdict.dumps} dumps of PyTorch's Flight Recorder`),
-  ].map(fit);
-}
-
-function titleOf({
-  kind,
-  pending,
-  mismatches: [mismatch],
-  culprits,
-  pendingTransfers,
-  dumps,
-}: DumpVerdict): string {
-  const [first] = pending;
-  if (kind === 'mismatch') return `MISMATCH  the ranks of ${groupText(mismatch!)} did not all call the same`;
-  if (kind === 'quiet') return `NOTHING PENDING  in the dumps of ${dumps} ranks`;
-  const what = first ?? culprits[0];
-  return `${kind.toUpperCase()}  ${what ? collectiveText(what) : `${pendingTransfers} sends and receives`}`;
-}
-
-const mismatchLines = ({ seq, ways }: DumpedMismatch): string[] => [
-  ...ways
-    .slice(0, MOST_WAYS)
-    .map(({ op, elements, dtype, ranks }) =>
-      labelled(
-        rankText(ranks),
-        `${name(op)} ${seq} (${[elements ?? '', dtype].join(' ').trim() || 'sizes not compared'})`,
-      ),
+    dumpHeadline(verdict),
+    ...(first ? detailsOf(first) : []),
+    ...findings.slice(1, MOST_NAMED).map((one) => labelled('also', sentenceOf(one))),
+    ...(place ? placeLines(place) : first ? [sinceLine(first)] : []),
+    ...(pendingGroups > 1 ? [labelled('also waiting', `${pendingGroups - 1} other process groups`)] : []),
+    ...(withoutDump.length > 0 ? [labelled('no dump', rankText(withoutDump))] : []),
+    ...reasons.map(({ rank, reason }) =>
+      labelled(`rank ${rank}`, `its file only says: ${printable(reason)}`),
     ),
-  ...(ways.length > MOST_WAYS ? [continued(`and ${ways.length - MOST_WAYS} other ways`)] : []),
-];
-
-function culpritLines(culprits: readonly Culprit[]): string[] {
-  const lines = culprits.slice(0, MOST_CULPRITS).flatMap((one) => {
-    const what = one.why === 'not called' ? 'never called' : 'did not finish';
-    return [labelled(what, `rank ${one.rank}: ${collectiveText(one)}`), ...lastCall(one.rank, one.last)];
-  });
-  const more = culprits.slice(MOST_CULPRITS).map(({ rank }) => rank);
-  return more.length === 0 ? lines : [...lines, labelled('likewise', rankText(more))];
+    ...givenUp.slice(0, 2).map((one) => labelled('given up before', givenUpText(one))),
+    ...leftOutLines(leftOut),
+    labelled('read', `${verdict.dumps} dumps of PyTorch's Flight Recorder`),
+  ];
 }
 
-const lastCall = (rank: number, last: DumpedCall | null): string[] =>
-  last === null
-    ? []
-    : [
-        labelled(
-          `rank ${rank} last`,
-          `${opText(last.op, last.isP2p ? null : last.seq)}${placeText(last.frames)}`,
-        ),
-      ];
+/** "HUNG  rank 3 never called all_reduce 41 of group 0 default_pg" */
+export function dumpHeadline({ kind, findings: [first], pendingTransfers, dumps }: DumpVerdict): string {
+  if (first) return `${kind.toUpperCase()}  ${sentenceOf(first)}`;
+  return kind === 'quiet'
+    ? `NOTHING PENDING  in the dumps of ${dumps} ranks`
+    : `PENDING  ${pendingTransfers} sends and receives`;
+}
+
+/** What is wrong, and who. */
+function sentenceOf(one: DumpFinding): string {
+  const who = rankText(one.named.map(({ rank }) => rank));
+  const where = collectiveText(one);
+  switch (one.rule) {
+    case 'called differently':
+      return one.named.length < one.ways.reduce((sum, { ranks }) => sum + ranks.length, 0)
+        ? `${who} did not call ${where} as the others did`
+        : `${who} called ${where} differently`;
+    case 'sizes differ':
+      return `${who}: the sizes of ${where} and its recv differ`;
+    case 'not finished':
+      return `${who} did not finish ${where}`;
+    case 'not started':
+      return `the GPU of ${who} did not start ${where}`;
+    case 'circle':
+      return `${who} wait for each other in a circle: ${circleText(one)} of ${groupText(one)}`;
+    case 'no dump':
+      return `${where}: ${who} left no dump: look there first`;
+    case 'pending':
+      return where;
+    default:
+      return `${who} never called ${halfOf(where)}`;
+  }
+}
+
+const circleText = ({ named }: DumpFinding): string => {
+  const calls = [...new Set(named.flatMap(({ last }) => (last ? [opText(last.op, seqOf(last))] : [])))];
+  return `${calls.slice(0, 3).join(', ')}${calls.length > 3 ? ' …' : ''}`;
+};
+
+/** The other half of a send or receive: who did not call it, did not call that one. */
+const halfOf = (where: string): string =>
+  where.replace(/^(send|recv) (\d+)(?:->|<-)(\d+)/, (_, word: string, own: string, other: string) =>
+    word === 'send' ? `recv ${other}<-${own}` : `send ${other}->${own}`,
+  );
+
+function detailsOf(one: DumpFinding): string[] {
+  const { rule, named, ways, waiting } = one;
+  if (ways.length > 0)
+    return [
+      ...ways.slice(0, MOST_WAYS).map(({ op, elements, dtype, ranks }) => {
+        const sizes = [elements ?? '', printable(dtype)].join(' ').trim();
+        const call = op.includes(' ') ? printable(op) : `${printable(op)} ${one.seq}`;
+        return labelled(rankText(ranks), `${call} (${sizes || 'sizes not compared'})`);
+      }),
+      ...(ways.length > MOST_WAYS ? [continued(`and ${ways.length - MOST_WAYS} other ways`)] : []),
+      ...named.slice(0, 2).flatMap(({ rank, last }) => lastCall(`rank ${rank}`, last)),
+    ];
+  const label = rule === 'circle' ? 'waits in' : 'last';
+  return [
+    ...named.slice(0, MOST_NAMED).flatMap(({ rank, last }) => lastCall(`rank ${rank} ${label}`, last)),
+    ...(named.length > MOST_NAMED ? [continued(`and ${named.length - MOST_NAMED} other ranks`)] : []),
+    ...(one.op.includes(' ') && rule !== 'circle'
+      ? [labelled('waiting', `${rankText(waiting)} in ${collectiveText(one)}`)]
+      : []),
+  ];
+}
+
+/** Where the ranks are that wait, and which of the others said what. */
+function placeLines(place: PendingCollective): string[] {
+  const { waiting, started, finished, behind, notListed, aborted, withoutDump, call } = place;
+  const isAll = finished.length + behind.length + notListed.length + withoutDump.length === 0;
+  const isMixed = started.length > 0 && started.length < waiting.length;
+  return [
+    labelled('waiting', `${isAll ? 'all ' : ''}${rankText(waiting)} in ${collectiveText(place)}`),
+    ...(isMixed ? [labelled('GPU started it', rankText(started))] : []),
+    ...(finished.length > 0 ? [labelled('finished', rankText(finished))] : []),
+    ...(notListed.length > 0
+      ? [labelled('not listed', `${rankText(notListed)}; may have finished, or not called`)]
+      : []),
+    ...(aborted.length > 0 ? [labelled('aborted', `on ${rankText(aborted)}, so it is over there`)] : []),
+    sinceLine(place),
+    ...calledFrom(stacksOf([{ rank: waiting[0]!, call }])),
+  ];
+}
+
+const sinceLine = ({ sinceNs }: { readonly sinceNs: number }): string =>
+  labelled('since', `${timeOf(sinceNs)}; dumps do not say until when`);
+
+const givenUpText = (one: GivenUp): string => `${collectiveText(one)}, called ${timeOf(one.sinceNs)}`;
+
+/** One line per reason, with the newest of the times. */
+function leftOutLines(leftOut: DumpVerdict['leftOut']): string[] {
+  return [...new Set(leftOut.map(({ why }) => why))].map((why) => {
+    const some = leftOut.filter((one) => one.why === why);
+    const sizes = [...new Set(some.map(({ worldSize }) => worldSize))].join(', ');
+    const last = maxOf(some.map(({ lastNs }) => lastNs));
+    const when = last > 0 ? `, last call ${timeOf(last)}` : '';
+    return labelled(
+      'left out',
+      `${rankText(some.map(({ rank }) => rank))}: of ${why} (${sizes} ranks${when})`,
+    );
+  });
+}
+
+const lastCall = (label: string, last: DumpedCall | null): string[] =>
+  last === null ? [] : [labelled(label, `${opText(last.op, seqOf(last))}${placeText(last.frames)}`)];
 
 /** The lines beside our own verdict. */
 export function flightLines({ verdict, matched }: FlightReport): string[] {
@@ -96,22 +154,11 @@ export function flightLines({ verdict, matched }: FlightReport): string[] {
       `${groupNames(group, description)}, its ${opText(op, seq)} (${agreed} of ${of} dumps)`,
     ),
     ...calledFrom(matched.stacks),
-    ...matched.strays.slice(0, 2).flatMap(({ rank, last }) => lastCall(rank, last)),
+    ...matched.strays.slice(0, 2).flatMap(({ rank, last }) => lastCall(`rank ${rank} last`, last)),
   ].map(fit);
 }
 
-function ownVerdictLine({ kind, culprits, mismatches: [mismatch], dumps }: DumpVerdict): string[] {
-  const ranks = culprits.map(({ rank }) => rank);
-  const text =
-    kind === 'mismatch'
-      ? `the ranks of ${groupText(mismatch!)} did not all call the same`
-      : kind === 'hung'
-        ? `${rankText(ranks)}: ${culprits[0]!.why} ${collectiveText(culprits[0]!)}`
-        : kind === 'pending'
-          ? 'something is pending, and all ranks called it'
-          : `nothing is pending in ${dumps} dumps`;
-  return [fit(labelled('PyTorch', text))];
-}
+const ownVerdictLine = (verdict: DumpVerdict): string[] => [fit(labelled('PyTorch', dumpHeadline(verdict)))];
 
 const MOST_STACKS = 4;
 
@@ -150,12 +197,14 @@ function userFrames(frames: readonly Frame[]): readonly Frame[] {
   return (own.length > 0 ? own : frames).slice(0, 2);
 }
 
-const shortFrame = ({ name: func, file, line }: Frame): string =>
-  `${name(func)} ${name(file.split('/').slice(-1).join('/'))}:${line}`;
+const shortFrame = ({ name, file, line }: Frame): string =>
+  `${printable(name)} ${printable(file.split('/').slice(-1).join('/'))}:${line}`;
 
-const opText = (op: string, seq: number | null): string => (seq === null ? name(op) : `${name(op)} ${seq}`);
+const opText = (op: string, seq: number | null): string =>
+  seq === null ? printable(op) : `${printable(op)} ${seq}`;
+const seqOf = ({ isP2p, seq }: DumpedCall): number | null => (isP2p ? null : seq);
 const groupNames = (group: string, description: string): string =>
-  description === '' ? name(group) : `${name(group)} ${name(description)}`;
+  printable(description === '' ? group : `${group} ${description}`);
 const groupText = ({ group, description }: Pick<NamedCollective, 'group' | 'description'>): string =>
   `group ${groupNames(group, description)}`;
 const collectiveText = ({ op, seq, ...group }: NamedCollective): string =>
@@ -163,7 +212,10 @@ const collectiveText = ({ op, seq, ...group }: NamedCollective): string =>
 const rankText = (ranks: readonly number[]): string =>
   ranks.length === 1 ? `rank ${ranks[0]}` : `${ranks.length} ranks (${foldRanks(ranks)})`;
 
-const timeOfDay = (ns: number): string => {
+/** With the date: dumps may lie there for days. */
+const timeOf = (ns: number): string => {
   const date = new Date(ns / 1e6);
-  return Number.isNaN(date.getTime()) ? 'an impossible time' : `${date.toISOString().slice(11, 19)} UTC`;
+  return Number.isNaN(date.getTime())
+    ? 'an impossible time'
+    : `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 };

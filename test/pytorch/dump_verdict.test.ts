@@ -14,7 +14,7 @@ afterAll(remove);
 let count = 0;
 
 function judged(made: MadeUpDumps): DumpVerdict {
-  return judgeDumps(readDumps(writeDumps(path.join(folder, String(count++)), made, null)).dumps);
+  return judgeDumps(readDumps(writeDumps(path.join(folder, String(count++)), made, null)));
 }
 
 const call = (group: string, seq: number, op = 'all_reduce', more: Partial<MadeUpCall> = {}): MadeUpCall => ({
@@ -23,8 +23,10 @@ const call = (group: string, seq: number, op = 'all_reduce', more: Partial<MadeU
 });
 const done = (group: string, seq: number, op?: string): MadeUpCall =>
   call(group, seq, op, { state: 'completed' });
-const culpritsOf = ({ culprits }: DumpVerdict): unknown[] =>
-  culprits.map(({ rank, why, group, seq, op }) => [rank, why, group, seq, op]);
+const culpritsOf = ({ findings }: DumpVerdict): unknown[] =>
+  findings.flatMap(({ named, rule, group, seq, op }) =>
+    named.map(({ rank }) => [rank, rule, group, seq, op]),
+  );
 
 const TP_AND_DP = { TP0: [0, 1], TP1: [2, 3], DP0: [0, 2], DP1: [1, 3] };
 
@@ -70,7 +72,7 @@ describe('the verdict on dumps', () => {
     });
     // Rank 2 did not call what 3 waits for, but waits itself for rank 1, and that for rank 0.
     expect(verdict.kind).toBe('hung');
-    expect(culpritsOf(verdict)).toEqual([[0, 'not called', 'PP', 0, 'recv 1<-0']]);
+    expect(culpritsOf(verdict)).toEqual([[0, 'half not called', 'PP', 0, 'recv 1<-0']]);
     const whole = judged({
       groups: { PP: [0, 1, 2], DP: [2, 3], EP: [0, 3] },
       calls: [[], [p2p('recv 1<-0')], [p2p('recv 2<-1')], [call('EP', 9), call('DP', 5)]],
@@ -89,7 +91,7 @@ describe('the verdict on dumps', () => {
     ]);
     const verdict = judged({ groups: { TP: [0, 1, 2] }, calls });
     expect(verdict.kind).toBe('mismatch');
-    expect(verdict.mismatches).toMatchObject([
+    expect(verdict.findings).toMatchObject([
       { group: 'TP', seq: 7, ways: [{ ranks: [0, 2] }, { ranks: [1], ...expected }] },
     ]);
   });
@@ -102,22 +104,25 @@ describe('the verdict on dumps', () => {
     expect(judged({ groups: { TP: [0, 1] }, calls: [sized(0), sized(1)] }).kind).toBe('pending');
   });
 
-  it('a rank without a dump: it is said, and nobody is blamed', () => {
+  it('a rank without a dump: it is the first place to look, and nobody is blamed', () => {
     const verdict = judged({
       groups: { TP: [0, 1, 2] },
       calls: [[call('TP', 7)], [call('TP', 7)], null],
     });
-    expect(verdict).toMatchObject({ kind: 'pending', culprits: [], withoutDump: [2] });
+    expect(verdict).toMatchObject({ kind: 'pending', withoutDump: [2] });
+    expect(culpritsOf(verdict)).toEqual([[2, 'no dump', 'TP', 7, 'all_reduce']]);
   });
 
   it('a healthy job: nothing is pending', () => {
     const calls = [[done('TP', 1)], [done('TP', 1)]];
-    expect(judged({ groups: { TP: [0, 1] }, calls })).toMatchObject({ kind: 'quiet', culprits: [] });
+    expect(judged({ groups: { TP: [0, 1] }, calls })).toMatchObject({ kind: 'quiet', findings: [] });
   });
 
   it('a root that left a broadcast early is not called missing', () => {
     const calls = [[], [call('TP', 4, 'broadcast')], [call('TP', 4, 'broadcast')]];
-    expect(judged({ groups: { TP: [0, 1, 2] }, calls })).toMatchObject({ kind: 'pending', culprits: [] });
+    const verdict = judged({ groups: { TP: [0, 1, 2] }, calls });
+    expect(verdict.kind).toBe('pending');
+    expect(culpritsOf(verdict)).toEqual([]);
   });
 
   it('in words: who, where, from which line, and since when', () => {
@@ -125,7 +130,7 @@ describe('the verdict on dumps', () => {
       { name: 'all_reduce', filename: '/py/site-packages/torch/distributed/c10d.py', line: 2500 },
       { name: 'train_step', filename: '/job/train.py', line: 88 },
     ];
-    const { dumps } = readDumps(
+    const found = readDumps(
       writeDumps(path.join(folder, 'words'), {
         groups: { DP: [0, 1, 2, 3] },
         calls: [
@@ -136,12 +141,11 @@ describe('the verdict on dumps', () => {
         ],
       }),
     );
-    expect(dumpVerdictText(flightReport({ dumps }, null))).toEqual([
-      'HUNG  all_reduce 41 of group DP DP_GROUP',
-      '  never called:   rank 2: all_reduce 41 of group DP DP_GROUP',
+    expect(dumpVerdictText(flightReport(found, null))).toEqual([
+      'HUNG  rank 2 never called all_reduce 41 of group DP DP_GROUP',
       '  rank 2 last:    all_reduce 40, from train_step train.py:88',
       '  waiting:        3 ranks (0-1,3) in all_reduce 41 of group DP DP_GROUP',
-      '  since:          03:00:00 UTC; dumps do not say until when',
+      '  since:          2026-11-22 03:00:00 UTC; dumps do not say until when',
       '  called from:    rank 0: train_step train.py:88',
       "  read:           4 dumps of PyTorch's Flight Recorder",
     ]);

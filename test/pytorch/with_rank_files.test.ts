@@ -90,7 +90,10 @@ describe('dumps beside rank files', () => {
 
   it('have a verdict of their own where there are no rank files', async () => {
     const { code, out } = await runHere(root, 'inspect', '--flight-recorder', dumps);
-    expect([code, out.split('\n')[0]]).toEqual([0, 'PENDING  all_reduce 3 of group world world_GROUP']);
+    expect([code, out.split('\n')[0]]).toEqual([
+      0,
+      'PENDING  all_reduce 3 of group world world_GROUP: rank 3 left no dump: look there first',
+    ]);
     const json = await runHere(root, 'inspect', '--flight-recorder', dumps, '--json');
     expect(JSON.parse(json.out)).toMatchObject({
       flightRecorder: { verdict: { kind: 'pending', withoutDump: [3] }, matched: null },

@@ -16,6 +16,16 @@ export interface MadeUpCall {
   readonly dtype?: string;
   readonly at?: number;
   readonly isP2p?: boolean;
+  /** "nccl" if it is left out. */
+  readonly backend?: string;
+  /** If it is left out: whether the call is completed. */
+  readonly retired?: boolean;
+  /** ns after `at`. */
+  readonly startedAfter?: number;
+  readonly endedAfter?: number;
+  readonly p2pSeq?: number;
+  /** The group's number in the process; if it is left out, its place in `groups`. */
+  readonly groupId?: number;
   readonly frames?: readonly { readonly name: string; readonly filename: string; readonly line: number }[];
 }
 
@@ -26,12 +36,17 @@ export interface MadeUpDumps {
   readonly calls: readonly (readonly MadeUpCall[] | null)[];
   /** By rank and group: the last collective completed. */
   readonly completed?: readonly Readonly<Record<string, number>>[];
+  /** The number of the first call that is listed; 0: nothing was overwritten. */
+  readonly firstRecord?: number;
 }
 
 /** 2026-11-22 03:00:00 UTC, in ns. */
 export const STARTED = 1_795_316_400_000_000_000;
 
-export function dumpOf({ groups, calls, completed }: MadeUpDumps, rank: number): object {
+export function dumpOf(
+  { groups, calls, completed, firstRecord = 70_000 }: MadeUpDumps,
+  rank: number,
+): object {
   const own = Object.entries(groups).filter(([, ranks]) => ranks.includes(rank));
   const idOf = (group: string): number => own.findIndex(([name]) => name === group);
   return {
@@ -56,24 +71,24 @@ export function dumpOf({ groups, calls, completed }: MadeUpDumps, rank: number):
     entries: (calls[rank] ?? []).map(
       ({ group, seq, op, state = 'scheduled', sizes = [[1024]], dtype = 'Float', at = 0, ...more }, i) => ({
         ...(more.frames ? { frames: more.frames } : {}),
-        record_id: 70_000 + i,
-        pg_id: idOf(group),
+        record_id: firstRecord + i,
+        pg_id: more.groupId ?? idOf(group),
         process_group: [group, `${group}_GROUP`],
         thread_name: 'python3',
         thread_id: '23456244340032',
         collective_seq_id: seq,
-        p2p_seq_id: more.isP2p ? i + 1 : 0,
+        p2p_seq_id: more.p2pSeq ?? (more.isP2p ? i + 1 : 0),
         op_id: seq,
-        profiling_name: `nccl:${op}`,
+        profiling_name: `${more.backend ?? 'nccl'}:${op}`,
         time_created_ns: STARTED + at,
         input_sizes: sizes,
         input_dtypes: sizes.map(() => dtype),
         output_sizes: sizes,
         output_dtypes: sizes.map(() => dtype),
         state,
-        time_discovered_started_ns: null,
-        time_discovered_completed_ns: null,
-        retired: state === 'completed',
+        time_discovered_started_ns: more.startedAfter === undefined ? null : STARTED + at + more.startedAfter,
+        time_discovered_completed_ns: more.endedAfter === undefined ? null : STARTED + at + more.endedAfter,
+        retired: more.retired ?? state === 'completed',
         timeout_ms: 600_000,
         is_p2p: more.isP2p ?? false,
       }),

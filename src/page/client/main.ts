@@ -72,10 +72,12 @@ function pythonCalls(): HTMLElement | null {
     matched?.stacks.map(({ ranks, frames }) =>
       stack(`${ranks.length > 1 ? 'Ranks' : 'Rank'} ${ranks.join(', ')} in ${matched.op}`, frames),
     ) ?? [];
-  const named = verdict.culprits.map(({ rank, why, op, seq, group, description, last }) =>
-    stack(
-      `Rank ${rank} ${why === 'not called' ? 'never called' : 'did not finish'} ${op} ${seq} of group ${`${group} ${description}`.trim()}. Its last call${last ? `, ${last.op},` : ''} came from`,
-      last?.frames ?? [],
+  const named = verdict.findings.flatMap(({ rule, named: ranks, op, seq, group, description }) =>
+    ranks.map(({ rank, last }) =>
+      stack(
+        `Rank ${rank}: ${op}${op.includes(' ') ? '' : ` ${seq}`} of group ${`${group} ${description}`.trim()}: ${rule}. Its last call${last ? `, ${last.op},` : ''} came from`,
+        last?.frames ?? [],
+      ),
     ),
   );
   return section(

@@ -1,0 +1,75 @@
+/**
+ * Sends and receives, and which belong together: the n-th send from one rank to another and the n-th receive there. Dumps that lost their
+ * oldest calls count from the last collective before, if all of them list one. What is left over is matched if it is pending on both sides;
+ * the two sizes prove nothing there.
+ */
+
+import { maxOf } from '../base/extremes.js';
+import { isPending } from './call_ends.js';
+import { elementsIn } from './compared_calls.js';
+import type { Dump, DumpedCall } from './dump.js';
+import type { JoinedGroup } from './joined_calls.js';
+
+export interface Transfer {
+  readonly group: JoinedGroup;
+  readonly rank: number;
+  readonly isSend: boolean;
+  readonly peer: number;
+  readonly call: DumpedCall;
+  /** null: its rank lists none, or left no dump. */
+  readonly other: DumpedCall | null;
+  /** The two are known to belong together. */
+  readonly isSure: boolean;
+}
+
+type Half = Pick<Transfer, 'rank' | 'isSend' | 'peer' | 'call'>;
+
+/** Those that are pending. */
+export function pendingTransfers(group: JoinedGroup): Transfer[] {
+  const isWhole = group.dumps.every(({ calls }) => (calls[0]?.record ?? 0) === 0);
+  const from = isWhole ? 0 : maxOf(group.dumps.map((dump) => firstCollective(group, dump))) + 1;
+  const halves = group.dumps.flatMap((dump) => halvesOf(group, dump));
+  const counted = halves.filter(({ call }) => call.seq >= from);
+  const matched = matchedBy(counted, ({ call }) => (isWhole ? '' : String(call.seq)));
+  const open = halves.filter((half) => isPending(half.call) && !matched.has(half));
+  const guessed = matchedBy(open, () => '');
+  return halves.flatMap((half) => {
+    if (!isPending(half.call)) return [];
+    const other = (matched.get(half) ?? guessed.get(half))?.call ?? null;
+    return [{ ...half, group, other, isSure: matched.has(half) }];
+  });
+}
+
+/** Infinity: it lists no collective. */
+const firstCollective = ({ name }: JoinedGroup, { calls }: Dump): number =>
+  calls.find(({ group, isP2p }) => group === name && !isP2p)?.seq ?? Infinity;
+
+/** "send 0->3" and "recv 3<-0": the numbers are ranks in the group, its own first. */
+const halvesOf = ({ name, ranks }: JoinedGroup, { rank, calls }: Dump): Half[] =>
+  calls.flatMap((call) => {
+    const [, word, other] = /^(send|recv) \d+(?:->|<-)(\d+)$/.exec(call.op) ?? [];
+    const peer = ranks[Number(other)];
+    return call.group !== name || peer === undefined ? [] : [{ rank, isSend: word === 'send', peer, call }];
+  });
+
+/** The n-th of one side and the n-th of the other, per pair of ranks and section. */
+function matchedBy(halves: readonly Half[], sectionOf: (half: Half) => string): Map<Half, Half> {
+  const sides = new Map<string, Half[]>();
+  const key = (half: Half, isSend: boolean): string =>
+    [isSend, ...(half.isSend ? [half.rank, half.peer] : [half.peer, half.rank]), sectionOf(half)].join(' ');
+  for (const half of halves) {
+    const side = sides.get(key(half, half.isSend)) ?? [];
+    sides.set(key(half, half.isSend), [...side, half]);
+  }
+  const found = new Map<Half, Half>();
+  for (const side of sides.values())
+    for (const [i, half] of side.entries()) {
+      const other = sides.get(key(half, !half.isSend))?.[i];
+      if (other) found.set(half, other);
+    }
+  return found;
+}
+
+/** Elements of the tensor that is sent, or of the one that receives. */
+export const sizeOf = ({ inputs, outputs }: DumpedCall, isSend: boolean): number =>
+  elementsIn(isSend || outputs.length === 0 ? inputs : outputs);
