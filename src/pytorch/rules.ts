@@ -9,7 +9,7 @@ import { isPending } from './call_ends.js';
 import { waysOf, type DumpedWay } from './compared_calls.js';
 import type { Dump, DumpedCall } from './dump.js';
 import { hasFinished, type JoinedGroup } from './joined_calls.js';
-import { firstCall, isBehind, nameOf, placesAt, type NamedCollective } from './rank_positions.js';
+import { firstCall, isBehind, isOneSided, nameOf, placesAt, type NamedCollective } from './rank_positions.js';
 import { sizeOf, type Transfer } from './transfers.js';
 
 export interface DumpFinding extends NamedCollective {
@@ -39,7 +39,7 @@ export interface DumpFacts {
   readonly groups: readonly JoinedGroup[];
   /** Those that are pending. */
   readonly transfers: readonly Transfer[];
-  /** By rank: the ranks with a dump for which it waits, in any group or between two ranks. */
+  /** By rank: the ranks for which it waits, in any group or between two ranks. If nobody else is missing: those without a dump. */
   readonly waitsFor: ReadonlyMap<number, ReadonlySet<number>>;
 }
 
@@ -208,15 +208,15 @@ function differing(group: JoinedGroup, isOpen: boolean): DumpFinding[] {
   return [];
 }
 
-/** All ranks called it, others finished it, and this rank did not: its GPU or its links stopped. */
+/** All ranks called it, most finished it, and these did not: their GPUs or links stopped. */
 const stuckAlone = ({ groups, dumps }: DumpFacts): DumpFinding[] =>
   groups.flatMap((group) =>
     [...group.firstPending].flatMap(([rank, seq]) => {
-      const others = group.ranks.filter((one) => one !== rank);
-      const called = (one: number): boolean =>
-        group.collectives.get(seq)?.has(one) === true || hasFinished(group, one, seq);
-      if (!others.every(called) || !others.some((one) => hasFinished(group, one, seq))) return [];
+      const { waiting: stuck, finished, behind, notListed } = placesAt(group, seq);
       const since = group.collectives.get(seq)!.get(rank)!.calls[0]!;
+      // Nobody finishes what a rank did not call, so a rank without a dump called it, too.
+      const isCalled = group.withoutDump.length === 0 || !isOneSided(since);
+      if (!isCalled || behind.length + notListed.length > 0 || stuck.length > finished.length) return [];
       const waiting = [...group.firstPending].filter(([, own]) => own > seq).map(([one]) => one);
       const named = [newest(dumps, rank)];
       return [finding('not finished', 'hung', nameOf(group, seq, since), { named, waiting, since })];
@@ -283,9 +283,11 @@ export function waitsOf(
     waits.set(rank, known);
   };
   for (const group of groups)
-    for (const [rank, seq] of group.firstPending) add(rank, placesAt(group, seq).behind);
-  for (const { group, rank, peer, other } of transfers)
-    if (other === null && group.dumps.some((dump) => dump.rank === peer)) add(rank, [peer]);
+    for (const [rank, seq] of group.firstPending) {
+      const { behind, finished } = placesAt(group, seq);
+      add(rank, behind.length + finished.length > 0 ? behind : group.withoutDump);
+    }
+  for (const { rank, peer, other } of transfers) if (other === null) add(rank, [peer]);
   return waits;
 }
 

@@ -13,6 +13,8 @@ export interface MadeUpCall {
   readonly op: string;
   readonly state?: 'scheduled' | 'started' | 'completed';
   readonly sizes?: readonly (readonly number[])[];
+  /** As `sizes` if it is left out. */
+  readonly outputs?: readonly (readonly number[])[];
   readonly dtype?: string;
   readonly at?: number;
   readonly isP2p?: boolean;
@@ -83,8 +85,8 @@ export function dumpOf(
         time_created_ns: STARTED + at,
         input_sizes: sizes,
         input_dtypes: sizes.map(() => dtype),
-        output_sizes: sizes,
-        output_dtypes: sizes.map(() => dtype),
+        output_sizes: more.outputs ?? sizes,
+        output_dtypes: (more.outputs ?? sizes).map(() => dtype),
         state,
         time_discovered_started_ns: more.startedAfter === undefined ? null : STARTED + at + more.startedAfter,
         time_discovered_completed_ns: more.endedAfter === undefined ? null : STARTED + at + more.endedAfter,
