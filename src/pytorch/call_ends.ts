@@ -92,9 +92,11 @@ function leftGroups(
         const own = calls.filter((one) => one.group === name);
         const shared = ranks.filter((rank) => group.ranks.includes(rank)).length;
         if (!own[0] || own[0].record <= call.record || shared * 2 <= group.ranks.length) return false;
+        // Some recorders leave an aborted call as it was. Then a group that lost ranks shows that it went on without them.
+        const isShrunk = shared === ranks.length && shared < group.ranks.length;
         const isSame =
           description === group.description && !['', 'undefined', call.backend].includes(description);
-        return isSame || (call.end === 'given up' && own.some(({ end }) => end === 'finished'));
+        return isSame || ((call.end === 'given up' || isShrunk) && own.some(({ end }) => end === 'finished'));
       });
     return isReplaced ? [{ ...group, call, livesOn: false }] : [];
   });

@@ -45,7 +45,18 @@ export const firstCall = (group: JoinedGroup, seq: number, waiting: readonly num
     .map((rank) => group.collectives.get(seq)!.get(rank)!.calls[0]!)
     .reduce((first, one) => (one.createdNs < first.createdNs ? one : first));
 
+const known = new WeakMap<JoinedGroup, Map<number, Places>>();
+
+/** Worked out once: many ranks wait at one place. */
 export function placesAt(group: JoinedGroup, seq: number): Places {
+  const ofGroup = known.get(group) ?? new Map<number, Places>();
+  known.set(group, ofGroup);
+  const places = ofGroup.get(seq) ?? newPlaces(group, seq);
+  ofGroup.set(seq, places);
+  return places;
+}
+
+function newPlaces(group: JoinedGroup, seq: number): Places {
   const places = { waiting: [], started: [], finished: [], behind: [], notListed: [] } as {
     [place in keyof Places]: number[];
   };

@@ -52,10 +52,10 @@ const sizesDiffer: Rule = ({ transfers }) =>
   transfers.flatMap(({ group, rank, peer, isSend, call, other, isSure }) => {
     if (!isSend || !isSure || other === null) return [];
     const ways = [
-      { op: call.op, elements: sizeOf(call, true), dtype: call.dtypes[0] ?? '', ranks: [rank] },
-      { op: other.op, elements: sizeOf(other, false), dtype: other.dtypes[0] ?? '', ranks: [peer] },
+      { op: call.op, ...sizeOf(call, true), ranks: [rank] },
+      { op: other.op, ...sizeOf(other, false), ranks: [peer] },
     ];
-    if (ways[0]!.elements === ways[1]!.elements) return [];
+    if (ways[0]!.bytes === ways[1]!.bytes) return [];
     const named = [
       { rank, last: call },
       { rank: peer, last: other },
@@ -81,7 +81,7 @@ const notStarted: Rule = ({ dumps, groups, waitsFor }) =>
       const isIdle = (rank: number): boolean => {
         const calls = dumps.find((one) => one.rank === rank)!.calls;
         // A recorder without timing never says "started".
-        const tells = calls.some(({ startedNs }) => startedNs > 0);
+        const tells = calls.every(({ state, startedNs }) => state !== 'completed' || startedNs > 0);
         const first = calls.find(isPending);
         return tells && first?.group === group.name && first.seq === seq && !waitsFor.get(rank)?.size;
       };

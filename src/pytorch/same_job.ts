@@ -18,7 +18,7 @@ import { isOneSided } from './rank_positions.js';
 export interface LeftOut {
   readonly rank: number;
   readonly path: string;
-  readonly why: 'another job' | 'an older attempt' | 'an older dump';
+  readonly why: 'of another job' | 'of an older attempt' | 'a second dump';
   /** Ranks in its largest group. */
   readonly worldSize: number;
   /** Its newest call, ns since the Unix epoch; 0: it lists none. */
@@ -48,12 +48,14 @@ class Job {
   /** By collective: when the last rank called it, and when the first one saw it finished. */
   private readonly times = new Map<string, { lastCall: number; firstEnd: number }>();
   private readonly groups = new Set<string>();
+  private readonly worlds = new Map<number, World>();
   private firstNs = Infinity;
 
   /** Why the dump is no part of the job; null: it is, from now on. */
   add(dump: Dump): LeftOut['why'] | null {
     const { rank, groups, calls } = dump;
-    if (this.contradicts(dump)) return 'another job';
+    const world = worldOf(dump);
+    if (this.contradicts(dump, world)) return 'of another job';
     const own = calls.filter((call) => call.createdNs > 0 && !call.isP2p && !isOneSided(call));
     const keys = new Map(groups.map((group) => [group.name, groupKey(group)]));
     const keyOf = ({ group, seq }: DumpedCall): string => `${keys.get(group)} ${seq}`;
@@ -64,9 +66,10 @@ class Job {
       if (!known) return false;
       return call.createdNs > known.firstEnd + CLOCKS_NS || known.lastCall > endOf(call) + CLOCKS_NS;
     });
-    if (isElsewhen || isLongBefore) return 'an older attempt';
-    if (this.dumps.has(rank)) return 'an older dump';
+    if (isElsewhen || isLongBefore) return 'of an older attempt';
+    if (this.dumps.has(rank)) return 'a second dump';
     this.dumps.set(rank, dump);
+    if (world) this.worlds.set(rank, world);
     for (const group of groups) this.groups.add(groupKey(group));
     for (const call of own) {
       const { lastCall, firstEnd } = this.times.get(keyOf(call)) ?? { lastCall: 0, firstEnd: Infinity };
@@ -79,20 +82,24 @@ class Job {
     return null;
   }
 
-  private contradicts(dump: Dump): boolean {
-    const world = worldOf(dump);
-    const members = (world?.ranks ?? []).flatMap((rank) => this.dumps.get(rank) ?? []);
-    const isKnown = dump.groups.some((group) => this.groups.has(groupKey(group)));
-    return members.some((one) => {
-      const other = worldOf(one);
-      if (!world || !other) return false;
-      return !isKnown || (world.name === other.name && groupKey(world) !== groupKey(other));
+  private contradicts({ groups }: Dump, world: World | null): boolean {
+    const isKnown = groups.some((group) => this.groups.has(groupKey(group)));
+    return (world?.ranks ?? []).some((rank) => {
+      const other = this.worlds.get(rank);
+      return other && (!isKnown || (world!.name === other.name && world!.key !== other.key));
     });
   }
 }
 
-const worldOf = ({ groups }: Dump): ProcessGroup | undefined =>
-  groups.toSorted((a, b) => b.ranks.length - a.ranks.length)[0];
+interface World extends ProcessGroup {
+  readonly key: string;
+}
+
+/** Its largest group. */
+function worldOf({ groups }: Dump): World | null {
+  const [largest] = groups.toSorted((a, b) => b.ranks.length - a.ranks.length);
+  return largest ? { ...largest, key: groupKey(largest) } : null;
+}
 
 const lastOf = ({ calls }: Dump): number =>
   calls.reduce((last, { createdNs }) => Math.max(last, createdNs), 0);

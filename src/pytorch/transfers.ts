@@ -70,6 +70,18 @@ function matchedBy(halves: readonly Half[], sectionOf: (half: Half) => string): 
   return found;
 }
 
-/** Elements of the tensor that is sent, or of the one that receives. */
-export const sizeOf = ({ inputs, outputs }: DumpedCall, isSend: boolean): number =>
-  elementsIn(isSend || outputs.length === 0 ? inputs : outputs);
+/** Of the tensor that is sent, or of the one that receives. The bytes must agree, the types need not. */
+export function sizeOf(
+  { inputs, outputs, dtypes: [dtype = ''] }: DumpedCall,
+  isSend: boolean,
+): { elements: number; dtype: string; bytes: number } {
+  const elements = elementsIn(isSend || outputs.length === 0 ? inputs : outputs);
+  return { elements, dtype, bytes: elements * (WIDTHS.get(dtype) ?? 1) };
+}
+
+/** Bytes of an element. PyTorch's other types have one. */
+const WIDTHS: ReadonlyMap<string, number> = new Map([
+  ...(['Short', 'Half', 'BFloat16'] as const).map((name) => [name, 2] as const),
+  ...(['Int', 'Float'] as const).map((name) => [name, 4] as const),
+  ...(['Long', 'Double', 'ComplexFloat'] as const).map((name) => [name, 8] as const),
+]);

@@ -11,6 +11,7 @@ import path from 'node:path';
 import { codeOf, reason } from '../base/reason.js';
 import { RankFileError } from '../base/errors.js';
 import { about, sentenceText, type Sentence } from '../base/sentence.js';
+import { isDumpName } from './magic.js';
 import { SAVED_RINGS } from './saved_rings.js';
 import { answered } from './stalls.js';
 
@@ -118,6 +119,13 @@ function noRankFiles(
       what: 'no rank files (rank*.bin) that can be read, here or one level below',
       why: strange.flatMap((one, i) => (i === 0 ? one : ['; ', ...one])),
       advice: 'name the files themselves, where they are',
+    });
+  if (names.some(isDumpName))
+    return new RankFileError({
+      path: directory,
+      what: 'no rank files (rank*.bin) here or one level below',
+      why: "these are dumps of PyTorch's Flight Recorder",
+      advice: 'name the folder with --flight-recorder',
     });
   const packed = names.find((name) => /^rank.*\.bin\.(gz|zst|xz|bz2)$/s.test(name));
   return new RankFileError({

@@ -14,6 +14,12 @@ interface Guess {
 
 const UNPACK = 'decompress it and name the decompressed file';
 const NAME_RANK_FILES = 'name the files that the recorder wrote (rank*.bin)';
+const A_DUMP = "a dump of PyTorch's Flight Recorder";
+const NAME_ITS_FOLDER = 'name the folder of the dumps with --flight-recorder';
+
+/** "nccl_trace_rank_7", "_dump_12.json" */
+export const isDumpName = (path: string): boolean =>
+  /(?:rank|trace|dump)_?\d{1,7}(?:\.(?:json|pkl|pickle))?$/.test(path);
 
 /**
  * `start`: the first bytes, fewer if the file is shorter. The first part of the magic passes, too, because then the file is cut, not wrong.
@@ -21,16 +27,12 @@ const NAME_RANK_FILES = 'name the files that the recorder wrote (rank*.bin)';
 export function checkMagic(path: string, start: Uint8Array): void {
   const expected = MAGIC.slice(0, start.length);
   if (expected.every((byte, i) => byte === start[i])) return;
-  throw new RankFileError({
-    path,
-    ...guess(start),
-    offset: 0,
-    expected: hex(expected),
-    found: hex([...start.subarray(0, MAGIC.length)]),
-  });
+  const found = guess(path, start);
+  const bytes = { offset: 0, expected: hex(expected), found: hex([...start.subarray(0, MAGIC.length)]) };
+  throw new RankFileError({ path, ...found, ...(found.why === A_DUMP ? {} : bytes) });
 }
 
-function guess(start: Uint8Array): Guess {
+function guess(path: string, start: Uint8Array): Guess {
   const text = Buffer.from(start).toString('latin1');
   if (start.every((byte) => byte === 0))
     return {
@@ -54,7 +56,12 @@ function guess(start: Uint8Array): Guess {
       advice:
         'inspect, report, clocks and the tables take a .study; the other files are for "nccl-trace study" and "join"',
     };
-  if (/^\s*[[{]/.test(text)) return { what: 'is JSON, not a rank file', advice: NAME_RANK_FILES };
+  if (start[0] === 0x80 && start[1]! >= 2 && start[1]! <= 5)
+    return { what: 'is a Python pickle, not a rank file', why: A_DUMP, advice: NAME_ITS_FOLDER };
+  if (/^\s*[[{]/.test(text))
+    return isDumpName(path)
+      ? { what: 'is JSON, not a rank file', why: A_DUMP, advice: NAME_ITS_FOLDER }
+      : { what: 'is JSON, not a rank file', advice: NAME_RANK_FILES };
   return { what: 'not a rank file', advice: NAME_RANK_FILES };
 }
 

@@ -24,7 +24,8 @@ export function dumpVerdictText({ verdict }: FlightReport): string[] {
   return [
     dumpHeadline(verdict),
     ...(first ? detailsOf(first) : []),
-    ...findings.slice(1, MOST_NAMED).map((one) => labelled('also', sentenceOf(one))),
+    ...findings.slice(1, MOST_NAMED).flatMap((one) => [labelled('also', sentenceOf(one)), ...lastCalls(one)]),
+    ...(findings.length > MOST_NAMED ? [continued(`and ${findings.length - MOST_NAMED} more`)] : []),
     ...(place ? placeLines(place) : first ? [sinceLine(first)] : []),
     ...(pendingGroups > 1 ? [labelled('also waiting', `${pendingGroups - 1} other process groups`)] : []),
     ...(withoutDump.length > 0 ? [labelled('no dump', rankText(withoutDump))] : []),
@@ -38,11 +39,19 @@ export function dumpVerdictText({ verdict }: FlightReport): string[] {
 }
 
 /** "HUNG  rank 3 never called all_reduce 41 of group 0 default_pg" */
-export function dumpHeadline({ kind, findings: [first], pendingTransfers, dumps }: DumpVerdict): string {
-  if (first) return `${kind.toUpperCase()}  ${sentenceOf(first)}`;
+export function dumpHeadline({ kind, findings, pendingTransfers, dumps }: DumpVerdict): string {
+  const [first] = findings;
+  if (first) return `${kind.toUpperCase()}  ${together(first, findings)}`;
   return kind === 'quiet'
     ? `NOTHING PENDING  in the dumps of ${dumps} ranks`
     : `PENDING  ${pendingTransfers} sends and receives`;
+}
+
+/** Several ranks may have stopped in the same way, each in groups of its own. */
+function together(first: DumpFinding, findings: readonly DumpFinding[]): string {
+  const alike = findings.filter(({ rule }) => rule === first.rule);
+  const named = alike.flatMap((one) => one.named).toSorted((a, b) => a.rank - b.rank);
+  return `${sentenceOf({ ...first, named })}${alike.length > 1 ? ', or a call like it' : ''}`;
 }
 
 /** What is wrong, and who. */
@@ -94,15 +103,19 @@ function detailsOf(one: DumpFinding): string[] {
       ...(ways.length > MOST_WAYS ? [continued(`and ${ways.length - MOST_WAYS} other ways`)] : []),
       ...named.slice(0, 2).flatMap(({ rank, last }) => lastCall(`rank ${rank}`, last)),
     ];
-  const label = rule === 'circle' ? 'waits in' : 'last';
   return [
-    ...named.slice(0, MOST_NAMED).flatMap(({ rank, last }) => lastCall(`rank ${rank} ${label}`, last)),
+    ...lastCalls(one),
     ...(named.length > MOST_NAMED ? [continued(`and ${named.length - MOST_NAMED} other ranks`)] : []),
     ...(one.op.includes(' ') && rule !== 'circle'
       ? [labelled('waiting', `${rankText(waiting)} in ${collectiveText(one)}`)]
       : []),
   ];
 }
+
+const lastCalls = ({ named, rule }: DumpFinding): string[] =>
+  named
+    .slice(0, MOST_NAMED)
+    .flatMap(({ rank, last }) => lastCall(`rank ${rank} ${rule === 'circle' ? 'waits in' : 'last'}`, last));
 
 /** Where the ranks are that wait, and which of the others said what. */
 function placeLines(place: PendingCollective): string[] {
@@ -134,10 +147,7 @@ function leftOutLines(leftOut: DumpVerdict['leftOut']): string[] {
     const sizes = [...new Set(some.map(({ worldSize }) => worldSize))].join(', ');
     const last = maxOf(some.map(({ lastNs }) => lastNs));
     const when = last > 0 ? `, last call ${timeOf(last)}` : '';
-    return labelled(
-      'left out',
-      `${rankText(some.map(({ rank }) => rank))}: of ${why} (${sizes} ranks${when})`,
-    );
+    return labelled('left out', `${rankText(some.map(({ rank }) => rank))}: ${why} (${sizes} ranks${when})`);
   });
 }
 

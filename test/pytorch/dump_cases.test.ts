@@ -212,11 +212,11 @@ describe('sends and receives', () => {
   });
 
   it('sizes that differ', async () => {
-    const sized = (rank: number, op: string, size: number): MadeUpCall[] => [
+    const sized = (op: string, size: number): MadeUpCall[] => [
       done('0', 4),
       call('0', 4, op, { isP2p: true, sizes: [[size, 2]] }),
     ];
-    const made = world([sized(0, 'send 0->1', 512), sized(1, 'recv 1<-0', 256), [done('0', 4)]]);
+    const made = world([sized('send 0->1', 512), sized('recv 1<-0', 256), [done('0', 4)]]);
     expect((await madeUp(made)).slice(0, 3)).toEqual([
       'MISMATCH  2 ranks (0-1): the sizes of send 0->1 of group 0 0_GROUP and its recv differ',
       '  rank 0:         send 0->1 (1024 Float)',
@@ -266,6 +266,14 @@ describe('who is the cause', () => {
     );
   });
 
+  it('two ranks that stopped at once, in groups of their own, are both in the first line', async () => {
+    const groups = { TP0: [0, 1], TP1: [2, 3] };
+    const lines = await madeUp({ groups, calls: [[call('TP0', 3)], [], [], [call('TP1', 3)]] });
+    expect(lines[0]).toBe(
+      'HUNG  2 ranks (1-2) never called all_reduce 3 of group TP0 TP0_GROUP, or a call like it',
+    );
+  });
+
   it('a GPU that did not start what all called', async () => {
     const ranks = range(0, 4).map((rank) => [
       done('0', 6),
@@ -275,7 +283,7 @@ describe('who is the cause', () => {
     expect(lines[0]).toBe('HUNG  the GPU of rank 2 did not start all_reduce 7 of group 0 0_GROUP');
     expect(lines).toContain('  GPU started it: 3 ranks (0-1,3)');
     // Without timing, "scheduled" says nothing.
-    const untimed = ranks.map((calls) => [done('0', 6, undefined, { startedAfter: undefined }), calls[1]!]);
+    const untimed = ranks.map((calls) => [call('0', 6, 'all_reduce', { state: 'completed' }), calls[1]!]);
     expect((await madeUp(world(untimed)))[0]).toBe('PENDING  all_reduce 7 of group 0 0_GROUP');
   });
 

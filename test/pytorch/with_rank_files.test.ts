@@ -100,6 +100,15 @@ describe('dumps beside rank files', () => {
     });
   });
 
+  it('given as a path: the error names the option', async () => {
+    for (const given of [dumps, path.join(dumps, 'nccl_trace_rank_0')]) {
+      const { code, err } = await runHere(root, 'inspect', given);
+      expect(code).toBe(3);
+      expect(err).toMatch(/perhaps .*dumps? of PyTorch's Flight Recorder; name .* with --flight-recorder$/m);
+      expect(err).not.toContain('expected 8e');
+    }
+  });
+
   it('are asked for by name where there are none', async () => {
     expect(await runHere(root, 'inspect')).toMatchObject({ code: 2 });
     const { code, err } = await runHere(root, 'inspect', '--flight-recorder', hang);

@@ -38,6 +38,11 @@ describe('errors of a file', () => {
     ['gzip', Buffer.from([0x1f, 0x8b, 8, 0]), 'is a gzip file, not a rank file'],
     ['zstd', Buffer.from([0x28, 0xb5, 0x2f, 0xfd]), 'is a zstd file'],
     ['zip', Buffer.from('PK\x03\x04'), 'is a zip file'],
+    [
+      'a pickle',
+      Buffer.from([0x80, 0x02, 0x7d, 0x71]),
+      "r.bin: is a Python pickle, not a rank file, perhaps a dump of PyTorch's Flight Recorder; name the folder of the dumps with --flight-recorder",
+    ],
     ['JSON', Buffer.from(' {"traceEvents": []}'), 'is JSON'],
     ['CR LF rewritten', Buffer.from([0x8e, 0x4e, 0x54, 0x52, 0x0a, 0x1a, 0x0a, 4]), 'copied in text mode'],
     ['LF rewritten', Buffer.from([0x8e, 0x4e, 0x54, 0x52, 0x0d, 0x0d, 0x0a, 0x1a]), 'copied in text mode'],
