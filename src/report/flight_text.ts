@@ -47,11 +47,13 @@ export function dumpHeadline({ kind, findings, pendingTransfers, dumps }: DumpVe
     : `PENDING  ${pendingTransfers} sends and receives`;
 }
 
-/** Several ranks may have stopped in the same way, each in groups of its own. */
+/** Several ranks may be missing in the same way, each in groups of its own. */
 function together(first: DumpFinding, findings: readonly DumpFinding[]): string {
-  const alike = findings.filter(({ rule }) => rule === first.rule);
-  const named = alike.flatMap((one) => one.named).toSorted((a, b) => a.rank - b.rank);
-  return `${sentenceOf({ ...first, named })}${alike.length > 1 ? ', or a call like it' : ''}`;
+  const alike = findings.filter(({ rule, kind }) => rule === first.rule && kind !== 'mismatch');
+  const byRank = new Map([first, ...alike].flatMap((one) => one.named).map((one) => [one.rank, one]));
+  const named = [...byRank.values()].sort((a, b) => a.rank - b.rank);
+  const isMore = first.kind === 'hung' && alike.length > 1;
+  return `${sentenceOf({ ...first, named })}${isMore ? ', or a call like it' : ''}`;
 }
 
 /** What is wrong, and who. */

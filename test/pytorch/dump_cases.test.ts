@@ -297,6 +297,11 @@ describe('who is the cause', () => {
     expect(chain[0]).toBe(
       'PENDING  all_reduce 2 of group DP DP_GROUP: rank 2 left no dump: look there first',
     );
+    const both = await madeUp({
+      groups: { A: [0, 2], B: [1, 2] },
+      calls: [[call('A', 1)], [call('B', 1)], null],
+    });
+    expect(both[0]).toBe('PENDING  all_reduce 1 of group A A_GROUP: rank 2 left no dump: look there first');
     const certain = await madeUp(world([[call('0', 4)], [], null]));
     expect(certain[0]).toBe('HUNG  rank 1 never called all_reduce 4 of group 0 0_GROUP');
     expect(certain).toContain('  no dump:        rank 2');
