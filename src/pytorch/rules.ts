@@ -6,7 +6,7 @@
 
 import { minOf } from '../base/extremes.js';
 import { isPending } from './call_ends.js';
-import { waysOf, type DumpedWay } from './compared_calls.js';
+import { functionOf, waysOf, type DumpedWay } from './compared_calls.js';
 import type { Dump, DumpedCall } from './dump.js';
 import { hasFinished, type JoinedGroup } from './joined_calls.js';
 import { firstCall, isBehind, isOneSided, nameOf, placesAt, type NamedCollective } from './rank_positions.js';
@@ -79,7 +79,7 @@ const notStarted: Rule = ({ dumps, groups, waitsFor }) =>
       if (finished.length + behind.length + notListed.length > 0 || late.length > started.length) return [];
       const call = late.length > 0 ? firstCall(group, seq, waiting) : null;
       const isIdle = (rank: number): boolean => {
-        const calls = dumps.find((one) => one.rank === rank)!.calls;
+        const { calls } = dumps.find((one) => one.rank === rank)!;
         // A recorder without timing never says "started".
         const tells = calls.every(({ state, startedNs }) => state !== 'completed' || startedNs > 0);
         const first = calls.find(isPending);
@@ -98,30 +98,48 @@ const halfNotCalled: Rule = (facts, stronger) =>
   stronger.length > 0 ? [] : roots(facts, halvesMissing(facts));
 
 /**
- * A circle with one place where fewest ranks are missing: those left out a call and went on to where all others wait for the rest. If
- * several places are alike, all ranks of the circle are named.
+ * A rank that left out a call waits where the others come after it. So other ranks show which call comes first. If none does, the place
+ * where fewest ranks are missing counts. If several places are alike, all ranks of the circle are named.
  */
 const circle: Rule = (facts, stronger) => {
   if (stronger.length > 0) return [];
-  const inCircle = (rank: number): boolean => reachable(facts.waitsFor, rank).has(rank);
-  const all = [...stuckAlone(facts), ...missed(facts), ...halvesMissing(facts)].flatMap((one) => {
-    const named = one.named.filter(({ rank }) => inCircle(rank));
-    return named.length > 0 ? [{ ...one, named }] : [];
-  });
-  const fewest = minOf(all.map(({ named }) => named.length));
-  const [first, ...others] = all
-    .filter(({ named }) => named.length === fewest)
+  const all = [...stuckAlone(facts), ...missed(facts), ...halvesMissing(facts)]
+    .map((one) => ({
+      ...one,
+      named: one.named.filter(({ rank }) => reachable(facts.waitsFor, rank).has(rank)),
+    }))
+    .filter(({ named }) => named.length > 0)
     .sort((a, b) => a.sinceNs - b.sinceNs);
-  const ranks = [...new Set([first, ...others].flatMap((one) => one?.named.map(({ rank }) => rank) ?? []))];
-  if (first === undefined || ranks.length === fewest) return first ? [first] : [];
-  const named = ranks
+  const skipped = all.filter((one) => one.named.every(({ rank }) => comesFirst(one, rank, facts)));
+  const fewest = minOf(all.map(({ named }) => named.length));
+  const likely = skipped.length > 0 ? skipped : all.filter(({ named }) => named.length === fewest);
+  const ranks = new Set(likely.flatMap(({ named }) => named.map(({ rank }) => rank)));
+  const [first] = likely;
+  if (!first || skipped.length > 0 || ranks.size === first.named.length) return likely.slice(0, 1);
+  const named = [...ranks]
     .sort((a, b) => a - b)
-    .map((rank) => ({
-      rank,
-      last: facts.dumps.find((one) => one.rank === rank)?.calls.find(isPending) ?? null,
-    }));
+    .map((rank) => ({ rank, last: firstOpen(facts, rank) ?? null }));
   return [{ ...first, rule: 'circle', named, waiting: [] }];
 };
+
+const firstOpen = ({ dumps }: DumpFacts, rank: number): DumpedCall | undefined =>
+  dumps.find((one) => one.rank === rank)?.calls.find(isPending);
+
+/** On another rank it came before the call in which this rank waits, in the same group or in one of its kind. */
+function comesFirst({ seq, op, description }: DumpFinding, rank: number, facts: DumpFacts): boolean {
+  const open = firstOpen(facts, rank);
+  if (!open || open.isP2p) return false;
+  const next = { ...open, op: functionOf(open) };
+  const find = (calls: readonly DumpedCall[], wanted: Pick<DumpedCall, 'seq' | 'op' | 'description'>) =>
+    calls.find(
+      (call) =>
+        call.seq === wanted.seq && call.description === wanted.description && functionOf(call) === wanted.op,
+    )?.record ?? Infinity;
+  return facts.dumps.some(({ rank: other, calls }) => {
+    const [missing, then] = [find(calls, { seq, op, description }), find(calls, next)];
+    return other !== rank && missing < then && then < Infinity;
+  });
+}
 
 /** Nobody with a dump is missing, but there are ranks without a dump. */
 const noDump: Rule = (facts, stronger) =>

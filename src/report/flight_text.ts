@@ -21,11 +21,12 @@ export function dumpVerdictText({ verdict }: FlightReport): string[] {
   const { findings, pending, pendingGroups, leftOut, givenUp, withoutDump, reasons } = verdict;
   const [first] = findings;
   const [place] = pending;
+  const also = findings.slice(1).filter(({ kind }) => kind !== 'pending');
   return [
     dumpHeadline(verdict),
     ...(first ? detailsOf(first) : []),
-    ...findings.slice(1, MOST_NAMED).flatMap((one) => [labelled('also', sentenceOf(one)), ...lastCalls(one)]),
-    ...(findings.length > MOST_NAMED ? [continued(`and ${findings.length - MOST_NAMED} more`)] : []),
+    ...also.slice(0, 3).flatMap((one) => [labelled('also', sentenceOf(one)), ...lastCalls(one).slice(0, 1)]),
+    ...(also.length > 3 ? [continued(`and ${also.length - 3} more`)] : []),
     ...(place ? placeLines(place) : first ? [sinceLine(first)] : []),
     ...(pendingGroups > 1 ? [labelled('also waiting', `${pendingGroups - 1} other process groups`)] : []),
     ...(withoutDump.length > 0 ? [labelled('no dump', rankText(withoutDump))] : []),

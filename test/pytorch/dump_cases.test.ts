@@ -258,6 +258,15 @@ describe('who is the cause', () => {
     );
   });
 
+  it('as many left it out as did not: the other groups show which call comes first', async () => {
+    const groups = { 0: range(0, 4), EP0: [0, 1], EP1: [2, 3] };
+    const descriptions = { EP0: 'EP', EP1: 'EP' };
+    const both = [done('EP1', 8, 'all_to_all'), call('0', 3)];
+    const calls = [[call('EP0', 8, 'all_to_all')], [call('0', 3)], both, both];
+    const lines = await madeUp({ groups, descriptions, calls });
+    expect(lines[0]).toBe('HUNG  rank 1 never called all_to_all 8 of group EP0 EP');
+  });
+
   it('two ranks that call two groups in opposite order wait for each other', async () => {
     const groups = { A: [0, 1], B: [0, 1] };
     const lines = await madeUp({ groups, calls: [[call('A', 5)], [call('B', 9, 'barrier')]] });

@@ -32,8 +32,10 @@ export interface MadeUpCall {
 }
 
 export interface MadeUpDumps {
-  /** Ranks by the name of the group. Its description is the name with "_GROUP". */
+  /** Ranks by the name of the group. */
   readonly groups: Readonly<Record<string, readonly number[]>>;
+  /** By the name of the group; the name with "_GROUP" if it is left out. */
+  readonly descriptions?: Readonly<Record<string, string>>;
   /** By rank. null: no dump. */
   readonly calls: readonly (readonly MadeUpCall[] | null)[];
   /** By rank and group: the last collective completed. */
@@ -46,16 +48,17 @@ export interface MadeUpDumps {
 export const STARTED = 1_795_316_400_000_000_000;
 
 export function dumpOf(
-  { groups, calls, completed, firstRecord = 70_000 }: MadeUpDumps,
+  { groups, descriptions, calls, completed, firstRecord = 70_000 }: MadeUpDumps,
   rank: number,
 ): object {
+  const descriptionOf = (group: string): string => descriptions?.[group] ?? `${group}_GROUP`;
   const own = Object.entries(groups).filter(([, ranks]) => ranks.includes(rank));
   const idOf = (group: string): number => own.findIndex(([name]) => name === group);
   return {
     version: '2.9',
     nccl_version: '2.27.3',
     pg_config: Object.fromEntries(
-      own.map(([name, ranks]) => [name, { name, desc: `${name}_GROUP`, ranks: `[${ranks.join(', ')}]` }]),
+      own.map(([name, ranks]) => [name, { name, desc: descriptionOf(name), ranks: `[${ranks.join(', ')}]` }]),
     ),
     pg_status: Object.fromEntries(
       own.map(([name]) => {
@@ -75,7 +78,7 @@ export function dumpOf(
         ...(more.frames ? { frames: more.frames } : {}),
         record_id: firstRecord + i,
         pg_id: more.groupId ?? idOf(group),
-        process_group: [group, `${group}_GROUP`],
+        process_group: [group, descriptionOf(group)],
         thread_name: 'python3',
         thread_id: '23456244340032',
         collective_seq_id: seq,
