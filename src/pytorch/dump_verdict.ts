@@ -7,7 +7,7 @@ import { isPending } from './call_ends.js';
 import type { Dump, DumpedCall, LeftGroup } from './dump.js';
 import type { FoundDumps, LeftOut } from './dump_files.js';
 import { joinDumps, type JoinedGroup } from './joined_calls.js';
-import { firstCall, nameOf, placesAt, type NamedCollective, type Places } from './rank_positions.js';
+import { nameOf, placesIn, type NamedCollective, type Place } from './rank_positions.js';
 import { RULES, waitsOf, type DumpFinding } from './rules.js';
 import { pendingTransfers } from './transfers.js';
 
@@ -33,14 +33,12 @@ export interface DumpVerdict {
   readonly givenUp: readonly GivenUp[];
 }
 
-export interface PendingCollective extends NamedCollective, Places {
+export interface PendingCollective extends NamedCollective, Omit<Place, 'group' | 'first'> {
   readonly withoutDump: readonly number[];
   /** Time of the collective's first call, ns since the Unix epoch. */
   readonly sinceNs: number;
   /** The first call, with its Python stack. */
   readonly call: DumpedCall;
-  /** An abort ended it on these ranks. */
-  readonly aborted: readonly number[];
 }
 
 export interface GivenUp extends NamedCollective {
@@ -51,9 +49,10 @@ const MOST_PENDING = 50;
 
 export function judgeDumps({ dumps, leftOut, reasons }: Omit<FoundDumps, 'problems'>): DumpVerdict {
   const groups = joinDumps(dumps);
-  const pending = groups.flatMap(pendingOf).sort((a, b) => a.sinceNs - b.sinceNs);
+  const places = groups.flatMap(placesIn);
+  const pending = groups.flatMap((group) => pendingOf(group, places)).sort((a, b) => a.sinceNs - b.sinceNs);
   const transfers = groups.flatMap(pendingTransfers);
-  const facts = { dumps, groups, transfers, waitsFor: waitsOf(groups, transfers) };
+  const facts = { dumps, groups, places, transfers, waitsFor: waitsOf(places, transfers) };
   const findings = RULES.reduce<readonly DumpFinding[]>(
     (found, rule) => [...found, ...rule(facts, found)],
     [],
@@ -77,28 +76,15 @@ export function judgeDumps({ dumps, leftOut, reasons }: Omit<FoundDumps, 'proble
   };
 }
 
-const hasPending = ({ firstPending }: JoinedGroup): boolean => firstPending.size > 0;
-
-/** The collective at which most of the group's ranks wait. */
-function pendingOf(group: JoinedGroup): PendingCollective[] {
-  if (!hasPending(group)) return [];
-  const seq = mostCommon([...group.firstPending.values()]);
-  const places = placesAt(group, seq);
-  const call = firstCall(group, seq, places.waiting);
-  const aborted = places.waiting.filter((rank) =>
-    group.collectives
-      .get(seq)!
-      .get(rank)!
-      .calls.some(({ end }) => end === 'given up'),
-  );
+/** The place where most of the group's ranks wait, the latest of those. */
+function pendingOf(group: JoinedGroup, places: readonly Place[]): PendingCollective[] {
+  const [most] = places
+    .filter((place) => place.group === group)
+    .sort((a, b) => b.waiting.length - a.waiting.length || b.seq - a.seq);
+  if (!most) return [];
+  const { first: call, ...place } = most;
   const { withoutDump } = group;
-  return [{ ...nameOf(group, seq, call), ...places, withoutDump, sinceNs: call.createdNs, call, aborted }];
-}
-
-/** The latest among the collectives with the most ranks. */
-function mostCommon(seqs: readonly number[]): number {
-  const count = (seq: number): number => seqs.filter((one) => one === seq).length;
-  return seqs.reduce((best, seq) => ((count(seq) - count(best) || seq - best) > 0 ? seq : best));
+  return [{ ...place, ...nameOf(group, place.seq, call), withoutDump, sinceNs: call.createdNs, call }];
 }
 
 /** Once per call, at the time of its first rank. */

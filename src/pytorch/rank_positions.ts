@@ -14,12 +14,18 @@ export interface NamedCollective {
   readonly op: string;
 }
 
-/** Ranks with a dump. */
-export interface Places {
+/** A collective in which ranks wait, and where the ranks with a dump are. */
+export interface Place {
+  readonly group: JoinedGroup;
+  readonly seq: number;
+  /** The earliest call among the ranks that wait. */
+  readonly first: DumpedCall;
   /** These ranks called it and have not finished. */
   readonly waiting: readonly number[];
   /** Those of them whose GPU has begun. */
   readonly started: readonly number[];
+  /** Those of them on which an abort ended it. */
+  readonly aborted: readonly number[];
   readonly finished: readonly number[];
   /** These ranks have not reached it. */
   readonly behind: readonly number[];
@@ -39,42 +45,32 @@ export const nameOf = (
   op: call.isP2p ? call.op : functionOf(call),
 });
 
-/** The earliest call among the ranks that wait in the collective. */
-export const firstCall = (group: JoinedGroup, seq: number, waiting: readonly number[]): DumpedCall =>
-  waiting
-    .map((rank) => group.collectives.get(seq)!.get(rank)!.calls[0]!)
-    .reduce((first, one) => (one.createdNs < first.createdNs ? one : first));
+export const earliest = (calls: readonly DumpedCall[]): DumpedCall =>
+  calls.reduce((first, one) => (one.createdNs < first.createdNs ? one : first));
 
-const known = new WeakMap<JoinedGroup, Map<number, Places>>();
+/** Where a group waits, in order of number. */
+export const placesIn = (group: JoinedGroup): Place[] =>
+  [...new Set(group.firstPending.values())].sort((a, b) => a - b).map((seq) => placeAt(group, seq));
 
-/** Worked out once: many ranks wait at one place. */
-export function placesAt(group: JoinedGroup, seq: number): Places {
-  const ofGroup = known.get(group) ?? new Map<number, Places>();
-  known.set(group, ofGroup);
-  const places = ofGroup.get(seq) ?? newPlaces(group, seq);
-  ofGroup.set(seq, places);
-  return places;
-}
-
-function newPlaces(group: JoinedGroup, seq: number): Places {
-  const places = { waiting: [], started: [], finished: [], behind: [], notListed: [] } as {
-    [place in keyof Places]: number[];
+function placeAt(group: JoinedGroup, seq: number): Place {
+  const calls = group.collectives.get(seq)!;
+  const ranks = group.dumps.map(({ rank }) => rank);
+  const finished = ranks.filter((rank) => hasFinished(group, rank, seq));
+  const behind = ranks.filter((rank) => !finished.includes(rank) && isBehind(group, rank, seq));
+  const waiting = ranks.filter((rank) => group.firstPending.get(rank) === seq);
+  const gone = new Set([...finished, ...behind, ...waiting]);
+  const callsOf = (rank: number): readonly DumpedCall[] => calls.get(rank)!.calls;
+  return {
+    ...{ group, seq, waiting, finished, behind },
+    first: earliest(waiting.map((rank) => callsOf(rank)[0]!)),
+    started: waiting.filter((rank) => callsOf(rank).some(({ state }) => state !== 'scheduled')),
+    aborted: waiting.filter((rank) => callsOf(rank).some(({ end }) => end === 'given up')),
+    notListed: ranks.filter((rank) => !gone.has(rank)),
   };
-  for (const { rank } of group.dumps) {
-    const own = group.collectives.get(seq)?.get(rank);
-    if (hasFinished(group, rank, seq)) places.finished.push(rank);
-    else if (isBehind(group, rank, seq)) places.behind.push(rank);
-    else if (!own) places.notListed.push(rank);
-    else {
-      places.waiting.push(rank);
-      if (own.calls.some(({ state }) => state !== 'scheduled')) places.started.push(rank);
-    }
-  }
-  return places;
 }
 
 /** It is still in an earlier collective of the group, or never called this one. */
-export function isBehind(group: JoinedGroup, rank: number, seq: number): boolean {
+function isBehind(group: JoinedGroup, rank: number, seq: number): boolean {
   const pending = group.firstPending.get(rank);
   if (pending !== undefined) return pending < seq;
   const called = group.lastListed.get(rank) ?? group.maybeCalledTo.get(rank) ?? -1;

@@ -8,8 +8,8 @@ import { minOf } from '../base/extremes.js';
 import { isPending } from './call_ends.js';
 import { functionOf, waysOf, type DumpedWay } from './compared_calls.js';
 import type { Dump, DumpedCall } from './dump.js';
-import { hasFinished, type JoinedGroup } from './joined_calls.js';
-import { firstCall, isBehind, isOneSided, nameOf, placesAt, type NamedCollective } from './rank_positions.js';
+import type { JoinedGroup } from './joined_calls.js';
+import { earliest, isOneSided, nameOf, type NamedCollective, type Place } from './rank_positions.js';
 import { sizeOf, type Transfer } from './transfers.js';
 
 export interface DumpFinding extends NamedCollective {
@@ -37,6 +37,8 @@ export interface DumpFinding extends NamedCollective {
 export interface DumpFacts {
   readonly dumps: readonly Dump[];
   readonly groups: readonly JoinedGroup[];
+  /** Where ranks wait. */
+  readonly places: readonly Place[];
   /** Those that are pending. */
   readonly transfers: readonly Transfer[];
   /** By rank: the ranks for which it waits, in any group or between two ranks. If nobody else is missing: those without a dump. */
@@ -46,63 +48,63 @@ export interface DumpFacts {
 /** `stronger`: what the rules before it found. */
 type Rule = (facts: DumpFacts, stronger: readonly DumpFinding[]) => readonly DumpFinding[];
 
+const ifNothingElse =
+  (rule: Rule): Rule =>
+  (facts, stronger) =>
+    stronger.length > 0 ? [] : rule(facts, stronger);
+
 const calledDifferently: Rule = ({ groups }) => groups.flatMap((group) => differing(group, true));
+
+/** Calls that differ but ended do not stop a job. */
+const endedDifferently: Rule = ({ groups }) => groups.flatMap((group) => differing(group, false));
 
 const sizesDiffer: Rule = ({ transfers }) =>
   transfers.flatMap(({ group, rank, peer, isSend, call, other, isSure }) => {
     if (!isSend || !isSure || other === null) return [];
+    const [sent, received] = [sizeOf(call, true), sizeOf(other, false)];
+    if (sent.bytes === received.bytes) return [];
     const ways = [
-      { op: call.op, ...sizeOf(call, true), ranks: [rank] },
-      { op: other.op, ...sizeOf(other, false), ranks: [peer] },
+      { op: call.op, ...sent, ranks: [rank] },
+      { op: other.op, ...received, ranks: [peer] },
     ];
-    if (ways[0]!.bytes === ways[1]!.bytes) return [];
     const named = [
       { rank, last: call },
       { rank: peer, last: other },
     ];
-    return [finding('sizes differ', 'mismatch', nameOf(group, call.seq, call), { named, ways, since: call })];
+    return [{ ...finding('sizes differ', group, call, named), kind: 'mismatch', ways }];
   });
 
 const notFinished: Rule = (facts) => roots(facts, stuckAlone(facts));
 
 const notCalled: Rule = (facts, stronger) => {
-  const named = new Set(stronger.flatMap((one) => one.named.map(({ rank }) => rank)));
-  return roots(facts, missed(facts), named);
+  const known = new Set(stronger.flatMap((one) => one.named.map(({ rank }) => rank)));
+  return roots(facts, missed(facts), known);
 };
 
 /** All called it, no rank finished it, and only the GPUs of some have begun: the others' GPUs or hosts are busy elsewhere. */
-const notStarted: Rule = ({ dumps, groups, waitsFor }) =>
-  groups.flatMap((group) =>
-    [...new Set(group.firstPending.values())].flatMap((seq) => {
-      const { waiting, started, finished, behind, notListed } = placesAt(group, seq);
-      const late = waiting.filter((rank) => !started.includes(rank));
-      if (finished.length + behind.length + notListed.length > 0 || late.length > started.length) return [];
-      const call = late.length > 0 ? firstCall(group, seq, waiting) : null;
-      const isIdle = (rank: number): boolean => {
-        const { calls } = dumps.find((one) => one.rank === rank)!;
-        // A recorder without timing never says "started".
-        const tells = calls.every(({ state, startedNs }) => state !== 'completed' || startedNs > 0);
-        const first = calls.find(isPending);
-        return tells && first?.group === group.name && first.seq === seq && !waitsFor.get(rank)?.size;
-      };
-      if (call === null || !late.every(isIdle)) return [];
-      const named = late.map((rank) => newest(dumps, rank));
-      return [
-        finding('not started', 'hung', nameOf(group, seq, call), { named, waiting: started, since: call }),
-      ];
-    }),
-  );
+const notStarted: Rule = (facts) =>
+  facts.places.flatMap(({ group, seq, first, waiting, started, finished, behind, notListed }) => {
+    const late = waiting.filter((rank) => !started.includes(rank));
+    if (finished.length + behind.length + notListed.length > 0 || late.length > started.length) return [];
+    const isIdle = (rank: number): boolean => {
+      const { calls } = facts.dumps.find((one) => one.rank === rank)!;
+      // A recorder without timing never says "started".
+      const tells = calls.every(({ state, startedNs }) => state !== 'completed' || startedNs > 0);
+      const open = calls.find(isPending);
+      return tells && open?.group === group.name && open.seq === seq && !facts.waitsFor.get(rank)?.size;
+    };
+    if (late.length === 0 || !late.every(isIdle)) return [];
+    return [{ ...finding('not started', group, first, newest(facts, late)), waiting: started }];
+  });
 
 /** Weaker than a collective, because a send may end before its receive does. */
-const halfNotCalled: Rule = (facts, stronger) =>
-  stronger.length > 0 ? [] : roots(facts, halvesMissing(facts));
+const halfNotCalled: Rule = (facts) => roots(facts, halvesMissing(facts));
 
 /**
  * A rank that left out a call waits where the others come after it. So other ranks show which call comes first. If none does, the place
  * where fewest ranks are missing counts. If several places are alike, all ranks of the circle are named.
  */
-const circle: Rule = (facts, stronger) => {
-  if (stronger.length > 0) return [];
+const circle: Rule = (facts) => {
   const all = [...stuckAlone(facts), ...missed(facts), ...halvesMissing(facts)]
     .map((one) => ({
       ...one,
@@ -142,20 +144,13 @@ function comesFirst({ seq, op, description }: DumpFinding, rank: number, facts: 
 }
 
 /** Nobody with a dump is missing, but there are ranks without a dump. */
-const noDump: Rule = (facts, stronger) =>
-  stronger.length > 0
-    ? []
-    : whereTheyWait(facts).flatMap((one) => {
-        const named = one.without.map((rank) => ({ rank, last: null }));
-        return named.length > 0 ? [{ ...one.finding, rule: 'no dump' as const, named }] : [];
-      });
+const noDump: Rule = (facts) =>
+  whereTheyWait(facts).flatMap(({ pending, without }) => {
+    const named = without.map((rank) => ({ rank, last: null }));
+    return named.length > 0 ? [{ ...pending, rule: 'no dump' as const, named }] : [];
+  });
 
-const stillPending: Rule = (facts, stronger) =>
-  stronger.length > 0 ? [] : whereTheyWait(facts).map((one) => one.finding);
-
-/** Calls that differ but ended do not stop a job. They are said if nothing else is. */
-const endedDifferently: Rule = ({ groups }, stronger) =>
-  stronger.length > 0 ? [] : groups.flatMap((group) => differing(group, false));
+const stillPending: Rule = (facts) => whereTheyWait(facts).map(({ pending }) => pending);
 
 export const RULES: readonly Rule[] = [
   calledDifferently,
@@ -163,31 +158,23 @@ export const RULES: readonly Rule[] = [
   notFinished,
   notCalled,
   notStarted,
-  halfNotCalled,
-  circle,
-  noDump,
-  stillPending,
-  endedDifferently,
+  ...[halfNotCalled, circle, noDump, stillPending, endedDifferently].map(ifNothingElse),
 ];
 
-interface Details {
-  readonly named?: DumpFinding['named'];
-  readonly waiting?: readonly number[];
-  readonly ways?: readonly DumpedWay[];
-  readonly since: DumpedCall;
-}
-
+/** A finding whose ranks others wait for. */
 const finding = (
   rule: DumpFinding['rule'],
-  kind: DumpFinding['kind'],
-  where: NamedCollective,
-  { named = [], waiting = [], ways = [], since }: Details,
-): DumpFinding => ({ ...where, rule, kind, named, waiting, ways, sinceNs: since.createdNs });
-
-const newest = (dumps: readonly Dump[], rank: number): DumpFinding['named'][number] => ({
-  rank,
-  last: dumps.find((one) => one.rank === rank)?.calls.at(-1) ?? null,
+  group: JoinedGroup,
+  call: DumpedCall,
+  named: DumpFinding['named'],
+  waiting: readonly number[] = [],
+): DumpFinding => ({
+  ...nameOf(group, call.seq, call),
+  ...{ rule, kind: 'hung', named, waiting, ways: [], sinceNs: call.createdNs },
 });
+
+const newest = ({ dumps }: DumpFacts, ranks: readonly number[]): DumpFinding['named'] =>
+  ranks.map((rank) => ({ rank, last: dumps.find((one) => one.rank === rank)?.calls.at(-1) ?? null }));
 
 /** Without the ranks that wait themselves. A rank may be behind in many groups. The one where it began counts. */
 function roots(
@@ -207,104 +194,83 @@ function roots(
 
 /** The first collective that ranks of the group called in different ways, of those that are pending or of those that ended. */
 function differing(group: JoinedGroup, isOpen: boolean): DumpFinding[] {
-  for (const seq of [...group.collectives.keys()].sort((a, b) => a - b)) {
-    const calls = [...group.collectives.get(seq)!.values()];
+  for (const [, ranks] of [...group.collectives].sort(([a], [b]) => a - b)) {
+    const calls = [...ranks.values()];
     if (calls.some((one) => one.isPending) !== isOpen) continue;
     const ways = waysOf(calls);
-    const [most, second, ...rest] = ways;
+    const [most, second] = ways;
     if (!second) continue;
     const isMinority = most!.ranks.length > second.ranks.length;
-    const odd = (isMinority ? [second, ...rest] : ways).flatMap(({ ranks }) => ranks);
-    const named = odd.map((rank) => ({ rank, last: group.collectives.get(seq)!.get(rank)!.calls[0]! }));
-    const since = firstCall(
-      group,
-      seq,
-      calls.map(({ rank }) => rank),
-    );
-    return [finding('called differently', 'mismatch', nameOf(group, seq, since), { named, ways, since })];
+    const odd = (isMinority ? ways.slice(1) : ways).flatMap((way) => way.ranks);
+    const named = odd.map((rank) => ({ rank, last: ranks.get(rank)!.calls[0]! }));
+    const first = earliest(calls.map((one) => one.calls[0]!));
+    return [{ ...finding('called differently', group, first, named), kind: 'mismatch', ways }];
   }
   return [];
 }
 
 /** All ranks called it, most finished it, and these did not: their GPUs or links stopped. */
-const stuckAlone = ({ groups, dumps }: DumpFacts): DumpFinding[] =>
-  groups.flatMap((group) =>
-    [...group.firstPending].flatMap(([rank, seq]) => {
-      const { waiting: stuck, finished, behind, notListed } = placesAt(group, seq);
-      const since = group.collectives.get(seq)!.get(rank)!.calls[0]!;
-      // Nobody finishes what a rank did not call, so a rank without a dump called it, too.
-      const isCalled = group.withoutDump.length === 0 || !isOneSided(since);
-      if (!isCalled || behind.length + notListed.length > 0 || stuck.length > finished.length) return [];
-      const waiting = [...group.firstPending].filter(([, own]) => own > seq).map(([one]) => one);
-      const named = [newest(dumps, rank)];
-      return [finding('not finished', 'hung', nameOf(group, seq, since), { named, waiting, since })];
-    }),
-  );
+const stuckAlone = (facts: DumpFacts): DumpFinding[] =>
+  facts.places.flatMap(({ group, seq, first, waiting: stuck, finished, behind, notListed }) => {
+    // Nobody finishes what a rank did not call, so a rank without a dump called it, too.
+    const isCalled = group.withoutDump.length === 0 || !isOneSided(first);
+    if (!isCalled || behind.length + notListed.length > 0 || stuck.length > finished.length) return [];
+    const waiting = [...group.firstPending].filter(([, own]) => own > seq).map(([one]) => one);
+    return [finding('not finished', group, first, newest(facts, stuck), waiting)];
+  });
 
 /** Per group and collective in which others wait: the ranks for which it is the first that they did not call. */
-const missed = ({ groups, dumps }: DumpFacts): DumpFinding[] =>
-  groups.flatMap((group) => {
-    const behind = group.dumps.map(({ rank }) => rank).filter((rank) => !group.firstPending.has(rank));
-    return [...new Set(group.firstPending.values())]
-      .sort((a, b) => a - b)
-      .flatMap((seq) => {
-        const own = behind.filter((rank) => !hasFinished(group, rank, seq) && isBehind(group, rank, seq));
-        for (const rank of own) behind.splice(behind.indexOf(rank), 1);
-        if (own.length === 0) return [];
-        const { waiting } = placesAt(group, seq);
-        const since = firstCall(group, seq, waiting);
-        const named = own.map((rank) => newest(dumps, rank));
-        return [finding('not called', 'hung', nameOf(group, seq, since), { named, waiting, since })];
-      });
+const missed = (facts: DumpFacts): DumpFinding[] =>
+  facts.places.flatMap(({ group, seq, first, behind, waiting }) => {
+    const before = facts.places.filter((one) => one.group === group && one.seq < seq);
+    const own = behind.filter(
+      (rank) => !group.firstPending.has(rank) && !before.some((one) => one.behind.includes(rank)),
+    );
+    return own.length > 0 ? [finding('not called', group, first, newest(facts, own), waiting)] : [];
   });
 
 /** Peers with a dump that list no other half of what a rank sends or receives. */
-const halvesMissing = ({ transfers, dumps }: DumpFacts): DumpFinding[] =>
-  transfers.flatMap(({ group, rank, peer, call, other }) =>
+const halvesMissing = (facts: DumpFacts): DumpFinding[] =>
+  facts.transfers.flatMap(({ group, rank, peer, call, other }) =>
     other === null && group.dumps.some((one) => one.rank === peer)
-      ? [
-          finding('half not called', 'hung', nameOf(group, call.seq, call), {
-            ...{ named: [newest(dumps, peer)], waiting: [rank], since: call },
-          }),
-        ]
+      ? [finding('half not called', group, call, newest(facts, [peer]), [rank])]
       : [],
   );
 
-function whereTheyWait({
-  groups,
-  transfers,
-}: DumpFacts): { finding: DumpFinding; without: readonly number[] }[] {
-  const collectives = groups.flatMap((group) =>
-    [...new Set(group.firstPending.values())].flatMap((seq) => {
-      const { waiting, behind } = placesAt(group, seq);
-      if (behind.length > 0) return [];
-      const since = firstCall(group, seq, waiting);
-      const found = finding('pending', 'pending', nameOf(group, seq, since), { waiting, since });
-      return [{ finding: found, without: group.withoutDump }];
-    }),
-  );
-  const halves = transfers.map(({ group, rank, peer, call }) => ({
-    finding: finding('pending', 'pending', nameOf(group, call.seq, call), { waiting: [rank], since: call }),
-    without: group.withoutDump.filter((one) => one === peer),
-  }));
-  return [...collectives, ...halves].sort((a, b) => a.finding.sinceNs - b.finding.sinceNs);
+/** In order of time. `without`: ranks without a dump that may be missing there. */
+function whereTheyWait({ places, transfers }: DumpFacts): {
+  pending: DumpFinding;
+  without: readonly number[];
+}[] {
+  const pending = (group: JoinedGroup, call: DumpedCall, waiting: readonly number[]): DumpFinding => ({
+    ...finding('pending', group, call, [], waiting),
+    kind: 'pending',
+  });
+  const found = [
+    ...places
+      .filter(({ behind }) => behind.length === 0)
+      .map(({ group, first, waiting }) => ({
+        pending: pending(group, first, waiting),
+        without: group.withoutDump,
+      })),
+    ...transfers.map(({ group, rank, peer, call }) => ({
+      pending: pending(group, call, [rank]),
+      without: group.withoutDump.filter((one) => one === peer),
+    })),
+  ];
+  return found.sort((a, b) => a.pending.sinceNs - b.pending.sinceNs);
 }
 
 export function waitsOf(
-  groups: readonly JoinedGroup[],
+  places: readonly Place[],
   transfers: readonly Transfer[],
-): Map<number, Set<number>> {
+): Map<number, ReadonlySet<number>> {
   const waits = new Map<number, Set<number>>();
   const add = (rank: number, others: readonly number[]): void => {
-    const known = waits.get(rank) ?? new Set<number>();
-    for (const other of others) if (other !== rank) known.add(other);
-    waits.set(rank, known);
+    waits.set(rank, new Set([...(waits.get(rank) ?? []), ...others]));
   };
-  for (const group of groups)
-    for (const [rank, seq] of group.firstPending) {
-      const { behind, finished } = placesAt(group, seq);
-      add(rank, behind.length + finished.length > 0 ? behind : group.withoutDump);
-    }
+  for (const { group, waiting, finished, behind } of places)
+    for (const rank of waiting) add(rank, behind.length + finished.length > 0 ? behind : group.withoutDump);
   for (const { rank, peer, other } of transfers) if (other === null) add(rank, [peer]);
   return waits;
 }
