@@ -6,10 +6,9 @@
 import { isPending } from './call_ends.js';
 import type { Dump, DumpedCall, LeftGroup } from './dump.js';
 import type { FoundDumps, LeftOut } from './dump_files.js';
-import { joinDumps, type JoinedGroup } from './joined_calls.js';
-import { nameOf, placesIn, type NamedCollective, type Place } from './rank_positions.js';
-import { RULES, waitsOf, type DumpFinding } from './rules.js';
-import { pendingTransfers } from './transfers.js';
+import type { JoinedGroup } from './joined_calls.js';
+import { nameOf, type NamedCollective, type Place } from './rank_positions.js';
+import { factsOf, RULES, type DumpFinding } from './rules.js';
 
 export interface DumpVerdict {
   /** Of the first finding; `quiet`: there is none. */
@@ -48,11 +47,9 @@ export interface GivenUp extends NamedCollective {
 const MOST_PENDING = 50;
 
 export function judgeDumps({ dumps, leftOut, reasons }: Omit<FoundDumps, 'problems'>): DumpVerdict {
-  const groups = joinDumps(dumps);
-  const places = groups.flatMap(placesIn);
+  const facts = factsOf(dumps);
+  const { groups, places } = facts;
   const pending = groups.flatMap((group) => pendingOf(group, places)).sort((a, b) => a.sinceNs - b.sinceNs);
-  const transfers = groups.flatMap(pendingTransfers);
-  const facts = { dumps, groups, places, transfers, waitsFor: waitsOf(places, transfers) };
   const findings = RULES.reduce<readonly DumpFinding[]>(
     (found, rule) => [...found, ...rule(facts, found)],
     [],

@@ -8,9 +8,16 @@ import { minOf } from '../base/extremes.js';
 import { isPending } from './call_ends.js';
 import { functionOf, waysOf, type DumpedWay } from './compared_calls.js';
 import type { Dump, DumpedCall } from './dump.js';
-import type { JoinedGroup } from './joined_calls.js';
-import { earliest, isOneSided, nameOf, type NamedCollective, type Place } from './rank_positions.js';
-import { sizeOf, type Transfer } from './transfers.js';
+import { joinDumps, type JoinedGroup } from './joined_calls.js';
+import {
+  earliest,
+  isOneSided,
+  nameOf,
+  placesIn,
+  type NamedCollective,
+  type Place,
+} from './rank_positions.js';
+import { pendingTransfers, sizeOf, type Transfer } from './transfers.js';
 
 export interface DumpFinding extends NamedCollective {
   readonly rule:
@@ -43,6 +50,8 @@ export interface DumpFacts {
   readonly transfers: readonly Transfer[];
   /** By rank: the ranks for which it waits, in any group or between two ranks. If nobody else is missing: those without a dump. */
   readonly waitsFor: ReadonlyMap<number, ReadonlySet<number>>;
+  /** By rank: its first call that is pending. */
+  readonly firstOpen: ReadonlyMap<number, DumpedCall | undefined>;
 }
 
 /** `stronger`: what the rules before it found. */
@@ -58,10 +67,13 @@ const calledDifferently: Rule = ({ groups }) => groups.flatMap((group) => differ
 /** Calls that differ but ended do not stop a job. */
 const endedDifferently: Rule = ({ groups }) => groups.flatMap((group) => differing(group, false));
 
-const sizesDiffer: Rule = ({ transfers }) =>
+const sizesDiffer: Rule = ({ transfers, firstOpen }) =>
   transfers.flatMap(({ group, rank, peer, isSend, call, other, isSure }) => {
-    if (!isSend || !isSure || other === null) return [];
-    const [sent, received] = [sizeOf(call, true), sizeOf(other, false)];
+    if (other === null || (!isSend && isPending(other))) return [];
+    // If each rank waits in its half first of all, the two belong together.
+    const isPair = firstOpen.get(rank) === call && firstOpen.get(peer) === other;
+    if (!isSure && !isPair) return [];
+    const [sent, received] = [sizeOf(call, isSend), sizeOf(other, !isSend)];
     if (sent.bytes === received.bytes) return [];
     const ways = [
       { op: call.op, ...sent, ranks: [rank] },
@@ -90,8 +102,8 @@ const notStarted: Rule = (facts) =>
       const { calls } = facts.dumps.find((one) => one.rank === rank)!;
       // A recorder without timing never says "started".
       const tells = calls.every(({ state, startedNs }) => state !== 'completed' || startedNs > 0);
-      const open = calls.find(isPending);
-      return tells && open?.group === group.name && open.seq === seq && !facts.waitsFor.get(rank)?.size;
+      const open = facts.firstOpen.get(rank);
+      return tells && open?.group === group.name && open.seq === seq;
     };
     if (late.length === 0 || !late.every(isIdle)) return [];
     return [{ ...finding('not started', group, first, newest(facts, late)), waiting: started }];
@@ -120,16 +132,13 @@ const circle: Rule = (facts) => {
   if (!first || skipped.length > 0 || ranks.size === first.named.length) return likely.slice(0, 1);
   const named = [...ranks]
     .sort((a, b) => a - b)
-    .map((rank) => ({ rank, last: firstOpen(facts, rank) ?? null }));
+    .map((rank) => ({ rank, last: facts.firstOpen.get(rank) ?? null }));
   return [{ ...first, rule: 'circle', named, waiting: [] }];
 };
 
-const firstOpen = ({ dumps }: DumpFacts, rank: number): DumpedCall | undefined =>
-  dumps.find((one) => one.rank === rank)?.calls.find(isPending);
-
 /** On another rank it came before the call in which this rank waits, in the same group or in one of its kind. */
 function comesFirst({ seq, op, description }: DumpFinding, rank: number, facts: DumpFacts): boolean {
-  const open = firstOpen(facts, rank);
+  const open = facts.firstOpen.get(rank);
   if (!open || open.isP2p) return false;
   const next = { ...open, op: functionOf(open) };
   const find = (calls: readonly DumpedCall[], wanted: Pick<DumpedCall, 'seq' | 'op' | 'description'>) =>
@@ -261,18 +270,34 @@ function whereTheyWait({ places, transfers }: DumpFacts): {
   return found.sort((a, b) => a.pending.sinceNs - b.pending.sinceNs);
 }
 
-export function waitsOf(
-  places: readonly Place[],
-  transfers: readonly Transfer[],
-): Map<number, ReadonlySet<number>> {
-  const waits = new Map<number, Set<number>>();
+/** For ranks that wait in a call which all made, and which nothing before it holds up. */
+const NOBODY_KNOWN = -1;
+
+export function factsOf(dumps: readonly Dump[]): DumpFacts {
+  const groups = joinDumps(dumps);
+  const places = groups.flatMap(placesIn);
+  const transfers = groups.flatMap(pendingTransfers);
+  const firstOpen = new Map(dumps.map(({ rank, calls }) => [rank, calls.find(isPending)]));
+  const waitsFor = new Map<number, Set<number>>();
   const add = (rank: number, others: readonly number[]): void => {
-    waits.set(rank, new Set([...(waits.get(rank) ?? []), ...others]));
+    waitsFor.set(rank, new Set([...(waitsFor.get(rank) ?? []), ...others]));
   };
-  for (const { group, waiting, finished, behind } of places)
-    for (const rank of waiting) add(rank, behind.length + finished.length > 0 ? behind : group.withoutDump);
-  for (const { rank, peer, other } of transfers) if (other === null) add(rank, [peer]);
-  return waits;
+  for (const { group, seq, waiting, finished, behind } of places) {
+    const isFirst = waiting.every((rank) => {
+      const open = firstOpen.get(rank);
+      return open?.group === group.name && open.seq === seq && !open.isP2p;
+    });
+    const isOpen = waiting.length > finished.length;
+    const others = behind.length + finished.length > 0 ? behind : group.withoutDump;
+    const unknown = others.length === 0 && isFirst && isOpen ? [NOBODY_KNOWN] : [];
+    for (const rank of waiting) add(rank, [...others, ...unknown]);
+  }
+  for (const { rank, peer, call, other } of transfers) {
+    if (other === null) add(rank, [peer]);
+    else if (firstOpen.get(rank) === call && (firstOpen.get(peer) === other || !isPending(other)))
+      add(rank, [NOBODY_KNOWN]);
+  }
+  return { dumps, groups, places, transfers, firstOpen, waitsFor };
 }
 
 /** All ranks for which the rank waits, over any number of others. */

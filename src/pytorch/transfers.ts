@@ -35,7 +35,14 @@ export function pendingTransfers(group: JoinedGroup): Transfer[] {
   const guessed = matchedBy(open, () => '');
   return halves.flatMap((half) => {
     if (!isPending(half.call)) return [];
-    const other = (matched.get(half) ?? guessed.get(half))?.call ?? null;
+    // Where numbers do not match them, a half that ended after this one was called may be the other one.
+    const endedSince = (one: Half): boolean =>
+      one.rank === half.peer &&
+      one.peer === half.rank &&
+      one.isSend !== half.isSend &&
+      one.call.completedNs >= half.call.createdNs;
+    const found = matched.get(half) ?? guessed.get(half) ?? (isWhole ? undefined : halves.find(endedSince));
+    const other = found?.call ?? null;
     return [{ ...half, group, other, isSure: matched.has(half) }];
   });
 }

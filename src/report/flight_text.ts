@@ -67,7 +67,7 @@ function sentenceOf(one: DumpFinding): string {
         ? `${who} did not call ${where} as the others did`
         : `${who} called ${where} differently`;
     case 'sizes differ':
-      return `${who}: the sizes of ${where} and its recv differ`;
+      return `${who}: the sizes of ${where} and of ${one.ways[1]!.op} differ`;
     case 'not finished':
       return `${who} did not finish ${where}`;
     case 'not started':

@@ -218,7 +218,7 @@ describe('sends and receives', () => {
     ];
     const made = world([sized('send 0->1', 512), sized('recv 1<-0', 256), [done('0', 4)]]);
     expect((await madeUp(made)).slice(0, 3)).toEqual([
-      'MISMATCH  2 ranks (0-1): the sizes of send 0->1 of group 0 0_GROUP and its recv differ',
+      'MISMATCH  2 ranks (0-1): the sizes of send 0->1 of group 0 0_GROUP and of recv 1<-0 differ',
       '  rank 0:         send 0->1 (1024 Float)',
       '  rank 1:         recv 1<-0 (512 Float)',
     ]);

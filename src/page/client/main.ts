@@ -72,7 +72,8 @@ function pythonCalls(): HTMLElement | null {
     matched?.stacks.map(({ ranks, frames }) =>
       stack(`${ranks.length > 1 ? 'Ranks' : 'Rank'} ${ranks.join(', ')} in ${matched.op}`, frames),
     ) ?? [];
-  const named = verdict.findings.flatMap(({ rule, named: ranks, op, seq, group, description }) =>
+  const withDump = verdict.findings.filter(({ rule }) => rule !== 'no dump');
+  const named = withDump.flatMap(({ rule, named: ranks, op, seq, group, description }) =>
     ranks.map(({ rank, last }) =>
       stack(
         `Rank ${rank}: ${op}${op.includes(' ') ? '' : ` ${seq}`} of group ${`${group} ${description}`.trim()}: ${rule}. Its last call${last ? `, ${last.op},` : ''} came from`,
