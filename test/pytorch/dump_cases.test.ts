@@ -224,18 +224,23 @@ describe('sends and receives', () => {
     ]);
   });
 
-  it('a send that ended before its receive is no missing half', async () => {
+  it('a send that ended before its receive: its rank is not missing, and the receiver not for what it would call later', async () => {
     const p2p = (op: string, more: Partial<MadeUpCall> = {}): MadeUpCall =>
       call('0', 0, op, { isP2p: true, ...more });
-    const lines = await madeUp(
-      world([
-        [p2p('send 0->1', { state: 'completed', sizes: [[8]] }), p2p('send 0->1', { sizes: [[64]] })],
-        [p2p('recv 1<-0', { sizes: [[8]] })],
-      ]),
-    );
-    expect(lines[0]).toBe('HUNG  rank 1 never called recv 1<-0 of group 0 0_GROUP');
-    const both = await madeUp(world([[p2p('send 0->1', { state: 'completed' })], [p2p('recv 1<-0')]]));
-    expect(both[0]).toBe('PENDING  recv 1<-0 of group 0 0_GROUP');
+    const sent = p2p('send 0->1', { state: 'completed' });
+    const one = await madeUp(world([[sent], [p2p('recv 1<-0')]]));
+    expect(one[0]).toBe('PENDING  recv 1<-0 of group 0 0_GROUP');
+    const two = await madeUp(world([[sent, p2p('send 0->1', { at: SECOND })], [p2p('recv 1<-0')]]));
+    expect(two[0]).toBe('PENDING  recv 1<-0 of group 0 0_GROUP');
+    const returned = p2p('recv 1<-0', { state: 'completed' });
+    const missing = await madeUp(world([[sent, p2p('send 0->1', { at: SECOND })], [returned]]));
+    expect(missing[0]).toBe('HUNG  rank 1 never called recv 1<-0 of group 0 0_GROUP');
+  });
+
+  it('a transfer that stands between two ranks: who waits behind it is not named, nor is its own rank for later calls', async () => {
+    const p2p = (op: string): MadeUpCall => call('0', 0, op, { isP2p: true });
+    const lines = await madeUp(world([[p2p('send 0->1')], [p2p('recv 1<-0')], [p2p('recv 2<-1')]]));
+    expect(lines[0]).toBe('PENDING  send 0->1 of group 0 0_GROUP');
   });
 });
 
@@ -294,6 +299,14 @@ describe('who is the cause', () => {
     // Without timing, "scheduled" says nothing.
     const untimed = ranks.map((calls) => [call('0', 6, 'all_reduce', { state: 'completed' }), calls[1]!]);
     expect((await madeUp(world(untimed)))[0]).toBe('PENDING  all_reduce 7 of group 0 0_GROUP');
+  });
+
+  it('a collective that all called and none finished: no rank of it is named for its later calls', async () => {
+    const groups = { TP: [0, 1], DP: [1, 2] };
+    const made = { groups, calls: [[call('TP', 4)], [call('TP', 4)], [call('DP', 9)]] };
+    const lines = await madeUp(made);
+    expect(lines[0]).toBe('PENDING  all_reduce 4 of group TP TP_GROUP');
+    expect(lines[1]).toBe('  waiting:        all 2 ranks (0-1) in all_reduce 4 of group TP TP_GROUP');
   });
 
   it('a rank without a dump is said where it is the last of a chain, and after a cause that is certain', async () => {
