@@ -159,7 +159,8 @@ const lastCall = (label: string, last: DumpedCall | null): string[] =>
 
 /** The lines beside our own verdict. */
 export function flightLines({ verdict, matched }: FlightReport): string[] {
-  if (matched === null) return ownVerdictLine(verdict);
+  const leftOut = leftOutLines(verdict.leftOut).map(fit);
+  if (matched === null) return [...ownVerdictLine(verdict), ...leftOut];
   const { group, description, op, seq, agreed, of } = matched;
   return [
     labelled(
@@ -168,6 +169,7 @@ export function flightLines({ verdict, matched }: FlightReport): string[] {
     ),
     ...calledFrom(matched.stacks),
     ...matched.strays.slice(0, 2).flatMap(({ rank, last }) => lastCall(`rank ${rank} last`, last)),
+    ...leftOut,
   ].map(fit);
 }
 

@@ -1,5 +1,5 @@
 /**
- * The verdict as text: at most 15 lines of at most 80 columns, and up to 5 from PyTorch's dumps. The first line is the result, the last one
+ * The verdict as text: at most 15 lines of at most 80 columns, and up to 8 from PyTorch's dumps. The first line is the result, the last one
  * is the next command. The JSON has the evidence of every claim (`--summary`, `inspect --json`).
  */
 

@@ -79,6 +79,10 @@ describe('any backend', () => {
       const { out } = await runHere(root, 'inspect', 'samples/hang', '--flight-recorder', dumps);
       expect(out).toContain('  process group:  0 default_pg, its all_reduce 3 (2 of 2 dumps)');
       expect(out).toContain('  called from:    2 ranks (0,2): step train.py:110');
+      const old = world([null, null, null, [done('0', 2, undefined, { at: -400 * DAY })]]);
+      writeFileSync(path.join(dumps, 'nccl_trace_rank_3'), JSON.stringify(dumpOf(old, 3)));
+      const both = await runHere(root, 'inspect', 'samples/hang', '--flight-recorder', dumps);
+      expect(both.out).toContain('  left out:       rank 3: of an');
     },
   );
 
