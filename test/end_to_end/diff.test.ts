@@ -1,14 +1,11 @@
-/**
- * `nccl-trace diff` on recorded pairs. Two runs of the same healthy job differ only by noise. For a slow link, the link and the collectives
- * over it are named. NCCL_TRACE_LONG=1 records 20 pairs of several jobs.
- */
+/** `nccl-trace diff` on a recorded pair: for a slow link, the link and the collectives over it are named. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunDiff } from '../../src/report/diff.js';
-import { record, type Recording } from '../support/loopback.js';
+import { record } from '../support/loopback.js';
 import { temporaryFolder } from '../support/made_up_run.js';
 import { runProgram, type ProgramResult } from '../support/program.js';
 
@@ -18,34 +15,6 @@ afterAll(remove);
 
 const diff = (before: string, after: string, ...args: string[]) =>
   runProgram(root, 'diff', before, after, '-q', ...args);
-
-/** The first waits most of its time, so that two recordings are alike on a busy machine too. */
-const JOBS = [
-  '--ranks 4 --channels 1 --iterations 60 --ops allreduce:64K,sleep:5ms --rate-limit 20',
-  '--ranks 4 --channels 2 --iterations 60 --ops allreduce:1M,allgather:256K,allreduce:64K',
-  '--ranks 4 --channels 1 --iterations 60 --ops allreduce:256K,sleep:5ms --rate-limit 200',
-  '--ranks 8 --channels 1 --iterations 30 --ops allreduce@dp:64K,allgather@tp:128K --groups tp=2 --groups-strided dp=2',
-  '--ranks 3 --channels 2 --iterations 40 --ops allreduce:256K*2,group{send+recv:64K}',
-];
-const isLong = process.env.NCCL_TRACE_LONG === '1';
-let recordings = 0;
-
-it.each(Array.from({ length: isLong ? 20 : 2 }, (_, i) => i))(
-  'pair %i of recordings of one healthy job: no difference',
-  // A machine whose load changes is not the same machine twice.
-  { retry: isLong ? 0 : 2 },
-  async (i) => {
-    const job = JOBS[isLong ? i % JOBS.length : 0]!;
-    // At the same time: what else this machine does is then the same for both.
-    const [{ folder: before }, { folder: after }] = (await Promise.all(
-      ['a', 'b'].map((name) => record(join(folder, `${name}${++recordings}`), job)),
-    )) as [Recording, Recording];
-    const { code, out } = await diff(before, after, '--fail-on', '5%');
-    expect(out.toString()).toMatch(/^no difference beyond the noise\n/);
-    expect(out.toString()).toMatch(/compared: +\d\d+ numbers/);
-    expect(code).toBe(0);
-  },
-);
 
 describe('a link that got slow', () => {
   // Slow enough that both recordings wait most of their time.

@@ -88,7 +88,7 @@ describe.each(samples)('%s', (name) => {
   it('is reported as in its golden', () => {
     const ranks = report.ranks.map((rank) => ({ ...rank, file: path.relative(root, rank.file) }));
     const shown = { ...report, ranks, output: 'trace.pftrace' };
-    // The link is long and full of times; test/cli/first_screen.test.ts reads it.
+    // The link is long and full of times; test/trace/first_screen.test.ts reads it.
     golden(`${name}.txt`, mergeReportText(shown).replace(/#!\/\?\S+/, '#!/?...'));
   });
 

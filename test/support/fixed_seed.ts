@@ -1,5 +1,7 @@
-/** Property tests try the same cases in every run, so a failure is caused by a change. `npm run test:long` tries new cases. */
+/** Property tests try the same cases in every run, so a failure is caused by a change. The long tier tries new cases. */
 
 import fc from 'fast-check';
+import { inTier } from './tier.js';
 
-if (process.env.NCCL_TRACE_LONG !== '1') fc.configureGlobal({ seed: 20_261_121 });
+const seed = inTier({ first: 20_261_121, ci: 20_261_121, long: undefined });
+if (seed !== undefined) fc.configureGlobal({ seed });

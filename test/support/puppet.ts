@@ -2,9 +2,10 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { LOOPBACK, PLUGIN } from './loopback.js';
+import { builtNative } from './native.js';
+
+const [PLUGIN, PROGRAM] = await builtNative('libnccl-profiler-trace.so', 'puppet');
 
 export interface Puppet {
   readonly process: ChildProcess;
@@ -16,8 +17,7 @@ export interface Puppet {
 }
 
 export function startPuppet(env: Readonly<Record<string, string>>): Puppet {
-  const program = path.join(path.dirname(LOOPBACK), 'puppet');
-  const child = spawn(program, [PLUGIN], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(PROGRAM, [PLUGIN], { env, stdio: ['pipe', 'pipe', 'inherit'] });
   const exit = once(child, 'exit');
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
