@@ -10,26 +10,21 @@ const IN_EACH = 'test/**/*.tiers.test.ts';
 function tier(
   name: 'first' | 'ci' | 'long',
   include: string[],
-  { exclude = [], testTimeout = MINUTE }: { exclude?: string[]; testTimeout?: number } = {},
+  more: TestProjectInlineConfiguration['test'] = {},
 ): TestProjectInlineConfiguration {
-  return {
-    extends: true,
-    test: {
-      name,
-      include,
-      exclude: [...configDefaults.exclude, ...exclude],
-      testTimeout,
-      provide: { tier: name },
-    },
-  };
+  return { extends: true, test: { name, include, testTimeout: MINUTE, provide: { tier: name }, ...more } };
 }
 
 export default defineConfig({
   test: {
     projects: [
-      tier('first', ['test/**/*.test.ts'], { exclude: ['test/**/*.{ci,long}.test.ts'] }),
+      tier('first', ['test/**/*.test.ts'], {
+        exclude: [...configDefaults.exclude, 'test/**/*.{ci,long,check}.test.ts'],
+      }),
       tier('ci', ['test/**/*.ci.test.ts', IN_EACH]),
       tier('long', ['test/**/*.long.test.ts', IN_EACH], { testTimeout: 30 * MINUTE }),
+      // A part of `npm run check`.
+      tier('ci', ['test/**/*.check.test.ts'], { name: 'check' }),
     ],
     // Same bytes everywhere: no locale, no time zone.
     env: { LC_ALL: 'C', TZ: 'UTC' },
