@@ -3,7 +3,7 @@ import { configDefaults, defineConfig, type TestProjectInlineConfiguration } fro
 
 const MINUTE = 60_000;
 
-/** Files that are in each tier, which runs a part of its own size of them (test/support/tier.ts). */
+/** Files that are in each tier, which runs a part of its own size of them (test/support/tiers/tier.ts). */
 const IN_EACH = 'test/**/*.tiers.test.ts';
 
 /** A test belongs to a tier by the name of its file. CONTRIBUTING.md says what goes where. */
@@ -28,8 +28,8 @@ export default defineConfig({
     ],
     // Same bytes everywhere: no locale, no time zone.
     env: { LC_ALL: 'C', TZ: 'UTC' },
-    globalSetup: ['test/support/build_command.ts'],
-    setupFiles: ['test/support/fixed_seed.ts'],
+    globalSetup: ['test/support/tiers/build_command.ts'],
+    setupFiles: ['test/support/tiers/fixed_seed.ts'],
     // Processes rather than threads: tests start worker threads of their own, and set TZ for their children.
     // More than there are cores: many tests mostly wait for processes of their own.
     pool: 'forks',

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * Packs the rank files of a folder into one small file for the tests (test/support/packed_recording.ts): only the 4 KiB blocks that
+ * Packs the rank files of a folder into one small file for the tests (test/support/jobs/packed_recording.ts): only the 4 KiB blocks that
  * are not zero, compressed. usage: pack-recording.mjs FOLDER OUTPUT.br
  */
 

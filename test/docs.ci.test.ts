@@ -3,8 +3,8 @@
 import { copyFileSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { temporaryFolder } from './support/made_up_run.js';
 import { COMMANDS, DOCUMENTS, help, ROOT, runScript, scriptsIn } from './documents.js';
+import { temporaryFolder } from './support/program/temporary_folder.js';
 
 /** Names and times in the examples of `merge`, and those of samples/healthy. */
 const OF_THE_SAMPLE = [

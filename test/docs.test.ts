@@ -3,8 +3,8 @@
 import { existsSync, readdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { temporaryFolder } from './support/made_up_run.js';
 import { COMMANDS, DOCUMENTS, help, helpOf, read, ROOT, runScript, scriptsIn } from './documents.js';
+import { temporaryFolder } from './support/program/temporary_folder.js';
 
 describe('documents name only commands, options, settings and files that exist', () => {
   it('all commands are known to this test', async () => {

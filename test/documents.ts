@@ -4,8 +4,8 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runHere } from './support/command_line.js';
-import { PROGRAM } from './support/program.js';
+import { runHere } from './support/program/command_line.js';
+import { PROGRAM } from './support/program/program.js';
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 export const read = (name: string): string => readFileSync(path.join(ROOT, name), 'utf8');

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { PROGRAM } from './support/program.js';
+import { PROGRAM } from './support/program/program.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const json = (name: string): unknown => JSON.parse(readFileSync(path.join(ROOT, name), 'utf8'));

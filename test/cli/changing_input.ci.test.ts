@@ -10,8 +10,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
-import { temporaryFolder } from '../support/made_up_run.js';
-import { PROGRAM, withoutProgress } from '../support/program.js';
+import { PROGRAM, withoutProgress } from '../support/program/program.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 const sample = fileURLToPath(new URL('../../samples/healthy', import.meta.url));
 

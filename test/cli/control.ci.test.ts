@@ -17,9 +17,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FILE_HEADER, Kind } from '../../src/rankfile/format/constants.js';
 import { openRankFile, openRankFileHeader, requestControl } from '../../src/rankfile/index.js';
 import { IN_MEMORY } from '../recorder/programs.js';
-import { PROJECT } from '../support/native.js';
-import { runProgram } from '../support/program.js';
-import { type Puppet, startPuppet } from '../support/puppet.js';
+import { PROJECT } from '../support/jobs/native.js';
+import { runProgram } from '../support/program/program.js';
+import { type Puppet, startPuppet } from '../support/jobs/puppet.js';
 
 /** The file of a killed process, which still says that it records. */
 const SAMPLE = path.join(PROJECT, 'samples/hang/rank00003.bin');

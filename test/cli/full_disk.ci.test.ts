@@ -7,7 +7,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { PROGRAM, withoutProgress } from '../support/program.js';
+import { PROGRAM, withoutProgress } from '../support/program/program.js';
 
 const sample = fileURLToPath(new URL('../../samples/healthy', import.meta.url));
 const canMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;

@@ -5,8 +5,9 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { temporaryFolder, writeRun } from '../support/made_up_run.js';
-import { PROGRAM } from '../support/program.js';
+import { writeRun } from '../support/made_up/made_up_run.js';
+import { PROGRAM } from '../support/program/program.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 let folder: string;
 let remove: () => void;

@@ -6,8 +6,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 
-import { temporaryFolder } from '../support/made_up_run.js';
-import { PROGRAM, withoutProgress } from '../support/program.js';
+import { PROGRAM, withoutProgress } from '../support/program/program.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const sample = path.join(root, 'samples/hang');
@@ -23,7 +23,7 @@ const output = path.join(folder, 'run.pftrace');
  */
 function onHangingDisk(bytes: number, patience: number, word: string, end: string, args: readonly string[]) {
   const script = `
-    python3 "$1/test/support/hanging_disk.py" "$2" "$3/rank00000.bin" ${bytes} & server=$!
+    python3 "$1/test/support/program/hanging_disk.py" "$2" "$3/rank00000.bin" ${bytes} & server=$!
     until grep -q hanging /proc/mounts; do kill -0 $server 2>/dev/null || exit 77; sleep 0.05; done
     said=$4; shift 4; : >"$said"; "$@" 2>"$said" & program=$!
     until grep -q "${word}" "$said"; do kill -0 $program 2>/dev/null || break; sleep 0.05; done

@@ -16,7 +16,7 @@ import {
   type SimulatedLink,
   type SimulatedRun,
   type Simulation,
-} from '../support/simulated_links.js';
+} from '../support/clocks/simulated_links.js';
 
 const seeds = fc.integer({ min: 1, max: 1e9 });
 

@@ -4,9 +4,9 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
-import { record } from '../support/loopback.js';
-import { temporaryFolder } from '../support/made_up_run.js';
-import { drawSkews, skewRun } from '../support/skewed_run.js';
+import { record } from '../support/jobs/loopback.js';
+import { drawSkews, skewRun } from '../support/clocks/skewed_run.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 const { folder, remove } = temporaryFolder();
 afterAll(remove);

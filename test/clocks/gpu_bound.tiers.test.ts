@@ -7,8 +7,8 @@ import { LowerHull, supportLine } from '../../src/clocks/gpu_clock.js';
 import { GpuVotes } from '../../src/clocks/gpu_votes.js';
 import { GpuLaunches } from '../../src/scan/gpu_launches.js';
 import type { Ticks } from '../../src/base/time.js';
-import { seeded, type Random } from '../support/simulated_links.js';
-import { inTier } from '../support/tier.js';
+import { seeded, type Random } from '../support/clocks/simulated_links.js';
+import { inTier } from '../support/tiers/tier.js';
 
 /** 0.1 ppm a minute, 1/ns. */
 const CURVATURE = 1e-7 / 60e9;

@@ -17,8 +17,8 @@ import {
   type Random,
   type SimulatedLink,
   type SimulatedRun,
-} from '../support/simulated_links.js';
-import { inTier } from '../support/tier.js';
+} from '../support/clocks/simulated_links.js';
+import { inTier } from '../support/tiers/tier.js';
 
 /** 0.1 ppm a minute, 1/ns. */
 const CURVATURE = 1e-7 / 60e9;

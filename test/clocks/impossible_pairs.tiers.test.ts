@@ -6,8 +6,15 @@ import { knotTime, placeKnots, type Knots } from '../../src/clocks/corrections.j
 import { PieceHulls } from '../../src/clocks/edge_hulls.js';
 import { isImpossibleAt } from '../../src/clocks/impossible_pairs.js';
 import { project } from '../../src/clocks/projection.js';
-import { ring, seeded, simulate, tree, type Random, type SimulatedRun } from '../support/simulated_links.js';
-import { inTier } from '../support/tier.js';
+import {
+  ring,
+  seeded,
+  simulate,
+  tree,
+  type Random,
+  type SimulatedRun,
+} from '../support/clocks/simulated_links.js';
+import { inTier } from '../support/tiers/tier.js';
 
 const HOSTS = 6;
 const SECONDS = 70;

@@ -2,10 +2,10 @@
 
 import { describe, expect, it } from 'vitest';
 import type { Alignment } from '../../src/clocks/alignment.js';
-import { judge } from '../support/judged_run.js';
-import type { Random, Simulation } from '../support/simulated_links.js';
-import { inTier } from '../support/tier.js';
-import { sineOf, TOPOLOGIES, type NamedWander, type TopologyName } from '../support/topologies.js';
+import { judge } from '../support/clocks/judged_run.js';
+import type { Random, Simulation } from '../support/clocks/simulated_links.js';
+import { inTier } from '../support/tiers/tier.js';
+import { sineOf, TOPOLOGIES, type NamedWander, type TopologyName } from '../support/clocks/topologies.js';
 
 const HOST = 1;
 const AT_NS = 31e9;

@@ -1,10 +1,10 @@
 /** Clocks of a machine room that warms up: as exact as the data allow, inside their bounds, and nobody given up. */
 
 import { expect, it } from 'vitest';
-import { wanderCases } from '../support/clock_table.js';
-import { judge, nameOf, type JudgedCase } from '../support/judged_run.js';
-import { inTier } from '../support/tier.js';
-import { fansOf, rampOf, sineOf, type NamedWander, type TopologyName } from '../support/topologies.js';
+import { wanderCases } from '../support/clocks/clock_table.js';
+import { judge, nameOf, type JudgedCase } from '../support/clocks/judged_run.js';
+import { inTier } from '../support/tiers/tier.js';
+import { fansOf, rampOf, sineOf, type NamedWander, type TopologyName } from '../support/clocks/topologies.js';
 
 const CASES = wanderCases(2).filter((_, i) => i % inTier({ first: 5, ci: 1, long: 1 }) === 0);
 

@@ -6,10 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { clockTable } from '../../src/report/clock_text.js';
 import { merge } from '../../src/merge.js';
 import { reportClocks, reportTraffic } from '../../src/report/clock_report.js';
-import { record } from '../support/loopback.js';
-import { temporaryFolder } from '../support/made_up_run.js';
-import { seeded } from '../support/simulated_links.js';
-import { loseRecords, loseSlots } from '../support/skew.js';
+import { record } from '../support/jobs/loopback.js';
+import { seeded } from '../support/clocks/simulated_links.js';
+import { loseRecords, loseSlots } from '../support/clocks/skew.js';
 import {
   checkRun,
   drawSkews,
@@ -18,9 +17,10 @@ import {
   skewRun,
   solveFiles,
   type SkewedRun,
-} from '../support/skewed_run.js';
-import { viewTrace } from '../support/trace_view.js';
-import { freeUdpPort } from '../support/udp_port.js';
+} from '../support/clocks/skewed_run.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { viewTrace } from '../support/traces/trace_view.js';
+import { freeUdpPort } from '../support/jobs/udp_port.js';
 
 const HOSTS = 4;
 /** Two jobs with one name are told apart by what they did, not by what they are called. */

@@ -12,8 +12,8 @@ import {
   tree,
   type PieceCheck,
   type SimulatedLink,
-} from '../support/simulated_links.js';
-import { inTier } from '../support/tier.js';
+} from '../support/clocks/simulated_links.js';
+import { inTier } from '../support/tiers/tier.js';
 
 type Shape = (hosts: number, delay: () => number) => SimulatedLink[];
 

@@ -3,8 +3,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { narrow, type Band } from '../../src/clocks/tangents.js';
-import { seeded, type Random } from '../support/simulated_links.js';
-import { inTier } from '../support/tier.js';
+import { seeded, type Random } from '../support/clocks/simulated_links.js';
+import { inTier } from '../support/tiers/tier.js';
 
 /** 0.1 ppm a minute, 1/ns. */
 const CURVATURE = 1e-7 / 60e9;

@@ -1,10 +1,10 @@
 /** Whoever sends to whom: clocks whose rates change are followed as exactly as the data allow, inside their bounds, and nobody is given up. */
 
 import { expect, it } from 'vitest';
-import { judge, type JudgedCase } from '../support/judged_run.js';
-import type { SimulatedLink } from '../support/simulated_links.js';
-import { inTier } from '../support/tier.js';
-import { fansOf, rampOf, sineOf, STILL, walkOf, type TopologyName } from '../support/topologies.js';
+import { judge, type JudgedCase } from '../support/clocks/judged_run.js';
+import type { SimulatedLink } from '../support/clocks/simulated_links.js';
+import { inTier } from '../support/tiers/tier.js';
+import { fansOf, rampOf, sineOf, STILL, walkOf, type TopologyName } from '../support/clocks/topologies.js';
 
 /** Of each case. */
 const DRAWS = inTier({ first: 1, ci: 3, long: 3 });

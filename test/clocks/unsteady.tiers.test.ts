@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { align, ALIGNMENT_DEFAULTS, perNs } from '../../src/clocks/alignment.js';
 import type { Culprit } from '../../src/clocks/contradictions.js';
 import { findUnsteady } from '../../src/clocks/unsteady.js';
-import { checkAll, ring, seeded, simulate, type SimulatedLink } from '../support/simulated_links.js';
-import { inTier } from '../support/tier.js';
+import { checkAll, ring, seeded, simulate, type SimulatedLink } from '../support/clocks/simulated_links.js';
+import { inTier } from '../support/tiers/tier.js';
 
 const both = (a: number, b: number): SimulatedLink[] => [
   { from: a, to: b, delay: 12_000 },

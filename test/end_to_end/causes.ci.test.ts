@@ -5,8 +5,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { Cause } from '../../src/analysis/causes.js';
 import { examine } from '../../src/report/examine.js';
 import type { RunReport } from '../../src/report/run_report.js';
-import { record } from '../support/loopback.js';
-import { temporaryFolder } from '../support/made_up_run.js';
+import { record } from '../support/jobs/loopback.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 const { folder, remove } = temporaryFolder();
 afterAll(remove);

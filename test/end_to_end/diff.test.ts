@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunDiff } from '../../src/report/diff.js';
-import { record } from '../support/loopback.js';
-import { temporaryFolder } from '../support/made_up_run.js';
-import { runProgram, type ProgramResult } from '../support/program.js';
+import { record } from '../support/jobs/loopback.js';
+import { runProgram, type ProgramResult } from '../support/program/program.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const { folder, remove } = temporaryFolder();

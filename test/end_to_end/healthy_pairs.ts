@@ -2,9 +2,9 @@
 
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { record, type Recording } from '../support/loopback.js';
-import { temporaryFolder } from '../support/made_up_run.js';
-import { runProgram } from '../support/program.js';
+import { record, type Recording } from '../support/jobs/loopback.js';
+import { runProgram } from '../support/program/program.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 export function expectNoDifference(jobs: readonly string[], retry: number): void {
   const { folder, remove } = temporaryFolder();

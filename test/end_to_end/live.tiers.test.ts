@@ -11,10 +11,10 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
 import { openRankFile, openRankFileHeader } from '../../src/rankfile/index.js';
 import type { RankFile } from '../../src/rankfile/types.js';
-import { LOOPBACK, PLUGIN } from '../support/loopback.js';
-import { temporaryFolder } from '../support/made_up_run.js';
-import { inTier } from '../support/tier.js';
-import { viewTrace, type ViewSlice } from '../support/trace_view.js';
+import { LOOPBACK, PLUGIN } from '../support/jobs/loopback.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { inTier } from '../support/tiers/tier.js';
+import { viewTrace, type ViewSlice } from '../support/traces/trace_view.js';
 
 const COPIES = inTier({ first: 1, ci: 2, long: 4 });
 const RANKS = 2;

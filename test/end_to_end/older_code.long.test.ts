@@ -14,9 +14,9 @@ import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import { transpileModules } from '../../scripts/bundle.mjs';
 import { merge } from '../../src/merge.js';
-import { record } from '../support/loopback.js';
-import { meaningOf } from '../support/meaning.js';
-import { randomRun } from '../support/random_run.js';
+import { record } from '../support/jobs/loopback.js';
+import { meaningOf } from '../support/traces/meaning.js';
+import { randomRun } from '../support/jobs/random_run.js';
 
 const RUNS = 60;
 

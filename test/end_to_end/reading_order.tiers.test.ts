@@ -9,10 +9,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { mergedRows } from '../../src/rankfile/index.js';
-import { record } from '../support/loopback.js';
-import { drawFile } from '../support/picture.js';
-import { randomRun } from '../support/random_run.js';
-import { inTier } from '../support/tier.js';
+import { record } from '../support/jobs/loopback.js';
+import { drawFile } from '../support/traces/picture.js';
+import { randomRun } from '../support/jobs/random_run.js';
+import { inTier } from '../support/tiers/tier.js';
 
 const folder = await mkdtemp(join(tmpdir(), 'reading-order-'));
 afterAll(() => {

@@ -4,8 +4,8 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { describeRecord, openRankFile } from '../../src/rankfile/index.js';
-import { record } from '../support/loopback.js';
-import { temporaryFolder } from '../support/made_up_run.js';
+import { record } from '../support/jobs/loopback.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 let folder: string;
 let remove: () => void;

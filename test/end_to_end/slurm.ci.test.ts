@@ -10,8 +10,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openRankFile } from '../../src/rankfile/index.js';
-import { builtNative, PROJECT } from '../support/native.js';
-import { PROGRAM } from '../support/program.js';
+import { builtNative, PROJECT } from '../support/jobs/native.js';
+import { PROGRAM } from '../support/program/program.js';
 
 const [plugin, loopback] = await builtNative('libnccl-profiler-trace.so', 'nccl-trace-loopback');
 

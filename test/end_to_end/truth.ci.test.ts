@@ -9,8 +9,8 @@ import {
   stepsSeen,
   worksDone,
   worksSeen,
-} from '../support/trace_truth.js';
-import { totalsOf } from '../support/truth.js';
+} from '../support/traces/trace_truth.js';
+import { totalsOf } from '../support/jobs/truth.js';
 
 function overAndIn(): string {
   const ops = 'group{allreduce@dp:64K+allreduce:128K+group{allreduce@tp:4K}+allgather@dp:32K}';

@@ -4,7 +4,7 @@
  */
 
 import { describe, it } from 'vitest';
-import { expectTraceIsTrue, runAndMerge } from '../support/trace_truth.js';
+import { expectTraceIsTrue, runAndMerge } from '../support/traces/trace_truth.js';
 
 describe('the trace matches the work of the loopback', () => {
   it('on 2 ranks: AllReduce in both protocols, send and receive', async () => {

@@ -5,7 +5,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { mergeReportText } from '../../src/report/merge_report.js';
-import type { TraceView, ViewSlice } from '../support/trace_view.js';
+import type { TraceView, ViewSlice } from '../support/traces/trace_view.js';
 import {
   commOf,
   expectTraceIsTrue,
@@ -17,8 +17,8 @@ import {
   stepsDone,
   worksDone,
   worksSeen,
-} from '../support/trace_truth.js';
-import { proxyOpsOf, tasksOf, totalsOf, type TruthLine } from '../support/truth.js';
+} from '../support/traces/trace_truth.js';
+import { proxyOpsOf, tasksOf, totalsOf, type TruthLine } from '../support/jobs/truth.js';
 
 const sum = <T>(list: readonly T[], pick: (item: T) => number): number =>
   list.reduce((total, item) => total + pick(item), 0);

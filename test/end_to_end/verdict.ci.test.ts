@@ -9,9 +9,9 @@ import { merge } from '../../src/merge.js';
 import { diagnose } from '../../src/report/diagnosis.js';
 import { suspects } from '../../src/verdict/evidence/suspects.js';
 import type { Behind, Verdict } from '../../src/verdict/types.js';
-import { temporaryFolder } from '../support/made_up_run.js';
-import { record, startRecording } from '../support/loopback.js';
-import { viewTrace } from '../support/trace_view.js';
+import { record, startRecording } from '../support/jobs/loopback.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { viewTrace } from '../support/traces/trace_view.js';
 
 const { folder, remove } = temporaryFolder();
 afterAll(remove);

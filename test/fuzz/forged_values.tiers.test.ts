@@ -6,11 +6,11 @@ import { expect, it } from 'vitest';
 
 import { typescriptDecoder } from '../../src/rankfile/decoder.js';
 import { nativeDecoder } from '../../src/rankfile/native_decoder.js';
-import { randomOf } from '../support/forged_values.js';
+import { randomOf } from '../support/forged/forged_values.js';
 import { fuzz } from './fuzz.js';
 import { recordedAt, samplesIn } from './run_with.js';
 import { fuzzSlots, windowsOf } from './slots_fuzz.js';
-import { inTier } from '../support/tier.js';
+import { inTier } from '../support/tiers/tier.js';
 
 const samples = samplesIn(path.join(fileURLToPath(new URL('../../', import.meta.url)), 'samples'));
 

@@ -12,8 +12,8 @@ import { NoUsableInput } from '../../src/base/errors.js';
 import { merge } from '../../src/merge.js';
 import { knownQuery, PERFETTO, startupLink, withPins } from '../../src/trace/startup.js';
 import { traceFacts } from '../../src/trace/trace_facts.js';
-import { randomOf } from '../support/forged_values.js';
-import { inTier } from '../support/tier.js';
+import { randomOf } from '../support/forged/forged_values.js';
+import { inTier } from '../support/tiers/tier.js';
 
 const samples = fileURLToPath(new URL('../../samples', import.meta.url));
 const ROUNDS = inTier({ first: 90, ci: 300, long: 30_000 });

@@ -15,8 +15,8 @@ import { isOurs } from '../../src/rankfile/addon.js';
 import { nativeDecoder } from '../../src/rankfile/native_decoder.js';
 import { parseRankFile } from '../../src/rankfile/rank_file.js';
 import type { RankFile } from '../../src/rankfile/types.js';
-import { history, type Storage } from '../support/streamed_run.js';
-import { inTier } from '../support/tier.js';
+import { history, type Storage } from '../support/made_up/streamed_run.js';
+import { inTier } from '../support/tiers/tier.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const addon = nativeDecoder(typescriptDecoder);

@@ -12,10 +12,10 @@ import { describe, expect, it } from 'vitest';
 import { decompressFrame } from '../../src/rankfile/zstd.js';
 import { CHUNK_HEADER, CHUNK_HEADER_BYTES, Codec } from '../../src/rankfile/format/constants.js';
 import type { RankFile } from '../../src/rankfile/types.js';
-import { word3 } from '../support/slot_area.js';
-import { history } from '../support/streamed_run.js';
+import { word3 } from '../support/rank_files/slot_area.js';
+import { history } from '../support/made_up/streamed_run.js';
 import { coverage, isSeamless, readBytes, resealChunk, resealPayload } from './read.js';
-import { inTier } from '../support/tier.js';
+import { inTier } from '../support/tiers/tier.js';
 
 interface Change {
   readonly chunk: number;

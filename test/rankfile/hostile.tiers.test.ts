@@ -9,9 +9,9 @@ import { describe, expect, it } from 'vitest';
 import { RankFileError } from '../../src/base/errors.js';
 import { HEADER_FIXED_BYTES } from '../../src/rankfile/format/constants.js';
 import type { RankFile } from '../../src/rankfile/types.js';
-import { RankFileBuilder } from '../support/rank_file_builder.js';
+import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
 import { bareRecords, readBytes } from './read.js';
-import { inTier } from '../support/tier.js';
+import { inTier } from '../support/tiers/tier.js';
 
 function smallFile(): Uint8Array {
   const file = new RankFileBuilder({ rank: 1, worldSize: 2 });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { writeLargeStreamFile } from '../support/large_stream_file.js';
+import { writeLargeStreamFile } from '../support/rank_files/large_stream_file.js';
 import { MiB, peak } from './peak.js';
 
 let folder = '';

@@ -2,7 +2,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { expect } from 'vitest';
-import { PROGRAM } from '../support/program.js';
+import { PROGRAM } from '../support/program/program.js';
 
 export const MiB = 2 ** 20;
 

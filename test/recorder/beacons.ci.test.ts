@@ -9,7 +9,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { openRankFile } from '../../src/rankfile/index.js';
 import type { Beacon, RankFile } from '../../src/rankfile/types.js';
-import { freeUdpPort } from '../support/udp_port.js';
+import { freeUdpPort } from '../support/jobs/udp_port.js';
 import { inNewFolder, PLUGIN, programFile } from './programs.js';
 
 const RUN = 'beacons-of-a-test';

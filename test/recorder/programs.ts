@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, inject, type TestContext } from 'vitest';
 import { FIRST_TIER } from '../../scripts/native.mjs';
-import { builtNative, PROJECT } from '../support/native.js';
+import { builtNative, PROJECT } from '../support/jobs/native.js';
 
 /** address, thread or undefined, after `npm run build:asan`, `build:tsan` or `build:ubsan`: tests that build instead. */
 export const SANITIZER = process.env.NCCL_TRACE_SANITIZER ?? '';

@@ -2,7 +2,7 @@
 
 import { test } from 'vitest';
 import { passes } from './programs.js';
-import { inTier } from '../support/tier.js';
+import { inTier } from '../support/tiers/tier.js';
 
 const PLACES: readonly (readonly string[])[] = [
   ['flight'],

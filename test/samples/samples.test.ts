@@ -16,8 +16,8 @@ import { examine } from '../../src/report/examine.js';
 import { merge } from '../../src/merge.js';
 import { diagnose } from '../../src/report/diagnosis.js';
 import type { MergeReport } from '../../src/report/report.js';
-import { temporaryFolder } from '../support/made_up_run.js';
-import { countsOf, viewTrace, type TraceView } from '../support/trace_view.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { countsOf, viewTrace, type TraceView } from '../support/traces/trace_view.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const samples = readdirSync(path.join(root, 'samples'), { withFileTypes: true })

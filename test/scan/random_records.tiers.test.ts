@@ -9,9 +9,9 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
-import { RankFileBuilder, type RingBuilder } from '../support/rank_file_builder.js';
-import { inTier } from '../support/tier.js';
-import { viewTrace } from '../support/trace_view.js';
+import { RankFileBuilder, type RingBuilder } from '../support/rank_files/rank_file_builder.js';
+import { inTier } from '../support/tiers/tier.js';
+import { viewTrace } from '../support/traces/trace_view.js';
 
 const RUNS = inTier({ first: 50, ci: 150, long: 3000 });
 const KINDS = 22;

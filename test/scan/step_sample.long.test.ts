@@ -7,9 +7,9 @@ import { merge } from '../../src/merge.js';
 import { traceTexts } from '../../src/report/headline.js';
 
 import { writeManyFiles } from '../../bench/merge/many_files.js';
-import { temporaryFolder } from '../support/made_up_run.js';
-import { mergeInSteps } from '../support/sharded.js';
-import { seeded } from '../support/simulated_links.js';
+import { mergeInSteps } from '../support/traces/sharded.js';
+import { seeded } from '../support/clocks/simulated_links.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 const { folder, remove } = temporaryFolder();
 afterAll(remove);

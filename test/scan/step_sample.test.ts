@@ -7,7 +7,7 @@ import { scanFile } from '../../src/scan/scan.js';
 import { isKept, mostRows, smallerShare } from '../../src/scan/step_sample.js';
 
 import { writeManyFiles } from '../../bench/merge/many_files.js';
-import { temporaryFolder } from '../support/made_up_run.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 const { folder, remove } = temporaryFolder();
 afterAll(remove);

@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
 import { traceTexts } from '../../src/report/headline.js';
-import { record } from '../support/loopback.js';
-import { temporaryFolder } from '../support/made_up_run.js';
-import { mergeInSteps, type SharedOptions } from '../support/sharded.js';
-import { seeded } from '../support/simulated_links.js';
-import { drawSkews, skewRun } from '../support/skewed_run.js';
-import { inTier } from '../support/tier.js';
+import { record } from '../support/jobs/loopback.js';
+import { mergeInSteps, type SharedOptions } from '../support/traces/sharded.js';
+import { seeded } from '../support/clocks/simulated_links.js';
+import { drawSkews, skewRun } from '../support/clocks/skewed_run.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { inTier } from '../support/tiers/tier.js';
 
 const root = fileURLToPath(new URL('../../samples', import.meta.url));
 const samples = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory());

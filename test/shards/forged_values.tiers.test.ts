@@ -9,10 +9,10 @@ import { SectionFile, SectionWriter } from '../../src/shards/sections.js';
 import type { ScanHead, StoredScan, StudyHead } from '../../src/shards/stored.js';
 import { examineStudy } from '../../src/shards/study_file.js';
 import { makeStudy } from '../../src/shards/study_step.js';
-import { forgeValue } from '../support/forged_value.js';
-import { randomOf } from '../support/forged_values.js';
-import { temporaryFolder } from '../support/made_up_run.js';
-import { inTier } from '../support/tier.js';
+import { forgeValue } from '../support/forged/forged_value.js';
+import { randomOf } from '../support/forged/forged_values.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { inTier } from '../support/tiers/tier.js';
 
 const samples = fileURLToPath(new URL('../../samples', import.meta.url));
 const { folder, remove } = temporaryFolder();

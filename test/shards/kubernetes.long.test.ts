@@ -12,7 +12,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
 import { traceTexts } from '../../src/report/headline.js';
-import { copyRanks, RECORDED, writeCommand } from '../support/node_disks.js';
+import { copyRanks, RECORDED, writeCommand } from '../support/jobs/node_disks.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const manifest = path.join(root, 'examples/kubernetes/postmortem.yaml');

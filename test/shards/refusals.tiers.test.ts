@@ -11,10 +11,10 @@ import { diagnoseStudy } from '../../src/shards/study_file.js';
 import { makeStudy } from '../../src/shards/study_step.js';
 import { crc32 } from '../../src/rankfile/format/crc32.js';
 import { diagnose } from '../../src/report/diagnosis.js';
-import { runHere } from '../support/command_line.js';
-import { temporaryFolder } from '../support/made_up_run.js';
-import { seeded } from '../support/simulated_links.js';
-import { inTier } from '../support/tier.js';
+import { runHere } from '../support/program/command_line.js';
+import { seeded } from '../support/clocks/simulated_links.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { inTier } from '../support/tiers/tier.js';
 
 const samples = fileURLToPath(new URL('../../samples', import.meta.url));
 const rank = (number: number, sample = 'hosts'): string =>

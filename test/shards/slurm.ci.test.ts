@@ -20,9 +20,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
 import { traceTexts } from '../../src/report/headline.js';
 import type { MergeReport } from '../../src/report/report.js';
-import { builtNative } from '../support/native.js';
-import { copyRanks, RECORDED, THE_COMMAND, writeCommand } from '../support/node_disks.js';
-import { PROGRAM } from '../support/program.js';
+import { builtNative } from '../support/jobs/native.js';
+import { copyRanks, RECORDED, THE_COMMAND, writeCommand } from '../support/jobs/node_disks.js';
+import { PROGRAM } from '../support/program/program.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const has = (command: string): boolean => spawnSync('which', [command]).status === 0;

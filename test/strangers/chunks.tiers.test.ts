@@ -11,10 +11,10 @@ import {
   FILE_HEADER,
 } from '../../src/rankfile/format/constants.js';
 import { crc32 } from '../../src/rankfile/format/crc32.js';
-import { RankFileBuilder, type ChunkCodec } from '../support/rank_file_builder.js';
+import { RankFileBuilder, type ChunkCodec } from '../support/rank_files/rank_file_builder.js';
 import { agreed, agreedFacts, smallFile, withNumbers, slotsOffset, upTo } from './agreement.js';
 import type { RankFileFacts } from './facts.js';
-import { inTier } from '../support/tier.js';
+import { inTier } from '../support/tiers/tier.js';
 
 const hasZstd = spawnSync('zstd', ['--version']).status === 0;
 

@@ -7,9 +7,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { FILE_HEADER, Kind } from '../../src/rankfile/format/constants.js';
-import { forger, randomOf } from '../support/forged_values.js';
-import { RankFileBuilder } from '../support/rank_file_builder.js';
-import { SlotArea } from '../support/slot_area.js';
+import { forger, randomOf } from '../support/forged/forged_values.js';
+import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
+import { SlotArea } from '../support/rank_files/slot_area.js';
 import {
   readByStranger,
   readByUs,
@@ -23,7 +23,7 @@ import {
   slotsOffset,
   upTo,
 } from './agreement.js';
-import { inTier } from '../support/tier.js';
+import { inTier } from '../support/tiers/tier.js';
 
 const samples = fileURLToPath(new URL('../../samples', import.meta.url));
 

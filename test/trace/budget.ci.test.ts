@@ -12,10 +12,10 @@ import type { MergeReport } from '../../src/report/report.js';
 import type { Verdict } from '../../src/verdict/types.js';
 import { suspects } from '../../src/verdict/evidence/suspects.js';
 import { parseRanks } from '../../src/trace/asked_times.js';
-import { record } from '../support/loopback.js';
-import { viewTrace } from '../support/trace_view.js';
+import { record } from '../support/jobs/loopback.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { viewTrace } from '../support/traces/trace_view.js';
 import { drawnInto, expectWithin, slicesIn } from './drawn_sizes.js';
-import { temporaryFolder } from '../support/made_up_run.js';
 
 const { folder, remove } = temporaryFolder();
 afterAll(remove);

@@ -8,10 +8,10 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { countWithin, TimeCounter } from '../../src/scan/time_counts.js';
-import { writeLargeStreamFile } from '../support/large_stream_file.js';
-import { coll, recording } from '../support/recording.js';
+import { writeLargeStreamFile } from '../support/rank_files/large_stream_file.js';
+import { coll, recording } from '../support/made_up/recording.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 import { drawnInto, expectWithin, slicesIn } from './drawn_sizes.js';
-import { temporaryFolder } from '../support/made_up_run.js';
 
 const root = fileURLToPath(new URL('../../samples/', import.meta.url));
 const samples = readdirSync(root, { withFileTypes: true })

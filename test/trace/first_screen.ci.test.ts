@@ -2,9 +2,9 @@
 
 import path from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { record } from '../support/loopback.js';
+import { record } from '../support/jobs/loopback.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 import { partsOf, screenOf } from './first_screen.js';
-import { temporaryFolder } from '../support/made_up_run.js';
 
 const { folder, remove } = temporaryFolder();
 afterAll(remove);

@@ -6,8 +6,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HEADLINE_CHARACTERS } from '../../src/report/headline.js';
 import { TITLE_CHARACTERS } from '../../src/trace/titles.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 import { partsOf, ROW_CHARACTERS, screenOf } from './first_screen.js';
-import { temporaryFolder } from '../support/made_up_run.js';
 
 const { folder, remove } = temporaryFolder();
 afterAll(remove);

@@ -7,11 +7,11 @@ import type { MergeReport } from '../../src/report/report.js';
 import { mergeReportText } from '../../src/report/merge_report.js';
 import { makeScan } from '../../src/shards/scan_step.js';
 import { makeStudy } from '../../src/shards/study_step.js';
-import { record } from '../support/loopback.js';
-import { drawSkews, skewRun } from '../support/skewed_run.js';
-import { type ViewSlice } from '../support/trace_view.js';
+import { record } from '../support/jobs/loopback.js';
+import { drawSkews, skewRun } from '../support/clocks/skewed_run.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { type ViewSlice } from '../support/traces/trace_view.js';
 import { asShown, between, clipped, drawnInto, limitsOf, recorded } from './windows.js';
-import { temporaryFolder } from '../support/made_up_run.js';
 
 const { folder, remove } = temporaryFolder();
 afterAll(remove);

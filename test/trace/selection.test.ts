@@ -10,9 +10,9 @@ import { merge } from '../../src/merge.js';
 import type { MergeReport } from '../../src/report/report.js';
 import type { SelectionRequest } from '../../src/trace/selection.js';
 import { parseTime } from '../../src/trace/asked_times.js';
-import { countsOf, type TraceView, type ViewSlice } from '../support/trace_view.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { countsOf, type TraceView, type ViewSlice } from '../support/traces/trace_view.js';
 import { asShown, between, clipped, drawnInto, limitsOf, recorded, root } from './windows.js';
-import { temporaryFolder } from '../support/made_up_run.js';
 
 const { folder, remove } = temporaryFolder();
 afterAll(remove);

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { merge, type MergeOptions } from '../../src/merge.js';
 import type { MergeReport } from '../../src/report/report.js';
 import type { SelectionRequest } from '../../src/trace/selection.js';
-import { viewTrace, type TraceView, type ViewSlice, type ViewTrack } from '../support/trace_view.js';
+import { viewTrace, type TraceView, type ViewSlice, type ViewTrack } from '../support/traces/trace_view.js';
 
 export const root = fileURLToPath(new URL('../../samples/', import.meta.url));
 

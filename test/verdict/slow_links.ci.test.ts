@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { record } from '../support/loopback.js';
+import { record } from '../support/jobs/loopback.js';
 import { examine } from '../../src/report/examine.js';
 import { diagnose } from '../../src/report/diagnosis.js';
 import { verdictText } from '../../src/report/verdict_text.js';

@@ -6,8 +6,8 @@ import { afterAll, expect, it } from 'vitest';
 import { scanFile } from '../../../src/scan/scan.js';
 import { ROW_WIDTH, STEP_ROW, type StepRows } from '../../../src/scan/step_file.js';
 import { joinTransfers, linksBetween, type StepSource } from '../../../src/clocks/evidence/transfers.js';
-import { record } from '../../support/loopback.js';
-import { temporaryFolder } from '../../support/made_up_run.js';
+import { record } from '../../support/jobs/loopback.js';
+import { temporaryFolder } from '../../support/program/temporary_folder.js';
 
 const { folder, remove } = temporaryFolder();
 afterAll(remove);

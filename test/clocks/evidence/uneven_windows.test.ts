@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { STEP_ROW } from '../../../src/scan/step_file.js';
 import { joinTransfers, linksBetween, type StepSource } from '../../../src/clocks/evidence/transfers.js';
-import { temporaryFolder } from '../../support/made_up_run.js';
-import { seeded } from '../../support/simulated_links.js';
-import { writeSteps } from '../../support/step_rows.js';
+import { seeded } from '../../support/clocks/simulated_links.js';
+import { writeSteps } from '../../support/made_up/step_rows.js';
+import { temporaryFolder } from '../../support/program/temporary_folder.js';
 
 const { folder, remove } = temporaryFolder();
 afterAll(remove);
