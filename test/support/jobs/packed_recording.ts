@@ -1,7 +1,7 @@
 /** Recordings of test/fixtures, as scripts/pack-recording.mjs packs them: rank files without their empty blocks. */
 
 import { closeSync, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliDecompressSync } from 'node:zlib';
 
@@ -18,10 +18,11 @@ export function unpackRecording(name: string, folder: string): string {
     blocks: number[];
   }[];
   const output = join(folder, name);
-  mkdirSync(output, { recursive: true });
   let at = end + 1;
   for (const file of files) {
-    const fd = openSync(join(output, file.name), 'w');
+    const path = join(output, file.name);
+    mkdirSync(dirname(path), { recursive: true });
+    const fd = openSync(path, 'w');
     for (const block of file.blocks) {
       const length = Math.min(BLOCK, file.bytes - block * BLOCK);
       writeSync(fd, bytes, at, length, block * BLOCK);

@@ -1,11 +1,11 @@
-/** `nccl-trace diff` on a recorded pair: for a slow link, the link and the collectives over it are named. */
+/** `nccl-trace diff` on a recorded pair, which the first tier plays: for a slow link, the link and the collectives over it are named. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunDiff } from '../../src/report/diff.js';
-import { record } from '../support/jobs/loopback.js';
+import { keptJob } from '../support/jobs/kept_job.js';
 import { runProgram, type ProgramResult } from '../support/program/program.js';
 import { temporaryFolder } from '../support/program/temporary_folder.js';
 
@@ -26,8 +26,8 @@ describe('a link that got slow', () => {
   beforeAll(async () => {
     // If the load of the machine changes between the two recordings, the noise is as large as the difference.
     for (let attempt = 0; attempt === 0 || (attempt < 3 && !differs()); attempt++) {
-      ({ folder: healthy } = await record(join(folder, `healthy${attempt}`), JOB));
-      ({ folder: slow } = await record(join(folder, `slow${attempt}`), `${JOB} --slow link:1:2`));
+      healthy = await keptJob('diff-healthy', folder, JOB);
+      slow = await keptJob('diff-slow', folder, `${JOB} --slow link:1:2`);
       told = await diff(healthy, slow, '--json', '--fail-on', '5%');
     }
   });

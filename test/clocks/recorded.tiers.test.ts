@@ -1,4 +1,4 @@
-/** Recorded traffic of several ranks of this machine, each given a clock of its own. The alignment is compared with the truth. */
+/** Recorded traffic of several ranks of one machine, which the first tier plays, each given a clock of its own. The alignment is compared with the truth. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { clockTable } from '../../src/report/clock_text.js';
 import { merge } from '../../src/merge.js';
 import { reportClocks, reportTraffic } from '../../src/report/clock_report.js';
-import { record } from '../support/jobs/loopback.js';
+import { keptJob } from '../support/jobs/kept_job.js';
 import { seeded } from '../support/clocks/simulated_links.js';
 import { loseRecords, loseSlots } from '../support/clocks/skew.js';
 import {
@@ -31,7 +31,7 @@ let skewed: SkewedRun;
 
 beforeAll(async () => {
   const args = `--ranks ${HOSTS} --channels 1 --iterations 6 --ops allreduce:32K*4,allreduce:1M,sleep:30ms`;
-  source = (await record(folder, args, SETTINGS)).folder;
+  source = await keptJob('clocks-ring', folder, args, SETTINGS);
   skewed = skewRun(source, join(folder, 'skewed'), drawSkews(5, HOSTS, 2e9));
 });
 
@@ -119,8 +119,8 @@ describe('ranks on several hosts', () => {
 
   it('are aligned without a file of another job, which is named', async () => {
     const args = `--ranks ${HOSTS} --channels 1 --iterations 2 --ops allreduce:32K*4,sleep:10ms`;
-    const other = await record(join(folder, 'other-source'), args, SETTINGS);
-    const strange = skewRun(other.folder, join(folder, 'other'), skewed.skews);
+    const other = await keptJob('clocks-other-job', folder, args, SETTINGS);
+    const strange = skewRun(other, join(folder, 'other'), skewed.skews);
     const mixed = {
       ...skewed,
       files: skewed.files.map((file, rank) => (rank === 2 ? strange.files[2]! : file)),
@@ -159,8 +159,8 @@ describe('ranks that ask rank 0 for its time', () => {
       NCCL_TRACE_RING_MB: '1',
       NCCL_TRACE_CLOCK_PEER: `127.0.0.1:${await freeUdpPort()}`,
     };
-    const recording = await record(join(folder, 'asking-source'), args, settings);
-    asking = skewRun(recording.folder, join(folder, 'asking'), drawSkews(9, HOSTS_ASKING, 2e9));
+    const recording = await keptJob('clocks-asking', folder, args, settings);
+    asking = skewRun(recording, join(folder, 'asking'), drawSkews(9, HOSTS_ASKING, 2e9));
   });
 
   it('are put on one clock by the answers alone, inside the bounds', () => {
@@ -210,8 +210,8 @@ describe('ranks that only ever did collectives together', () => {
     const args = `--abi 5 --ranks 3 --channels 1 --iterations 8 --ops ${ops},sleep:20ms`;
     // No steps, and no beacons. Later releases tell a broadcast as a call only.
     const settings = { NCCL_TRACE_EVENTS: 'Coll,ProxyOp', NCCL_TRACE_RING_MB: '1' };
-    const recording = await record(join(folder, name), args, settings);
-    const collectives = skewRun(recording.folder, join(folder, `${name}-skewed`), drawSkews(3, 3, 2e9));
+    const recording = await keptJob(`clocks-${name.replaceAll(' ', '-')}`, folder, args, settings);
+    const collectives = skewRun(recording, join(folder, `${name}-skewed`), drawSkews(3, 3, 2e9));
     const solved = solveFiles(collectives.files, stepFolder());
     expect(solved.traffic?.evidence.counts.pairs).toBe(0);
     expect(solved.traffic?.alignment.culprits).toEqual([]);
@@ -227,8 +227,8 @@ describe('ranks that only ever did collectives together', () => {
   it('are not put on one clock by a Broadcast alone: nothing comes back', async () => {
     const args = '--abi 5 --ranks 2 --channels 1 --iterations 5 --ops broadcast:32K,sleep:20ms';
     const settings = { NCCL_TRACE_EVENTS: 'Coll,ProxyOp', NCCL_TRACE_RING_MB: '1' };
-    const recording = await record(join(folder, 'one-way'), args, settings);
-    const oneWay = skewRun(recording.folder, join(folder, 'one-way-skewed'), drawSkews(3, 2, 2e9));
+    const recording = await keptJob('clocks-one-way', folder, args, settings);
+    const oneWay = skewRun(recording, join(folder, 'one-way-skewed'), drawSkews(3, 2, 2e9));
     const solved = solveFiles(oneWay.files, stepFolder());
     expect(solved.traffic?.evidence.collectives().length).toBeGreaterThan(0);
     const clocks = reportClocks(solved, solved.run);
