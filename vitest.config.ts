@@ -26,8 +26,8 @@ export default defineConfig({
       // A part of `npm run check`.
       tier('ci', ['test/**/*.check.test.ts'], { name: 'check' }),
     ],
-    // Same bytes everywhere: no locale, no time zone.
-    env: { LC_ALL: 'C', TZ: 'UTC' },
+    // Same bytes everywhere: no locale, no time zone. The kernel checks itself.
+    env: { LC_ALL: 'C', TZ: 'UTC', NCCL_TRACE_KERNEL: 'debug' },
     globalSetup: ['test/support/tiers/build_command.ts'],
     setupFiles: ['test/support/tiers/fixed_seed.ts'],
     // Processes rather than threads: tests start worker threads of their own, and set TZ for their children.

@@ -1,4 +1,4 @@
-// Builds everything: dist/ from src/ with esbuild, and build/ from native/ with the C++ compiler, where there is one.
+// Builds everything: dist/ from src/ with esbuild and the compiler of AssemblyScript, and build/ from native/ with the C++ compiler, where there is one.
 //
 //   node scripts/build.mjs                      all of it, only what has changed
 //   node scripts/build.mjs --sanitize=thread    the native part again, into build/thread/ (address, undefined)
@@ -10,13 +10,14 @@
 // makes what reading and merging need: dist/ and the addon, in seconds. The rest is made when it is needed first
 // (scripts/ensure_native.mjs), or here.
 //
-// How strict it is depends on the npm script. An error of esbuild always fails: without dist/ nothing works. (Types are checked by
+// How strict it is depends on the npm script. An error of esbuild or of the kernel's compiler always fails: without dist/ nothing works. (Types are checked by
 // `npm run check`.) A C++ error fails too, but not an install, which is complete without the addon; it says so instead.
 
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { bundleCommand, transpileModules } from './bundle.mjs';
 import { ensureNative } from './ensure_native.mjs';
+import { KernelBuildError, buildKernel } from './kernel.mjs';
 import { NativeBuildError } from './native_build.mjs';
 import { ADDON, FIRST_TIER, MACHINES, SANITIZERS, SHIPPED } from './native.mjs';
 
@@ -74,9 +75,11 @@ try {
 async function buildTypeScript() {
   try {
     await bundleCommand(root);
+    await buildKernel(root, { debug: !isInstall });
     if (!isInstall) await transpileModules(root);
   } catch (error) {
     if (error.code === 'ERR_MODULE_NOT_FOUND') fail('the packages are not installed; run "npm install"');
+    if (error instanceof KernelBuildError) fail(error.message);
     // esbuild has said why, and where.
     if (!Array.isArray(error.errors)) throw error;
     fail('the TypeScript part does not build; see above');

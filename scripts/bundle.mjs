@@ -6,9 +6,10 @@
 //
 // What a command needs is loaded when it is asked for: each `import()` in src/ begins a chunk of its own.
 
-import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { KERNEL_FILES } from './kernel.mjs';
+import { put } from './put.mjs';
 
 /** Read by their path, so their names stay: by bin/nccl-trace.js, and as the code of worker threads. */
 const ENTRIES = ['src/cli/main.ts', 'src/study/task.ts'];
@@ -40,8 +41,10 @@ export async function bundleCommand(root) {
   // Entries last: a command that starts meanwhile finds all chunks of the old or of the new entry.
   const isEntry = ({ path: file }) => !file.includes(`${path.sep}chunks${path.sep}`);
   for (const file of [...page, ...outputFiles.filter((f) => !isEntry(f)), ...outputFiles.filter(isEntry)])
-    put(file);
-  removeAllBut(path.join(root, 'dist'), new Set([...page, ...outputFiles].map((file) => file.path)));
+    put(file.path, file.contents);
+  const made = [...page, ...outputFiles].map((file) => file.path);
+  const kernel = KERNEL_FILES.map((name) => path.join(root, 'dist', name));
+  removeAllBut(path.join(root, 'dist'), new Set([...made, ...kernel]));
 }
 
 /** What runs in the browser, for a report's page: one script and one style, which the page carries. */
@@ -66,7 +69,7 @@ async function bundlePage(root, build) {
 export async function transpileModules(root) {
   const { build } = await import('esbuild');
   const sources = readdirSync(path.join(root, 'src'), { recursive: true }).filter((name) =>
-    /^(?!page\/client\/).*(?<!\.d)\.[jt]s$/.test(name),
+    /^(?!page\/client\/|kernel\/[^/]*$).*(?<!\.d)\.[jt]s$/.test(name),
   );
   const { outputFiles } = await build({
     ...optionsIn(root),
@@ -74,7 +77,7 @@ export async function transpileModules(root) {
     outdir: path.join(root, 'build/modules'),
     write: false,
   });
-  outputFiles.forEach(put);
+  for (const file of outputFiles) put(file.path, file.contents);
   removeAllBut(path.join(root, 'build/modules'), new Set(outputFiles.map((file) => file.path)));
 }
 
@@ -89,15 +92,6 @@ function optionsIn(root) {
     sourcesContent: false,
     logLevel: 'warning',
   };
-}
-
-/** Under another name first: two builds at once never leave half a file behind. */
-function put({ path: file, contents }) {
-  if (existsSync(file) && readFileSync(file).equals(contents)) return;
-  mkdirSync(path.dirname(file), { recursive: true });
-  const draft = `${file}.${randomUUID()}.tmp`;
-  writeFileSync(draft, contents);
-  renameSync(draft, file);
 }
 
 /** What came of a source that is gone would still be found. */

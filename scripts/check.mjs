@@ -21,6 +21,7 @@ const cplusplus = readdirSync(path.join(root, 'native'), { recursive: true })
 const failed = [
   ...(write ? [] : [check('types', tool('typescript/bin/tsc', '--project', 'tsconfig.test.json'))]),
   ...(write ? [] : [check('types of the page', tool('typescript/bin/tsc', '--project', 'src/page/client'))]),
+  ...(write ? [] : [check('kernel', [process.execPath, 'scripts/kernel.mjs'])]),
   check('lint', tool('eslint/bin/eslint.js', ...(write ? ['--fix'] : ['--max-warnings=0']), '.')),
   check('format', tool('prettier/bin/prettier.cjs', '--log-level=warn', write ? '--write' : '--check', '.')),
   check('format C++', clangFormat()),

@@ -69,8 +69,9 @@ it('the report in the README is the report of its sample', () => {
   expect(shown).toBe(read('test/goldens/hang.inspect.txt').trimEnd());
 });
 
-/** Read by the tests. */
-const INTERNAL = new Set(['NCCL_TRACE_MACHINE', 'NCCL_TRACE_RUNNER', 'NCCL_TRACE_SANITIZER']);
+/** For tests. */
+const INTERNAL = new Set([
+  'NCCL_TRACE_KERNEL','NCCL_TRACE_MACHINE', 'NCCL_TRACE_RUNNER', 'NCCL_TRACE_SANITIZER']);
 
 it('docs/verdicts.md: each rule is in the file that its row names', () => {
   const files = [...read('docs/verdicts.md').matchAll(/^\| `([\w/]+\.ts)` \|/gm)].map(([, file]) => file!);

@@ -17,6 +17,8 @@ import { describe, expect, it } from 'vitest';
 const LAYERS = table(`
   layer          | calls                                              | types of      | packages   | outside
   base           |                                                    |               |            | no
+  kernel         |                                                    |               |            | no
+  kernel/host    | base                                               |               |            | yes
   rankfile       | base                                               |               | @bokuweb/zstd-wasm | yes
   model          | base rankfile/format                               | rankfile clocks |          | no
   runs           | base rankfile                                      | scan          |            | no
@@ -89,6 +91,7 @@ describe('layers', () => {
       'src/cli/inspect.ts': `import { merge } from '../merge.js'; import protobuf from 'protobufjs/minimal.js';`,
       'src/rankfile/door.ts': `import { traceNsFromClockMap } from '../base/time.js';`,
       'src/verdict/text.ts': `import { laneName } from '../trace/tracks/lanes.js';`,
+      'src/kernel/steps.ts': `import { Row } from './rows'; import { Ticks } from '../base/time'; import { text } from './host/load';`,
       'src/extra/new.ts': ``,
     };
     expect(typeScriptViolations(madeUp)).toEqual([
@@ -103,6 +106,8 @@ describe('layers', () => {
       'src/cli/inspect.ts: cli must not use protobufjs',
       'src/rankfile/door.ts: traceNsFromClockMap is for clocks alone',
       'src/verdict/text.ts: verdict must not call trace/tracks/lanes',
+      'src/kernel/steps.ts: kernel must not call base/time',
+      'src/kernel/steps.ts: kernel must not call kernel/host/load',
       'src/extra/new.ts: extra is not a layer',
     ]);
   });

@@ -1,7 +1,7 @@
 /** What `npm pack` makes, which is also what npm installs from a git address: unpacked elsewhere, it works. */
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -32,12 +32,19 @@ function run(...args: string[]): string {
   return execFileSync(process.execPath, [path.join(installed(), 'bin/nccl-trace.js'), ...args], {
     cwd: folder,
     encoding: 'utf8',
+    // The package has no kernel for tests.
+    env: { ...process.env, NCCL_TRACE_KERNEL: undefined },
   });
 }
 
 it('merges the samples', () => {
   run('merge', path.join(installed(), 'samples/straggler'), '-o', 'run.pftrace');
   expect(existsSync(path.join(folder, 'run.pftrace'))).toBe(true);
+});
+
+it('has the kernel of the command and not that of tests', () => {
+  const kernels = readdirSync(path.join(installed(), 'dist')).filter((name) => name.startsWith('kernel'));
+  expect(kernels).toEqual(['kernel.wasm']);
 });
 
 it('makes the page of a report', () => {

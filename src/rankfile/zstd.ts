@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import type * as Zstd from '@bokuweb/zstd-wasm';
+import { WebAssembly } from '../base/webassembly.js';
 import { claimedSize } from '../base/zstd_frame.js';
 
 type Package = typeof Zstd;
@@ -38,12 +39,6 @@ export function decompressFrame(frame: Uint8Array, size: number): Uint8Array | n
     return null;
   }
 }
-
-/** Only the browser's TypeScript library declares it. */
-declare const WebAssembly: {
-  Module: new (code: Uint8Array) => object;
-  Instance: new (module: object, imports: object) => object;
-};
 
 /** Emscripten calls this instead of its own asynchronous loading, if present. */
 interface Emscripten {

@@ -1,7 +1,7 @@
 /**
  * Finds the stall for which the others wait. Stall A waits for stall B if a rank that A misses is in B, or if most ranks in both began B
- * first. There is one exception: the missing rank may be late because of A itself. Then other ranks called both, the missing rank called
- * only B, and B waits for A.
+ * first. There is one exception: the missing rank may be late because of A itself. Then B queues behind A, directly or through the queues
+ * of other communicators, and B waits for A.
  */
 
 import { minOf } from '../base/extremes.js';
@@ -19,7 +19,7 @@ export function causeOf(
   ranks: readonly RankWitness[],
   callAlike: (stall: Stall) => boolean,
 ): Stall | null {
-  const isBehind = (stall: Stall, other: Stall): boolean => waitsFor(stall, other, ranks);
+  const isBehind = waitsFor(stalls, ranks);
   const waiting = new Map(stalls.map((stall) => [stall, thoseBehind(stall, stalls, isBehind)]));
   const ranked = stalls.map((stall) => {
     const before = stalls.filter((other) => waiting.get(other)!.has(stall));
@@ -51,8 +51,10 @@ export const waitingFor = (
   cause: Stall,
   stalls: readonly Stall[],
   ranks: readonly RankWitness[],
-): ReadonlySet<Stall> =>
-  thoseBehind(cause, stalls, (stall, other) => waitsFor(stall, other, ranks) || missSameRank(stall, other));
+): ReadonlySet<Stall> => {
+  const isBehind = waitsFor(stalls, ranks);
+  return thoseBehind(cause, stalls, (stall, other) => isBehind(stall, other) || missSameRank(stall, other));
+};
 
 function thoseBehind(
   cause: Stall,
@@ -68,8 +70,15 @@ function thoseBehind(
   return behind;
 }
 
-const waitsFor = (stall: Stall, other: Stall, ranks: readonly RankWitness[]): boolean =>
-  queuesBehind(stall, other) || (missesOneIn(stall, other, ranks) && !queuesBehind(other, stall));
+/** Whether the first stall waits for the second. */
+function waitsFor(
+  stalls: readonly Stall[],
+  ranks: readonly RankWitness[],
+): (stall: Stall, other: Stall) => boolean {
+  const queued = new Map(stalls.map((stall) => [stall, thoseBehind(stall, stalls, queuesBehind)]));
+  return (stall, other) =>
+    queued.get(other)!.has(stall) || (missesOneIn(stall, other, ranks) && !queued.get(stall)!.has(other));
+}
 
 const missSameRank = (stall: Stall, other: Stall): boolean =>
   stall.absent.some((file) => other.absent.includes(file));

@@ -60,13 +60,13 @@ export function stalledIn(
 }
 
 /**
- * The collective is unfinished only in the files of silent ranks. The others finished it and are now stuck in a later one. Either a process
- * died in it after it had done its part, or its file is older (a copy, or the rest of a dead node). The live ranks show how long the stall
- * lasts.
+ * The collective is unfinished only in the files of silent ranks. The others are now stuck in a later one, so they finished it, although the
+ * record of its end may be overwritten. Either a process died in it after it had done its part, or its file is older (a copy, or the rest of
+ * a dead node). The live ranks show how long the stall lasts.
  */
 function isLeftBehind(one: Collective, unfinished: readonly Collective[], { ranks }: Case): boolean {
   const files = begun(one);
-  if (one.end === null || files.length === 0) return false;
+  if (files.length === 0) return false;
   const until = knownUntilOf(files, ranks);
   return unfinished.some(
     (later) =>

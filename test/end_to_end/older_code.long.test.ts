@@ -5,7 +5,7 @@
  */
 
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +13,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import { transpileModules } from '../../scripts/bundle.mjs';
+import { buildKernel } from '../../scripts/kernel.mjs';
 import { merge } from '../../src/merge.js';
 import { record } from '../support/jobs/loopback.js';
 import { meaningOf } from '../support/traces/meaning.js';
@@ -48,6 +49,7 @@ async function olderMerge(): Promise<Merge> {
   for (const shared of ['node_modules', 'build/nccl-trace-decoder.node'])
     symlinkSync(join(root, shared), join(older, shared));
   await transpileModules(older);
+  if (existsSync(join(older, 'src/kernel'))) await buildKernel(older);
   const modules = pathToFileURL(join(older, 'build/modules/merge.js')).href;
   const node = ['--input-type=module', '-e', MERGE, modules];
   return (inputs, output) => promisify(execFile)(process.execPath, [...node, output, ...inputs]);

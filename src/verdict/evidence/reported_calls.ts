@@ -7,18 +7,20 @@
 import { forEachNumber, numberAt, rowWith } from '../../base/packed_numbers.js';
 import type { TraceNs } from '../../base/time.js';
 import type { CallShape } from '../../model/call_table.js';
+import type { EverMuted } from '../../model/control.js';
 import { keyPosition, keyRing } from '../../model/record_fields.js';
 import { EventType } from '../../rankfile/format/nccl.js';
 import type { HostCalls } from '../file_facts.js';
 import type { RankScan } from '../../scan/scan.js';
 
-/** By communicator. `muted`: event types that were not recorded at times. */
+/** By communicator. If the sampling changed, a call that is missing proves nothing. */
 export function reportedCalls(
   { header, communicators, works, hostWindow }: RankScan,
-  muted: number,
+  muted: EverMuted,
   time: (tick: number) => TraceNs,
 ): ReadonlyMap<number, HostCalls> {
-  const isRecorded = (header.eventMask & ~muted & EventType.Coll) !== 0 && header.sampleEvery === 1;
+  const isRecorded =
+    (header.eventMask & ~muted.events & EventType.Coll) !== 0 && header.sampleEvery === 1 && !muted.sampling;
   if (!isRecorded || hostWindow === null || rowWith(works.comm, (number) => number === -1) >= 0)
     return new Map();
   const known = communicators.flatMap(({ number, initTick }): [number, HostCalls][] => {

@@ -54,7 +54,7 @@ export function runVerdict(
   const elsewhere = executedElsewhere(run, origins, times);
   const sampling = new Set(run.members.map(({ scan }) => scan.header.sampleEvery));
   // A call and its collective differ in their counts, so only one of the two is compared.
-  const callsOf = run.members.some(({ scan }) => hasHostCalls(scan, everMuted(scan).events))
+  const callsOf = run.members.some(({ scan }) => hasHostCalls(scan, everMuted(scan)))
     ? hostCalls
     : reportedCalls;
   const ranks = run.members.map(({ scan }, file) => {
@@ -154,7 +154,7 @@ function witness(
       watched: (scan.watched * 1e9) / header.tickHz,
     },
     calls: rankCalls(scan, time),
-    hostCalls: isDamaged || isNameless ? new Map() : callsOf(scan, muted.events, time),
+    hostCalls: isDamaged || isNameless ? new Map() : callsOf(scan, muted, time),
     worksSeen: scan.works.keys.length,
   };
 }

@@ -6,6 +6,7 @@ import { numberAt, packNumbers } from '../../base/packed_numbers.js';
 import type { TraceNs } from '../../base/time.js';
 import { EventType } from '../../rankfile/format/nccl.js';
 import type { CommCalls } from '../../model/call_table.js';
+import type { EverMuted } from '../../model/control.js';
 import { keyPosition, keyRing } from '../../model/record_fields.js';
 import type { CallNumber, HostCalls } from '../file_facts.js';
 import type { RankScan } from '../../scan/scan.js';
@@ -25,20 +26,20 @@ const NO_CALLS: CommCalls = {
   isLastOpen: false,
 };
 
-const asksForCalls = ({ eventMask }: RankScan['header'], muted: number): boolean =>
-  (eventMask & ~muted & NEEDED) === NEEDED;
+const asksForCalls = ({ eventMask }: RankScan['header'], muted: EverMuted): boolean =>
+  (eventMask & ~muted.events & NEEDED) === NEEDED;
 
 /** NCCL reports calls of at least one communicator, and they were requested. */
-export const hasHostCalls = ({ header, communicators }: RankScan, muted: number): boolean =>
+export const hasHostCalls = ({ header, communicators }: RankScan, muted: EverMuted): boolean =>
   asksForCalls(header, muted) && communicators.some(({ abi }) => abi >= FIRST_ABI);
 
 /**
- * Per communicator: the calls after the last lost one. `muted`: event types that were not recorded at times. A graph's calls are left out,
+ * Per communicator: the calls after the last lost one. A graph's calls are left out,
  * because NCCL does not report their runs.
  */
 export function hostCalls(
   { header, communicators, calls, works, hostWindow }: RankScan,
-  muted: number,
+  muted: EverMuted,
   time: (tick: number) => TraceNs,
 ): ReadonlyMap<number, HostCalls> {
   if (!asksForCalls(header, muted) || hostWindow === null || calls.unknownComms > 0) return new Map();

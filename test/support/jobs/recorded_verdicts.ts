@@ -9,6 +9,8 @@ import { temporaryFolder } from '../program/temporary_folder.js';
 
 export interface Expected {
   readonly kind: string;
+  /** s. */
+  readonly hungAfter?: number;
   /** The ranks to look at, and no other before them. */
   readonly culprits?: readonly number[];
   /** What the words say, line by line in any order. */
@@ -20,9 +22,9 @@ export function describeVerdicts(root: string, recordings: Readonly<Record<strin
   const { folder, remove } = temporaryFolder();
   afterAll(remove);
 
-  describe.each(Object.entries(recordings))('%s', (name, { kind, culprits, says = [] }) => {
+  describe.each(Object.entries(recordings))('%s', (name, { kind, hungAfter, culprits, says = [] }) => {
     it('has the verdict of what happened', async () => {
-      const diagnosis = await diagnose([unpackRecording(`${root}/${name}`, folder)], { jobs: 1 });
+      const diagnosis = await diagnose([unpackRecording(`${root}/${name}`, folder)], { jobs: 1, hungAfter });
       const lines = verdictText(diagnosis, null);
       expect(diagnosis.verdict.kind).toBe(kind);
       for (const line of says) expect(lines).toContainEqual(expect.stringMatching(line));

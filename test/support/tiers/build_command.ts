@@ -1,8 +1,11 @@
-/** Bundles `dist/` from the current sources before a test run, because tests start the program as a process of its own. */
+/** Makes `dist/` from the current sources before a test run, because tests start the program as a process of its own. */
 
 import { fileURLToPath } from 'node:url';
 import { bundleCommand } from '../../../scripts/bundle.mjs';
+import { buildKernel } from '../../../scripts/kernel.mjs';
 
 export default async function buildCommand(): Promise<void> {
-  await bundleCommand(fileURLToPath(new URL('../../..', import.meta.url)));
+  const root = fileURLToPath(new URL('../../..', import.meta.url));
+  await bundleCommand(root);
+  await buildKernel(root);
 }

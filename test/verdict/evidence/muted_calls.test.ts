@@ -71,3 +71,26 @@ it('if its file has only the newest change, as older files have, the earlier sta
   const { neverEntered, partial } = await whoIsMissing('old', [], { changed });
   expect({ neverEntered, partial }).toEqual({ neverEntered: [], partial: [3] });
 });
+
+it('calls are not compared if the sampling changed, because each process changes it at another call', async () => {
+  // Ranks 0 and 1 recorded the calls 3 and 4, rank 2 only 4, rank 3 none of them.
+  const left: readonly (readonly number[])[] = [[], [], [3], [3, 4]];
+  const files = left.map((unrecorded, rank) => {
+    const file = madeUpRank(rank, SMALL_RUN, { eventMask: ALL });
+    const comm = file.communicator({ name: 'dp', commId: 0xd9n, rank, nRanks: left.length });
+    const host = file.ring('host', 64, { threadName: 'python', tid: 300 + rank });
+    for (const call of [3, 4, 5, 6].filter((one) => !unrecorded.includes(one)))
+      coll(host, comm, 400_000 + call * 1000 + rank, 400_100 + call * 1000 + rank, call >> 1, {
+        func: call % 2 === 0 ? 'AllReduce' : 'AllGather',
+      });
+    file.changes([
+      { tick: 350_000, done: 350_010, events: ALL, sampleEvery: 10 },
+      { tick: 404_500, done: 404_600, events: ALL, sampleEvery: 1 },
+    ]);
+    file.heartbeat(OLD);
+    const path = join(folder, `sampling-${rank}.bin`);
+    writeFileSync(path, file.build());
+    return path;
+  });
+  expect((await diagnose(files, {})).verdict.kind).toBe('healthy');
+});

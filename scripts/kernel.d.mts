@@ -1,0 +1,1 @@
+export function buildKernel(root: string, options?: { debug?: boolean }): Promise<void>;

@@ -1,0 +1,21 @@
+/** The part of WebAssembly that is used here. Only the browser's TypeScript library declares it. */
+
+/** Compiled code. It has no state, so several threads can share it. */
+export interface WasmModule {
+  readonly __brand: 'WebAssembly.Module';
+}
+
+export interface WasmMemory {
+  /** Replaced when the memory grows; views of the old buffer are then empty. */
+  readonly buffer: ArrayBuffer;
+}
+
+/** By module name and name. */
+export type WasmImports = Readonly<Record<string, Readonly<Record<string, (...args: number[]) => unknown>>>>;
+
+export const { WebAssembly } = globalThis as unknown as {
+  WebAssembly: {
+    Module: new (code: Uint8Array) => WasmModule;
+    Instance: new (module: WasmModule, imports: object) => { readonly exports: unknown };
+  };
+};
