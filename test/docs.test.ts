@@ -71,7 +71,11 @@ it('the report in the README is the report of its sample', () => {
 
 /** For tests. */
 const INTERNAL = new Set([
-  'NCCL_TRACE_KERNEL','NCCL_TRACE_MACHINE', 'NCCL_TRACE_RUNNER', 'NCCL_TRACE_SANITIZER']);
+  'NCCL_TRACE_KERNEL',
+  'NCCL_TRACE_MACHINE',
+  'NCCL_TRACE_RUNNER',
+  'NCCL_TRACE_SANITIZER',
+]);
 
 it('docs/verdicts.md: each rule is in the file that its row names', () => {
   const files = [...read('docs/verdicts.md').matchAll(/^\| `([\w/]+\.ts)` \|/gm)].map(([, file]) => file!);
