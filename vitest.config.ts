@@ -1,21 +1,42 @@
 import { availableParallelism } from 'node:os';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+
+const MINUTE = 60_000;
+
+/** Files that are in each tier, which runs a part of its own size of them (test/support/tiers/tier.ts). */
+const IN_EACH = 'test/**/*.tiers.test.ts';
+
+/** A test belongs to a tier by the name of its file. CONTRIBUTING.md says what goes where. */
+function tier(
+  name: 'first' | 'ci' | 'long',
+  include: string[],
+  more: TestProjectInlineConfiguration['test'] = {},
+): TestProjectInlineConfiguration {
+  return { extends: true, test: { name, include, testTimeout: MINUTE, provide: { tier: name }, ...more } };
+}
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    projects: [
+      tier('first', ['test/**/*.test.ts'], {
+        exclude: [...configDefaults.exclude, 'test/**/*.{ci,long,check}.test.ts'],
+      }),
+      tier('ci', ['test/**/*.ci.test.ts', IN_EACH]),
+      tier('long', ['test/**/*.long.test.ts', IN_EACH], { testTimeout: 30 * MINUTE }),
+      // A part of `npm run check`.
+      tier('ci', ['test/**/*.check.test.ts'], { name: 'check' }),
+    ],
     // Same bytes everywhere: no locale, no time zone. The kernel checks itself.
     env: { LC_ALL: 'C', TZ: 'UTC', NCCL_TRACE_KERNEL: 'debug' },
-    globalSetup: ['test/support/build_command.ts'],
-    setupFiles: ['test/support/fixed_seed.ts'],
+    globalSetup: ['test/support/tiers/build_command.ts'],
+    setupFiles: ['test/support/tiers/fixed_seed.ts'],
     // Processes rather than threads: tests start worker threads of their own, and set TZ for their children.
-    // All cores, but no more than four: the loopback tests bring several processes per test.
+    // More than there are cores: many tests mostly wait for processes of their own.
     pool: 'forks',
     // A worker keeps its modules from file to file: loading and warming them again for each of 190 files takes a fifth of the time.
     isolate: false,
-    maxWorkers: Math.min(4, availableParallelism()),
-    // Generous, because a two-core machine may also be compiling. A hang still ends. Long forms repeat fifty times and more.
-    testTimeout: process.env.NCCL_TRACE_LONG === '1' ? 1_800_000 : 60_000,
-    hookTimeout: 60_000,
+    maxWorkers: Math.min(4, 2 * availableParallelism()),
+    // A two-core machine may also be compiling. A hang still ends.
+    hookTimeout: MINUTE,
   },
 });

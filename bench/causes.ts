@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { examine } from '../src/report/examine.js';
 import type { RunReport } from '../src/report/run_report.js';
 import { isTrulySlow } from './verdict/truly_slow.js';
-import { record } from '../test/support/loopback.js';
+import { record } from '../test/support/jobs/loopback.js';
 
 type Found = RunReport['causes'][number];
 type Outcome = 'named' | 'with a doubt' | 'cannot tell' | 'wrong' | 'not found';

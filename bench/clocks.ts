@@ -15,9 +15,9 @@ import {
   scaleCase,
   simulatedCases,
   type CaseResult,
-} from '../test/support/clock_cases.js';
-import { runTable, TABLE_CASES, wanderCases } from '../test/support/clock_table.js';
-import { recordedCases, RING_OPS } from '../test/support/recorded_cases.js';
+} from '../test/support/clocks/clock_cases.js';
+import { runTable, TABLE_CASES, wanderCases } from '../test/support/clocks/clock_table.js';
+import { recordedCases, RING_OPS } from '../test/support/clocks/recorded_cases.js';
 
 type Print = (line: string) => void;
 

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { seeded } from '../test/support/simulated_links.js';
+import { seeded } from '../test/support/clocks/simulated_links.js';
 import { writeManyFiles } from './merge/many_files.js';
 
 /** Of command.mjs, which is not compiled with this file. */

@@ -1,6 +1,6 @@
 // What a few seconds of a long stream-mode file cost: `npm run bench:window [-- --slots 67108864 --seconds 3600]`.
 //
-// The file is made up: one communicator, AllReduces with sends of 256 steps, all of it in chunks packed by zstd (test/support/large_stream_file.ts).
+// The file is made up: one communicator, AllReduces with sends of 256 steps, all of it in chunks packed by zstd (test/support/rank_files/large_stream_file.ts).
 // Printed are CPU time, wall time and the peak of memory of each command, a process of its own.
 
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -18,7 +18,7 @@ const { values } = parseArgs({
 });
 const folder = mkdtempSync(path.join(tmpdir(), 'nccl-trace-bench-'));
 try {
-  const { writeLargeStreamFile } = await importTypeScript('test/support/large_stream_file.ts');
+  const { writeLargeStreamFile } = await importTypeScript('test/support/rank_files/large_stream_file.ts');
   const file = path.join(folder, 'rank00000.bin');
   const seconds = Number(values.seconds);
   const records = writeLargeStreamFile(file, Number(values.slots), 'zstd', seconds);

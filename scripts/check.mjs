@@ -1,4 +1,4 @@
-// All checks of the code that do not run it. All of them run even if one fails.
+// All checks of the code that do not run it, and of what is made of it: generated files, the package. All of them run even if one fails.
 //
 //   node scripts/check.mjs           look
 //   node scripts/check.mjs --write   repair what a formatter or the linter can repair by itself
@@ -27,6 +27,9 @@ const failed = [
   check('format', tool('prettier/bin/prettier.cjs', '--log-level=warn', write ? '--write' : '--check', '.')),
   check('format C++', clangFormat()),
   ...(write ? [] : [check('warnings C++', [process.execPath, 'scripts/build.mjs', '--native'])]),
+  ...(write
+    ? []
+    : [check('generated files and the package', tool('vitest/vitest.mjs', 'run', '--project', 'check'))]),
 ].filter((name) => name !== undefined);
 
 if (failed.length > 0) {

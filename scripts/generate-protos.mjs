@@ -1,6 +1,6 @@
 /**
  * Generates src/trace/perfetto/generated/protos.{js,d.ts} from schemas/perfetto/*.proto. The result is committed, so that
- * installing needs no generator; test/trace/perfetto/generated.test.ts fails when the two have drifted apart.
+ * installing needs no generator; test/trace/perfetto/generated.check.test.ts fails when the two have drifted apart.
  *
  *   node scripts/generate-protos.mjs [directory]
  *

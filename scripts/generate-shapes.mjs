@@ -1,6 +1,6 @@
 /**
  * Generates src/shards/generated/shapes.ts: what the TypeScript types in src/shards/stored.ts look like at run time, so that a file of
- * one step of a merge is checked before the next step uses it. The result is committed; test/shards/shapes.test.ts fails when a type has
+ * one step of a merge is checked before the next step uses it. The result is committed; test/shards/shapes.check.test.ts fails when a type has
  * changed since.
  *
  *   node scripts/generate-shapes.mjs [file]

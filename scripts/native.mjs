@@ -161,6 +161,11 @@ export const TARGETS = [
 /** What a person needs, and what `npm pack` ships. Everything else is for our tests and benchmarks. */
 export const ADDON = 'nccl-trace-decoder.node';
 export const SHIPPED = [ADDON, 'libnccl-profiler-trace.so', 'nccl-trace-loopback'];
+/** What the first tier of tests needs (`npm test`). Compiling all programs of tests takes as long as half of that tier. */
+export const FIRST_TIER = [
+  ...SHIPPED,
+  ...['announce', 'mount_of', 'name_lookup', 'puppet', 'quiet', 'record_kinds', 'sigkill', 'slots'],
+];
 
 /** @type {Family[]} */
 export const FAMILIES = [

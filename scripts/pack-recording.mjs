@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 /**
- * Packs the rank files of a folder into one small file for the tests (test/support/packed_recording.ts): only the 4 KiB blocks that
+ * Packs the rank files of a folder into one small file for the tests (test/support/jobs/packed_recording.ts): only the 4 KiB blocks that
  * are not zero, compressed. usage: pack-recording.mjs FOLDER OUTPUT.br
  */
 
 import { Buffer } from 'node:buffer';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
 
@@ -19,7 +19,8 @@ if (!folder || !output) {
 
 const files = [];
 const pieces = [];
-for (const name of readdirSync(folder).sort()) {
+for (const name of readdirSync(folder, { recursive: true }).sort()) {
+  if (!statSync(join(folder, name)).isFile()) continue;
   const bytes = readFileSync(join(folder, name));
   const blocks = [];
   for (let at = 0; at < bytes.length; at += BLOCK) {

@@ -21,12 +21,14 @@ if (missing().length > 0) {
   console.error(`skipped: needs the packages ${missing().join(' and ')}`);
 } else {
   await run([process.execPath, 'scripts/build.mjs', '--machine=aarch64'], {}, 20 * MINUTE);
-  const tests = ['recorder', 'faults', 'settings', 'symbols'].map((name) => `test/recorder/${name}.test.ts`);
+  const names = ['recorder', 'sigkill', 'crowd', 'quiet', 'faults', 'settings', 'symbols'];
+  const tests = names.map((name) => `test/recorder/${name}.`);
   await run(
     [
       process.execPath,
       path.join('node_modules', 'vitest', 'vitest.mjs'),
       'run',
+      ...['--project', 'first', '--project', 'ci'],
       '--testTimeout=300000',
       ...tests,
     ],

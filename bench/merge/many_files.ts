@@ -5,7 +5,7 @@
  */
 
 import { join } from 'node:path';
-import { RankFileBuilder } from '../../test/support/rank_file_builder.js';
+import { RankFileBuilder } from '../../test/support/rank_files/rank_file_builder.js';
 
 const STEPS = 6;
 

@@ -5,9 +5,9 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, trunca
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startRecording } from '../../test/support/loopback.js';
-import { PROJECT } from '../../test/support/native.js';
-import { drawSkews, skewRun } from '../../test/support/skewed_run.js';
+import { startRecording } from '../../test/support/jobs/loopback.js';
+import { PROJECT } from '../../test/support/jobs/native.js';
+import { drawSkews, skewRun } from '../../test/support/clocks/skewed_run.js';
 import type { Case, FileFate } from './case.js';
 import { judge, type Outcome } from './judge.js';
 import { MEMORY } from './shapes.js';

@@ -6,7 +6,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TaskTruth } from '../../test/support/truth.js';
+import type { TaskTruth } from '../../test/support/jobs/truth.js';
 import { Draw } from './draw.js';
 
 /** Times what the others cost in the mean. */

@@ -99,7 +99,7 @@ const LOWEST_ABOVE = 0.25;
  * How exactly one minimum shows its link's least delay, as a standard error, ns: the median distance of the link's minima from the
  * solution. Few minima show it badly, because a line runs through two of them anyway. So all minima of the likeness count, also those of
  * messages that waited, each scaled to the same number of messages. All minima lie nearer to the fitted solution than to the truth. This is
- * corrected. Found by `test/clocks/sparse.test.ts`.
+ * corrected. Found by `test/clocks/sparse.tiers.test.ts`.
  */
 function scattersOf(links: readonly Link[], guess: Estimate, unknowns: number): Float64Array {
   const distances = links.map((link) => distancesOf(link, guess));

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { linkKey, onTheWay } from '../../src/analysis/arrival_times.js';
 import { examine } from '../../src/report/examine.js';
-import { record } from '../support/loopback.js';
-import { temporaryFolder } from '../support/made_up_run.js';
-import { drawSkews, skewRun, solveFiles } from '../support/skewed_run.js';
+import { record } from '../support/jobs/loopback.js';
+import { drawSkews, skewRun, solveFiles } from '../support/clocks/skewed_run.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 const { folder, remove } = temporaryFolder();
 afterAll(remove);

@@ -1,4 +1,4 @@
-/** Causes of slowness: when a change is one, and what slow links have in common. Made-up numbers; test/end_to_end/causes.test.ts records jobs. */
+/** Causes of slowness: when a change is one, and what slow links have in common. Made-up numbers; test/end_to_end/causes.ci.test.ts records jobs. */
 
 import { describe, expect, it } from 'vitest';
 import { causesOf, type Cause } from '../../src/analysis/causes.js';

@@ -10,7 +10,7 @@ import type { CollectiveRow } from '../../src/analysis/collectives.js';
 import { contention } from '../../src/analysis/contention.js';
 import { slowerSince } from '../../src/analysis/slower_since.js';
 import { unlikePlans } from '../../src/analysis/unlike_plans.js';
-import { seeded } from '../support/simulated_links.js';
+import { seeded } from '../support/clocks/simulated_links.js';
 
 type Uniform = () => number;
 

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
 import { examine } from '../../src/report/examine.js';
-import { temporaryFolder } from '../support/made_up_run.js';
-import { viewTrace } from '../support/trace_view.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { viewTrace } from '../support/traces/trace_view.js';
 
 const root = fileURLToPath(new URL('../../samples/', import.meta.url));
 const { folder, remove } = temporaryFolder();

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import { LaneNumbers } from '../../src/base/lane_numbers.js';
-import { randomOf } from '../support/forged_values.js';
+import { randomOf } from '../support/forged/forged_values.js';
 
 it('the lowest lane that is free is taken, as a search from the first one finds it', () => {
   const random = randomOf(5);

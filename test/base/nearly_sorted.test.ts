@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest';
 import { nearlySorted } from '../../src/base/nearly_sorted.js';
-import { seeded } from '../support/simulated_links.js';
+import { seeded } from '../support/clocks/simulated_links.js';
 
 const order = (numbers: Float64Array, length = numbers.length): number[] => {
   const found = new Uint32Array(length);

@@ -3,9 +3,10 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runHere } from '../support/command_line.js';
-import { madeUpRank, SMALL_RUN, temporaryFolder } from '../support/made_up_run.js';
-import { viewTrace } from '../support/trace_view.js';
+import { runHere } from '../support/program/command_line.js';
+import { madeUpRank, SMALL_RUN } from '../support/made_up/made_up_run.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { viewTrace } from '../support/traces/trace_view.js';
 import type { ClockMapReport, ClocksReport } from '../../src/report/clock_map_report.js';
 
 let folder: string;

@@ -3,10 +3,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { runHere } from '../support/command_line.js';
-import { temporaryFolder } from '../support/made_up_run.js';
-import { runProgram } from '../support/program.js';
-import { viewTrace } from '../support/trace_view.js';
+import { runHere } from '../support/program/command_line.js';
+import { runProgram } from '../support/program/program.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { viewTrace } from '../support/traces/trace_view.js';
 
 let folder: string;
 let remove: () => void;

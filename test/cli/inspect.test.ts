@@ -5,8 +5,9 @@ import path from 'node:path';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 
 import { inspectCommand } from '../../src/cli/inspect.js';
-import { temporaryFolder, writeRun } from '../support/made_up_run.js';
-import { RankFileBuilder } from '../support/rank_file_builder.js';
+import { writeRun } from '../support/made_up/made_up_run.js';
+import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 const { folder, remove } = temporaryFolder();
 afterAll(remove);

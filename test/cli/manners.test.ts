@@ -17,10 +17,11 @@ import { coloured, dueInLog, progressLine, wantsColour } from '../../src/cli/wat
 import { merge } from '../../src/merge.js';
 import { diagnose } from '../../src/report/diagnosis.js';
 import { streamRankFile, summarize } from '../../src/rankfile/index.js';
-import { temporaryFolder, writeRun } from '../support/made_up_run.js';
-import { runHere, type TextResult } from '../support/command_line.js';
-import { PROGRAM, withoutProgress } from '../support/program.js';
-import { RankFileBuilder } from '../support/rank_file_builder.js';
+import { writeRun } from '../support/made_up/made_up_run.js';
+import { runHere, type TextResult } from '../support/program/command_line.js';
+import { PROGRAM, withoutProgress } from '../support/program/program.js';
+import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 let folder: string;
 let remove: () => void;

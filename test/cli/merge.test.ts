@@ -5,10 +5,11 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runHere } from '../support/command_line.js';
-import { madeUpRank, SMALL_RUN, temporaryFolder, writeRun } from '../support/made_up_run.js';
-import { PROGRAM, runProgram, type ProgramResult } from '../support/program.js';
-import { viewTrace } from '../support/trace_view.js';
+import { runHere } from '../support/program/command_line.js';
+import { madeUpRank, SMALL_RUN, writeRun } from '../support/made_up/made_up_run.js';
+import { PROGRAM, runProgram, type ProgramResult } from '../support/program/program.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { viewTrace } from '../support/traces/trace_view.js';
 
 let folder: string;
 let remove: () => void;

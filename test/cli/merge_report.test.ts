@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { mergeReportText } from '../../src/report/merge_report.js';
 import { merge } from '../../src/merge.js';
-import { temporaryFolder } from '../support/made_up_run.js';
-import { coll, recording } from '../support/recording.js';
+import { coll, recording } from '../support/made_up/recording.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 let folder: string;
 let remove: () => void;

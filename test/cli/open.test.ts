@@ -12,8 +12,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startupLink, startupQuery, withPins } from '../../src/trace/startup.js';
 import { traceFacts } from '../../src/trace/trace_facts.js';
 import { PortBusy, TraceServer } from '../../src/cli/trace_server.js';
-import { temporaryFolder } from '../support/made_up_run.js';
-import { PROGRAM, runProgram } from '../support/program.js';
+import { PROGRAM, runProgram } from '../support/program/program.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 const UI = 'https://ui.perfetto.dev';
 /** Another program's trace: packets of a timestamp and a sequence. */

@@ -19,10 +19,11 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { compressFrame } from '../../src/rankfile/zstd.js';
-import { temporaryFolder, writeRun } from '../support/made_up_run.js';
-import { runHere, type TextResult } from '../support/command_line.js';
-import { PROGRAM, runProgram } from '../support/program.js';
-import { viewTrace } from '../support/trace_view.js';
+import { writeRun } from '../support/made_up/made_up_run.js';
+import { runHere, type TextResult } from '../support/program/command_line.js';
+import { PROGRAM, runProgram } from '../support/program/program.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { viewTrace } from '../support/traces/trace_view.js';
 
 let folder: string;
 let remove: () => void;

@@ -4,9 +4,10 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
-import { runHere, type TextResult } from '../support/command_line.js';
-import { madeUpRank, SMALL_RUN, temporaryFolder } from '../support/made_up_run.js';
-import { viewTrace } from '../support/trace_view.js';
+import { runHere, type TextResult } from '../support/program/command_line.js';
+import { madeUpRank, SMALL_RUN } from '../support/made_up/made_up_run.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { viewTrace } from '../support/traces/trace_view.js';
 
 /** Whatever it names, it has this in it. */
 const SECRET = 'Zebra';

@@ -9,8 +9,9 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
 import { main } from '../../src/cli/main.js';
-import { madeUpRank, SMALL_RUN, temporaryFolder } from '../support/made_up_run.js';
-import { PROGRAM } from '../support/program.js';
+import { madeUpRank, SMALL_RUN } from '../support/made_up/made_up_run.js';
+import { PROGRAM } from '../support/program/program.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 /** Whatever the name, it has this in it. */
 const SECRET = 'Zebra';

@@ -8,8 +8,9 @@ import { examine } from '../../src/report/examine.js';
 import { markdownOf } from '../../src/report/markdown.js';
 import type { RunReport } from '../../src/report/run_report.js';
 import { COLLECTIVES, csvOf, LINKS, RANKS, tableOf, WAITS } from '../../src/report/tables.js';
-import { runHere, type TextResult } from '../support/command_line.js';
-import { madeUpRank, SMALL_RUN, temporaryFolder } from '../support/made_up_run.js';
+import { runHere, type TextResult } from '../support/program/command_line.js';
+import { madeUpRank, SMALL_RUN } from '../support/made_up/made_up_run.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const samples = readdirSync(path.join(root, 'samples'), { withFileTypes: true })

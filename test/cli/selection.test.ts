@@ -4,9 +4,10 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { MergeReport } from '../../src/report/report.js';
-import { runHere } from '../support/command_line.js';
-import { temporaryFolder, writeRun } from '../support/made_up_run.js';
-import { runProgram, type ProgramResult } from '../support/program.js';
+import { runHere } from '../support/program/command_line.js';
+import { writeRun } from '../support/made_up/made_up_run.js';
+import { runProgram, type ProgramResult } from '../support/program/program.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 const { folder, remove } = temporaryFolder();
 beforeAll(() => {

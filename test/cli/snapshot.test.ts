@@ -16,8 +16,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Kind } from '../../src/rankfile/format/constants.js';
 import { openRankFile } from '../../src/rankfile/index.js';
 import { IN_MEMORY } from '../recorder/programs.js';
-import { type Puppet, startPuppet } from '../support/puppet.js';
-import { runProgram } from '../support/program.js';
+import { type Puppet, startPuppet } from '../support/jobs/puppet.js';
+import { runProgram } from '../support/program/program.js';
 
 let folder: string;
 let job: Puppet;

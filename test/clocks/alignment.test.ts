@@ -5,7 +5,6 @@ import { describe, expect, it } from 'vitest';
 import { align, ALIGNMENT_DEFAULTS, type Alignment } from '../../src/clocks/alignment.js';
 import { correctionAt, knotTime } from '../../src/clocks/corrections.js';
 import { EdgeCollector, type EdgeEvidence } from '../../src/clocks/evidence.js';
-import { simulated } from '../../bench/clocks.js';
 import {
   checkAll,
   median,
@@ -17,7 +16,7 @@ import {
   type SimulatedLink,
   type SimulatedRun,
   type Simulation,
-} from '../support/simulated_links.js';
+} from '../support/clocks/simulated_links.js';
 
 const seeds = fc.integer({ min: 1, max: 1e9 });
 
@@ -252,15 +251,6 @@ describe('without enough evidence', () => {
     expect(align(2, none, ALIGNMENT_DEFAULTS).references).toEqual([0, 1]);
     expect(align(0, none).references).toEqual([]);
   });
-});
-
-it('npm run bench:clocks', () => {
-  const results = simulated(true, () => undefined);
-  for (const { name, hardMisses, coverage } of results) {
-    expect(hardMisses, name).toBe(0);
-    if (!name.includes('broken')) expect(coverage, name).toBeGreaterThan(0.97);
-  }
-  expect(results.length).toBeGreaterThan(15);
 });
 
 it('a pair that is decades from the others (a tick that cannot be true) spoils no other pair', () => {

@@ -5,7 +5,7 @@ import { localNs } from '../../src/base/time.js';
 import { align } from '../../src/clocks/alignment.js';
 import type { ClockSolution } from '../../src/clocks/domains.js';
 import { oneSidedBound } from '../../src/clocks/one_way_traffic.js';
-import { simulate, type SimulatedRun } from '../support/simulated_links.js';
+import { simulate, type SimulatedRun } from '../support/clocks/simulated_links.js';
 
 const DELAY = 500_000;
 

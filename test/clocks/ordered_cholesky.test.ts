@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest';
 import { SparseLeastSquares } from '../../src/clocks/least_squares.js';
 import { OrderedCholesky, orderOf } from '../../src/clocks/ordered_cholesky.js';
-import { seeded } from '../support/simulated_links.js';
+import { seeded } from '../support/clocks/simulated_links.js';
 
 const CLOCKS = 200;
 const KNOTS = 3;

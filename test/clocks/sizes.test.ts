@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { align } from '../../src/clocks/alignment.js';
 import { compareLikes, sizeClass } from '../../src/clocks/evidence.js';
-import { checkAll, seeded, simulate, type SimulatedLink } from '../support/simulated_links.js';
+import { checkAll, seeded, simulate, type SimulatedLink } from '../support/clocks/simulated_links.js';
 
 const KB = 1000;
 

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { openRankFile } from '../../src/rankfile/index.js';
 import { ringLines } from '../rankfile/read.js';
-import { temporaryFolder } from '../support/made_up_run.js';
-import { RankFileBuilder } from '../support/rank_file_builder.js';
-import { skewFile, type Skew } from '../support/skew.js';
+import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
+import { skewFile, type Skew } from '../support/clocks/skew.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 const { folder, remove } = temporaryFolder();
 afterAll(remove);

@@ -7,9 +7,16 @@ import { placeKnots } from '../../src/clocks/corrections.js';
 import { EARLY_ARRIVAL, isCertain, WAITED_CREDIT, type EdgeEvidence } from '../../src/clocks/evidence.js';
 import { linksOf, statedSigmas } from '../../src/clocks/links.js';
 import { collectEvidence, type EvidenceSource } from '../../src/clocks/evidence/clock_evidence.js';
-import { temporaryFolder } from '../support/made_up_run.js';
-import { checkAll, normal, ring, seeded, simulate, type SimulatedLink } from '../support/simulated_links.js';
-import { writeSteps } from '../support/step_rows.js';
+import {
+  checkAll,
+  normal,
+  ring,
+  seeded,
+  simulate,
+  type SimulatedLink,
+} from '../support/clocks/simulated_links.js';
+import { writeSteps } from '../support/made_up/step_rows.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 const HOSTS = 6;
 

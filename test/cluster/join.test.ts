@@ -10,7 +10,7 @@ import type { Ticks, TraceNs } from '../../src/base/time.js';
 import type { GpuNs } from '../../src/model/types.js';
 import type { WorkEnd, WorkOutcome } from '../../src/model/work_end.js';
 import type { WorkTable } from '../../src/model/work_table.js';
-import { endTable } from '../support/end_table.js';
+import { endTable } from '../support/made_up/end_table.js';
 
 const COMM = 0xabcn;
 

@@ -9,9 +9,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { mergeReportText } from '../../src/report/merge_report.js';
 import { merge } from '../../src/merge.js';
 import type { MergeReport } from '../../src/report/report.js';
-import { temporaryFolder } from '../support/made_up_run.js';
-import { RankFileBuilder, type FileOptions } from '../support/rank_file_builder.js';
-import { viewTrace, type TraceView, type ViewSlice } from '../support/trace_view.js';
+import { RankFileBuilder, type FileOptions } from '../support/rank_files/rank_file_builder.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { viewTrace, type TraceView, type ViewSlice } from '../support/traces/trace_view.js';
 
 const COMM_ID = 0xabcn;
 const TAGS = [0x123n, 0x145n, 0x167n].map((bits) => 0x8080_0000_0000_0000n | (bits << 48n));

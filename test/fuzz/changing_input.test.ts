@@ -12,7 +12,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { OutputError } from '../../src/base/errors.js';
 import { merge } from '../../src/merge.js';
 import type { MergeReport } from '../../src/report/report.js';
-import { temporaryFolder } from '../support/made_up_run.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 const samples = fileURLToPath(new URL('../../samples/', import.meta.url));
 

@@ -7,11 +7,11 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
-import { ForgedFile } from '../support/forged_file.js';
-import { randomOf } from '../support/forged_values.js';
-import { grower } from '../support/grown_file.js';
-import { temporaryFolder } from '../support/made_up_run.js';
+import { ForgedFile } from '../support/forged/forged_file.js';
+import { randomOf } from '../support/forged/forged_values.js';
+import { grower } from '../support/forged/grown_file.js';
 import { merge } from '../../src/merge.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 import { mergeWith, recordedAt, type Sample, samplesIn } from './run_with.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));

@@ -1,5 +1,5 @@
 /**
- * `npm run fuzz -- --seconds N`: recorded files with forged numbers (test/support/forged_values.ts), read by both decoders,
+ * `npm run fuzz -- --seconds N`: recorded files with forged numbers (test/support/forged/forged_values.ts), read by both decoders,
  * which must agree, and every so often merged with the other files of their run, which must go on without them. A finding
  * is printed with its seed; `--seed S --once` shows it again. Ends with 1 where there was any.
  *
@@ -7,7 +7,7 @@
  *   read    both decoders, all samples                      most of the rest
  *   merge   the whole program in this process, all samples   one in `MERGE_EVERY`
  *
- * `--repeats`: only merges, of files in which one record is repeated thousands of times (test/support/grown_file.ts). The most expensive
+ * `--repeats`: only merges, of files in which one record is repeated thousands of times (test/support/forged/grown_file.ts). The most expensive
  * merges are printed at the end.
  */
 
@@ -22,8 +22,8 @@ import { type Decoder, typescriptDecoder } from '../../src/rankfile/decoder.js';
 import { nativeDecoder } from '../../src/rankfile/native_decoder.js';
 import { parseRankFile } from '../../src/rankfile/rank_file.js';
 import type { RankFile } from '../../src/rankfile/types.js';
-import { type Forgery, forger, type Random, randomOf } from '../support/forged_values.js';
-import { grower } from '../support/grown_file.js';
+import { type Forgery, forger, type Random, randomOf } from '../support/forged/forged_values.js';
+import { grower } from '../support/forged/grown_file.js';
 import { fuzzSlots, windowsOf } from './slots_fuzz.js';
 import { mergeWith, recordedAt, type Sample, samplesIn } from './run_with.js';
 

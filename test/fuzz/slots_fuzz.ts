@@ -20,8 +20,8 @@ import {
 } from '../../src/rankfile/records.js';
 import { checkRing, clipped } from '../../src/rankfile/slots.js';
 import { frameOf, type TickFrame } from '../../src/rankfile/tick_frame.js';
-import type { Random } from '../support/forged_values.js';
-import { sealSlot } from '../support/sealed_slot.js';
+import type { Random } from '../support/forged/forged_values.js';
+import { sealSlot } from '../support/rank_files/sealed_slot.js';
 
 const SLOTS = 64;
 

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import * as format from '../../src/rankfile/format/constants.js';
 import { State } from '../../src/rankfile/format/nccl.js';
-import { PROJECT } from '../support/native.js';
+import { PROJECT } from '../support/jobs/native.js';
 
 const source = readFileSync(path.join(PROJECT, 'src/kernel/numbers.ts'), 'utf8');
 

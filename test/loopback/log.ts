@@ -1,7 +1,7 @@
 // One run's callbacks, looked at from all sides.
 
 import { expect } from 'vitest';
-import type { TotalsTruth } from '../support/truth.js';
+import type { TotalsTruth } from '../support/jobs/truth.js';
 import { Run, eventsOf, shapeOf } from './loopback.js';
 import type { Callback, LoggedEvent } from './loopback.js';
 

@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { builtNative } from '../support/native.js';
+import { builtNative } from '../support/jobs/native.js';
 import {
   proxyOpsOf,
   readTruth,
@@ -15,7 +15,7 @@ import {
   type TaskTruth,
   type TotalsTruth,
   type TruthLine,
-} from '../support/truth.js';
+} from '../support/jobs/truth.js';
 
 export const [program, echoPlugin] = await builtNative('nccl-trace-loopback', 'libnccl-profiler-echo.so');
 

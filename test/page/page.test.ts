@@ -14,10 +14,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { escaped, jsonInScript } from '../../src/page/html.js';
 import { PAGE_START } from '../../src/page/page.js';
 import type { RunReport } from '../../src/report/run_report.js';
-import { runHere, type TextResult } from '../support/command_line.js';
-import { record } from '../support/loopback.js';
-import { madeUpRank, SMALL_RUN, temporaryFolder } from '../support/made_up_run.js';
-import { viewTrace } from '../support/trace_view.js';
+import { runHere, type TextResult } from '../support/program/command_line.js';
+import { record } from '../support/jobs/loopback.js';
+import { madeUpRank, SMALL_RUN } from '../support/made_up/made_up_run.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { viewTrace } from '../support/traces/trace_view.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const CHROMIUM = '/usr/bin/chromium';

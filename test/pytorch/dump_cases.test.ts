@@ -7,10 +7,10 @@ import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { runHere } from '../support/command_line.js';
-import { dumpOf, writeDumps, type MadeUpCall, type MadeUpDumps } from '../support/flight_dumps.js';
-import { temporaryFolder } from '../support/made_up_run.js';
-import { unpackRecording } from '../support/packed_recording.js';
+import { runHere } from '../support/program/command_line.js';
+import { dumpOf, writeDumps, type MadeUpCall, type MadeUpDumps } from '../support/made_up/flight_dumps.js';
+import { unpackRecording } from '../support/jobs/packed_recording.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const { folder, remove } = temporaryFolder();

@@ -6,8 +6,8 @@ import { readDumps } from '../../src/pytorch/dump_files.js';
 import { judgeDumps, type DumpVerdict } from '../../src/pytorch/dump_verdict.js';
 import { flightReport } from '../../src/pytorch/flight_report.js';
 import { dumpVerdictText } from '../../src/report/flight_text.js';
-import { writeDumps, type MadeUpCall, type MadeUpDumps } from '../support/flight_dumps.js';
-import { temporaryFolder } from '../support/made_up_run.js';
+import { writeDumps, type MadeUpCall, type MadeUpDumps } from '../support/made_up/flight_dumps.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 const { folder, remove } = temporaryFolder();
 afterAll(remove);

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { DumpError, readDump } from '../../src/pytorch/dump.js';
 import { PickleError, readPickle } from '../../src/pytorch/pickle.js';
-import { dumpOf, pickled, STARTED, type MadeUpDumps } from '../support/flight_dumps.js';
+import { dumpOf, pickled, STARTED, type MadeUpDumps } from '../support/made_up/flight_dumps.js';
 
 const MADE_UP: MadeUpDumps = {
   groups: { TP: [0, 1], DP: [0, 2] },

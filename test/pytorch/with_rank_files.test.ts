@@ -9,10 +9,10 @@ import { diagnose, type Diagnosis } from '../../src/report/diagnosis.js';
 import { examine } from '../../src/report/examine.js';
 import { traceTexts } from '../../src/report/headline.js';
 import { verdictText } from '../../src/report/verdict_text.js';
-import { runHere } from '../support/command_line.js';
-import { writeDumps, type MadeUpCall } from '../support/flight_dumps.js';
-import { temporaryFolder } from '../support/made_up_run.js';
-import { viewTrace } from '../support/trace_view.js';
+import { runHere } from '../support/program/command_line.js';
+import { writeDumps, type MadeUpCall } from '../support/made_up/flight_dumps.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { viewTrace } from '../support/traces/trace_view.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const hang = path.join(root, 'samples/hang');

@@ -7,8 +7,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { memorySource } from '../../src/rankfile/byte_source.js';
 import { openRankFile, openRankFileHeader, parseRankFile } from '../../src/rankfile/rank_file.js';
 import { FILE_HEADER } from '../../src/rankfile/format/constants.js';
-import { temporaryFolder } from '../support/made_up_run.js';
-import { RankFileBuilder } from '../support/rank_file_builder.js';
+import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 import { resealed } from './read.js';
 
 const good = new RankFileBuilder().build();

@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 
 import { sentenceText } from '../../src/base/sentence.js';
 import { findRankFiles } from '../../src/rankfile/find_files.js';
-import { temporaryFolder } from '../support/made_up_run.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 const { folder: parent, remove } = temporaryFolder();
 afterAll(remove);

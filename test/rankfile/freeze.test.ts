@@ -4,7 +4,8 @@ import { copyFileSync, mkdirSync, statSync, utimesSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { freeze, mayBeWritten, openRankFile } from '../../src/rankfile/index.js';
-import { madeUpRank, SMALL_RUN, temporaryFolder } from '../support/made_up_run.js';
+import { madeUpRank, SMALL_RUN } from '../support/made_up/made_up_run.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 let folder: string;
 let remove: () => void;

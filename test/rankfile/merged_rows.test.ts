@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { mergedRows } from '../../src/rankfile/merged_rows.js';
-import { RankFileBuilder } from '../support/rank_file_builder.js';
+import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
 import { read } from './read.js';
 
 /** "0:0-2" is rows 0 and 1 of ring 0. */

@@ -11,7 +11,7 @@ import { describeRecord } from '../../src/rankfile/describe.js';
 import { memorySource } from '../../src/rankfile/byte_source.js';
 import { parseRankFile } from '../../src/rankfile/rank_file.js';
 import type { RankFile, Ring } from '../../src/rankfile/types.js';
-import type { RankFileBuilder } from '../support/rank_file_builder.js';
+import type { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
 
 export const readBytes = (bytes: Uint8Array): RankFile => parseRankFile(memorySource('rank.bin', bytes));
 export const read = (file: RankFileBuilder): RankFile => readBytes(file.build());

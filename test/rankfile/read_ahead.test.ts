@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 
 import { memorySource } from '../../src/rankfile/byte_source.js';
 import { readAhead } from '../../src/rankfile/read_ahead.js';
-import { randomOf } from '../support/forged_values.js';
+import { randomOf } from '../support/forged/forged_values.js';
 
 function counted(content: Uint8Array) {
   const reads: [offset: number, length: number][] = [];

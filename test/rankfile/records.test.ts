@@ -9,8 +9,8 @@ import { describe, expect, it } from 'vitest';
 import { Kind } from '../../src/rankfile/format/constants.js';
 import { SEGMENT_SLOTS } from '../../src/rankfile/lent_space.js';
 import type { Ring } from '../../src/rankfile/types.js';
-import type { RingBuilder } from '../support/ring_builder.js';
-import { RankFileBuilder } from '../support/rank_file_builder.js';
+import type { RingBuilder } from '../support/rank_files/ring_builder.js';
+import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
 import { bareRecords, coverage, isSeamless, read, readBytes } from './read.js';
 
 const only = (file: RankFileBuilder): Ring => {

@@ -17,8 +17,8 @@ import { merge } from '../../src/merge.js';
 import { FILE_HEADER, Kind } from '../../src/rankfile/format/constants.js';
 import { openRankFile } from '../../src/rankfile/index.js';
 import { diagnose } from '../../src/report/diagnosis.js';
-import { record } from '../support/loopback.js';
-import { type Puppet, startPuppet } from '../support/puppet.js';
+import { record } from '../support/jobs/loopback.js';
+import { type Puppet, startPuppet } from '../support/jobs/puppet.js';
 
 let folder: string;
 let job: Puppet | undefined;

@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 
 import { FILE_HEADER } from '../../src/rankfile/format/constants.js';
 import { openRankFile, takeSnapshot } from '../../src/rankfile/index.js';
-import { RankFileBuilder } from '../support/rank_file_builder.js';
+import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
 
 // The writer begins the newer lap between our reading of the header and of the chunks.
 it('has the newer lap, which the writer began before the oldest chunk', () => {

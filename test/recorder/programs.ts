@@ -4,8 +4,9 @@ import { execFile } from 'node:child_process';
 import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { expect, type TestContext } from 'vitest';
-import { builtNative, programsOf, PROJECT } from '../support/native.js';
+import { expect, inject, type TestContext } from 'vitest';
+import { FIRST_TIER } from '../../scripts/native.mjs';
+import { builtNative, PROJECT } from '../support/jobs/native.js';
 
 /** address, thread or undefined, after `npm run build:asan`, `build:tsan` or `build:ubsan`: tests that build instead. */
 export const SANITIZER = process.env.NCCL_TRACE_SANITIZER ?? '';
@@ -29,14 +30,17 @@ const LIMITS = {
 } as const;
 
 const BUILD = path.join(PROJECT, 'build', MACHINE || SANITIZER);
-if (MACHINE === '' && SANITIZER === '')
-  await builtNative(
-    'libnccl-profiler-trace.so',
-    'nccl-trace-loopback',
-    ...programsOf('test'),
-    ...programsOf('bench'),
-  );
-export const PLUGIN = path.join(BUILD, 'libnccl-profiler-trace.so');
+
+/** Built if it is missing. The first tier uses only what `npm test` has built anew before. */
+export async function programFile(name: string): Promise<string> {
+  if (MACHINE === '' && SANITIZER === '') {
+    if (inject('tier') === 'first') expect(FIRST_TIER, 'FIRST_TIER of scripts/native.mjs').toContain(name);
+    await builtNative(name);
+  }
+  return path.join(BUILD, name);
+}
+
+export const PLUGIN = await programFile('libnccl-profiler-trace.so');
 
 export interface Outcome {
   readonly code: number | string;
@@ -45,15 +49,16 @@ export interface Outcome {
 }
 
 /** `env` is all of the program's environment but PATH: nothing of ours may decide what it records. */
-export function run(
+export async function run(
   program: string,
   args: readonly string[],
   { env = {}, timeout = 60_000, cwd }: { env?: Record<string, string>; timeout?: number; cwd?: string } = {},
 ): Promise<Outcome> {
+  const file = await programFile(program);
   return new Promise((done) => {
     const own = EMULATED ? { EMULATED: '1' } : {};
     const options = { env: { PATH: process.env.PATH, ...own, ...env }, timeout, cwd };
-    const [command, ...rest] = [...RUNNER, path.join(BUILD, program), ...args];
+    const [command, ...rest] = [...RUNNER, file, ...args];
     execFile(command!, rest, options, (error, stdout, stderr) => {
       done({ code: error === null ? 0 : (error.signal ?? error.code ?? 'unknown'), stdout, stderr });
     });
@@ -94,4 +99,18 @@ export async function inNewFolder<T>(
   } finally {
     rmSync(parent, { recursive: true, force: true });
   }
+}
+
+/** Runs `program` with the plugin and a new folder. */
+export async function passes(
+  context: TestContext,
+  command: readonly [program: string, ...more: string[]],
+  env: Record<string, string> = {},
+): Promise<void> {
+  const [program, ...more] = command;
+  skipIfEmulated(context, program === 'abuse' && more[0] === 'fork' ? 'fork' : undefined);
+  await inNewFolder(async (folder) => {
+    const outcome = await run(program, [PLUGIN, folder, ...more], { env, timeout: 3_600_000 });
+    expectPassed(outcome, context);
+  }, IN_MEMORY);
 }

@@ -8,10 +8,10 @@ import { listRuns, merge } from '../../src/merge.js';
 import { findRuns } from '../../src/runs/find_runs.js';
 import { listRun } from '../../src/runs/run.js';
 import { diagnose } from '../../src/report/diagnosis.js';
-import { record } from '../support/loopback.js';
-import { temporaryFolder } from '../support/made_up_run.js';
-import { RankFileBuilder, type FileOptions } from '../support/rank_file_builder.js';
-import { viewTrace } from '../support/trace_view.js';
+import { record } from '../support/jobs/loopback.js';
+import { RankFileBuilder, type FileOptions } from '../support/rank_files/rank_file_builder.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { viewTrace } from '../support/traces/trace_view.js';
 
 let folder: string;
 let remove: () => void;

@@ -5,8 +5,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
-import { temporaryFolder } from '../support/made_up_run.js';
-import { viewTrace, type TraceView, type ViewCounter, type ViewSlice } from '../support/trace_view.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { viewTrace, type TraceView, type ViewCounter, type ViewSlice } from '../support/traces/trace_view.js';
 
 const root = fileURLToPath(new URL('../../samples/', import.meta.url));
 const samples = readdirSync(root, { withFileTypes: true })

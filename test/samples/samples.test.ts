@@ -16,8 +16,8 @@ import { examine } from '../../src/report/examine.js';
 import { merge } from '../../src/merge.js';
 import { diagnose } from '../../src/report/diagnosis.js';
 import type { MergeReport } from '../../src/report/report.js';
-import { temporaryFolder } from '../support/made_up_run.js';
-import { countsOf, viewTrace, type TraceView } from '../support/trace_view.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { countsOf, viewTrace, type TraceView } from '../support/traces/trace_view.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const samples = readdirSync(path.join(root, 'samples'), { withFileTypes: true })
@@ -88,7 +88,7 @@ describe.each(samples)('%s', (name) => {
   it('is reported as in its golden', () => {
     const ranks = report.ranks.map((rank) => ({ ...rank, file: path.relative(root, rank.file) }));
     const shown = { ...report, ranks, output: 'trace.pftrace' };
-    // The link is long and full of times; test/cli/first_screen.test.ts reads it.
+    // The link is long and full of times; test/trace/first_screen.test.ts reads it.
     golden(`${name}.txt`, mergeReportText(shown).replace(/#!\/\?\S+/, '#!/?...'));
   });
 

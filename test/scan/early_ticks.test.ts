@@ -4,9 +4,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
-import { temporaryFolder } from '../support/made_up_run.js';
-import { RankFileBuilder } from '../support/rank_file_builder.js';
-import { viewTrace } from '../support/trace_view.js';
+import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { viewTrace } from '../support/traces/trace_view.js';
 
 let folder: string;
 let remove: () => void;

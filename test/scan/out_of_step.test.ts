@@ -6,8 +6,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
 import type { MergeReport } from '../../src/report/report.js';
 import { mergeReportText } from '../../src/report/merge_report.js';
-import { temporaryFolder } from '../support/made_up_run.js';
-import { RankFileBuilder } from '../support/rank_file_builder.js';
+import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 let folder: string;
 let remove: () => void;

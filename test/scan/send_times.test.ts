@@ -3,8 +3,8 @@
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { scanFile } from '../../src/scan/scan.js';
-import { temporaryFolder } from '../support/made_up_run.js';
-import { RankFileBuilder } from '../support/rank_file_builder.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
 
 const { folder, remove } = temporaryFolder();
 afterAll(remove);

@@ -1,18 +1,13 @@
 /** Files with more transfers than a scan keeps: both ends of a connection keep the same ones, and steps give the bytes of `merge`. */
 
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { joinTransfers, linksBetween, type StepSource } from '../../src/clocks/evidence/transfers.js';
-import { merge } from '../../src/merge.js';
-import { traceTexts } from '../../src/report/headline.js';
 import { scanFile } from '../../src/scan/scan.js';
 import { isKept, mostRows, smallerShare } from '../../src/scan/step_sample.js';
 
 import { writeManyFiles } from '../../bench/merge/many_files.js';
-import { temporaryFolder } from '../support/made_up_run.js';
-import { mergeInSteps } from '../support/sharded.js';
-import { seeded } from '../support/simulated_links.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 const { folder, remove } = temporaryFolder();
 afterAll(remove);
@@ -66,13 +61,5 @@ describe('two hosts with more transfers than a scan keeps', () => {
     // Six transfers of each collective go from rank 7 to rank 8.
     expect(counts.pairs + counts.sampledOut).toBe(6 * 4200);
     expect(counts).toEqual({ ...counts, single: 0, sizesDiffer: 0, operationsDiffer: 0, unconfirmed: 0 });
-  });
-
-  it.runIf(process.env.NCCL_TRACE_LONG === '1')('give the same trace in steps', async () => {
-    const select = { last: 20e6 };
-    const output = join(folder, 'merged.pftrace');
-    await merge({ inputs: files, output, select, texts: traceTexts, jobs: 1 });
-    const joined = await mergeInSteps(files, folder, seeded(5), { select });
-    expect(readFileSync(joined).equals(readFileSync(output))).toBe(true);
   });
 });

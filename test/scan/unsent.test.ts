@@ -4,8 +4,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { diagnose } from '../../src/report/diagnosis.js';
-import { temporaryFolder } from '../support/made_up_run.js';
-import { RankFileBuilder } from '../support/rank_file_builder.js';
+import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 const { folder, remove } = temporaryFolder();
 afterAll(remove);

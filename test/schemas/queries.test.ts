@@ -10,9 +10,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
 import type { MergeReport } from '../../src/report/report.js';
 import { CLOCK_INCIDENTS } from '../../src/trace/tracks/clock_tracks.js';
-import { record } from '../support/loopback.js';
-import { temporaryFolder } from '../support/made_up_run.js';
-import { viewTrace } from '../support/trace_view.js';
+import { record } from '../support/jobs/loopback.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { viewTrace } from '../support/traces/trace_view.js';
 import { runQueries, type Row } from './tables.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));

@@ -2,7 +2,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { TraceView, ViewSlice, ViewTrack } from '../support/trace_view.js';
+import type { TraceView, ViewSlice, ViewTrack } from '../support/traces/trace_view.js';
 
 type Cell = number | string | null;
 export type Row = Readonly<Record<string, Cell>>;

@@ -13,7 +13,7 @@ import { expect } from 'vitest';
 import { RankFileError } from '../../src/base/errors.js';
 import { openRankFile } from '../../src/rankfile/index.js';
 import { resealed } from '../rankfile/read.js';
-import { RankFileBuilder, type RingBuilder } from '../support/rank_file_builder.js';
+import { RankFileBuilder, type RingBuilder } from '../support/rank_files/rank_file_builder.js';
 import { factsOf, type RankFileFacts, type StrangersLine, strangersFacts } from './facts.js';
 
 const script = fileURLToPath(new URL('rank_file.py', import.meta.url));

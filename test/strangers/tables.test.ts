@@ -3,8 +3,8 @@
 import { describe, expect, it } from 'vitest';
 
 import { AreaClass, FILE_HEADER, Kind } from '../../src/rankfile/format/constants.js';
-import { RankFileBuilder } from '../support/rank_file_builder.js';
-import { SlotArea } from '../support/slot_area.js';
+import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
+import { SlotArea } from '../support/rank_files/slot_area.js';
 import { agreedFacts, smallFile, withNumbers, withU32, liveOffset, upTo } from './agreement.js';
 
 describe("a stranger's reader agrees with ours on header and tables", () => {

@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 
-import { temporaryFolder } from '../support/made_up_run.js';
-import { PROGRAM } from '../support/program.js';
+import { PROGRAM } from '../support/program/program.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 const HOSTS = path.join(import.meta.dirname, '../../samples/hosts');
 const { folder, remove } = temporaryFolder();

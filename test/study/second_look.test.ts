@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 import type { Run } from '../../src/runs/run.js';
 import { scanFile } from '../../src/scan/scan.js';
 import { seemAlive, stillAlive } from '../../src/study/second_look.js';
-import { startPuppet } from '../support/puppet.js';
+import { startPuppet } from '../support/jobs/puppet.js';
 
 const path = fileURLToPath(new URL('../../samples/hang/rank00000.bin', import.meta.url));
 const scan = scanFile(path);

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { afterAll, afterEach, expect, it, vi } from 'vitest';
 import { merge } from '../../src/merge.js';
 import { scanFile } from '../../src/scan/scan.js';
-import { temporaryFolder } from '../support/made_up_run.js';
-import { record } from '../support/loopback.js';
+import { record } from '../support/jobs/loopback.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 const { folder, remove } = temporaryFolder();
 afterAll(remove);

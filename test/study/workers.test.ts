@@ -5,9 +5,10 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 
-import { madeUpRank, temporaryFolder } from '../support/made_up_run.js';
-import { PROGRAM } from '../support/program.js';
-import { RankFileBuilder } from '../support/rank_file_builder.js';
+import { madeUpRank } from '../support/made_up/made_up_run.js';
+import { PROGRAM } from '../support/program/program.js';
+import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 const { folder, remove } = temporaryFolder();
 afterAll(remove);

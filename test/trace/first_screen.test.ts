@@ -3,55 +3,25 @@
  * click, and that all of it fits.
  */
 
-import { spawnSync } from 'node:child_process';
-import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { merge } from '../../src/merge.js';
-import { HEADLINE_CHARACTERS, traceTexts } from '../../src/report/headline.js';
+import { HEADLINE_CHARACTERS } from '../../src/report/headline.js';
 import { TITLE_CHARACTERS } from '../../src/trace/titles.js';
-import { record } from '../support/loopback.js';
-import { temporaryFolder } from '../support/made_up_run.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { partsOf, ROW_CHARACTERS, screenOf } from './first_screen.js';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
 const { folder, remove } = temporaryFolder();
 afterAll(remove);
 
-/** Width of the names' column for a pinned row, and how many pinned rows the UI shows without scrolling. */
-const ROW_CHARACTERS = 36;
+/** How many pinned rows the UI shows without scrolling. */
 const ROWS = 6;
-
-async function screenOf(name: string, input = path.join(root, 'samples', name)): Promise<string> {
-  const output = path.join(folder, `${name}.pftrace`);
-  await merge({ inputs: [input], output, jobs: 1, hungAfter: 1, texts: traceTexts });
-  const { stdout, stderr } = spawnSync(process.execPath, ['scripts/first_screen.mjs', output], {
-    cwd: root,
-    encoding: 'utf8',
-  });
-  expect(stderr).toBe('');
-  return stdout;
-}
 
 const screens = new Map<string, string>();
 const SAMPLES = ['hang', 'straggler', 'mismatch', 'healthy'];
 beforeAll(async () => {
-  for (const sample of SAMPLES) screens.set(sample, await screenOf(sample));
+  for (const sample of SAMPLES) screens.set(sample, await screenOf(folder, sample));
 }, 60_000);
 
-/** Names of the pinned rows and of the groups below, and the lines before them. */
 const parts = (sample: string) => partsOf(screens.get(sample)!);
-
-function partsOf(screen: string) {
-  const [head = '', rest = ''] = screen.split('pinned\n');
-  const [pins = '', groups = ''] = rest.split('below\n');
-  const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '');
-  return {
-    head,
-    pins: lines(pins).map((line) => line.slice(2, 2 + ROW_CHARACTERS).trim()),
-    slices: lines(pins).map((line) => line.slice(2 + ROW_CHARACTERS).trim()),
-    groups: lines(groups).map((line) => line.slice(2)),
-  };
-}
 
 it('hang: says so on top, names the silent and the missing rank, and leads to the step', () => {
   const { head, pins, slices, groups } = parts('hang');
@@ -106,28 +76,6 @@ it('healthy: one row that says so, the whole run in view, the ranks in order', (
     '> rank 0000 · vm · gpu0 and 7 more, to rank 0007 · vm · gpu7',
   ]);
 });
-
-it('31 ranks that wait alike: the two to look at are right below the verdict, open; the others follow, closed', async () => {
-  // They have to wait for more than the second of hungAfter, on a busy machine too.
-  const faults = '--skip-rank 13 --skip-at 2 --hang-seconds 5';
-  const { folder: run, code } = await record(
-    path.join(folder, 'waiting'),
-    `--ranks 32 --channels 1 --iterations 3 --ops allreduce:64K ${faults}`,
-    { NCCL_TRACE_RING_MB: '0.25' },
-  );
-  expect(code).toBe(4);
-  const { groups, pins } = partsOf(await screenOf('waiting', run));
-  expect(groups.slice(0, 3)).toEqual([
-    '> Cluster: HUNG, rank 13',
-    'v rank 0013 · gpu13 · NOT CALLED',
-    expect.stringMatching(/^v rank 001[24] · .* · STUCK$/),
-  ]);
-  // The ranks that only wait are closed and in their order: one line of the picture.
-  expect(groups.slice(3)).toEqual([
-    expect.stringMatching(/^> rank 0000 · .*gpu0 and 29 more, to rank 0031 · .*gpu31$/),
-  ]);
-  expect(pins.filter((name) => name.startsWith('rank ')).length).toBeLessThanOrEqual(4);
-}, 60_000);
 
 describe.each(SAMPLES)('%s: everything has room', (sample) => {
   it('rows with names that say which rank they belong to', () => {

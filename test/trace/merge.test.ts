@@ -16,9 +16,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { merge, type MergeOptions } from '../../src/merge.js';
 import type { MergeReport } from '../../src/report/report.js';
-import { madeUpRank, SMALL_RUN, temporaryFolder, writeRun } from '../support/made_up_run.js';
-import { viewTrace, type TraceView } from '../support/trace_view.js';
-import { unpackFrames } from '../support/zstd_frames.js';
+import { madeUpRank, SMALL_RUN, writeRun } from '../support/made_up/made_up_run.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { viewTrace, type TraceView } from '../support/traces/trace_view.js';
+import { unpackFrames } from '../support/rank_files/zstd_frames.js';
 
 const hasZstd = spawnSync('zstd', ['--version']).status === 0;
 

@@ -5,89 +5,18 @@
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { merge, type MergeOptions } from '../../src/merge.js';
+import { afterAll, describe, expect, it } from 'vitest';
+import { merge } from '../../src/merge.js';
 import type { MergeReport } from '../../src/report/report.js';
 import type { SelectionRequest } from '../../src/trace/selection.js';
 import { parseTime } from '../../src/trace/asked_times.js';
-import { mergeReportText } from '../../src/report/merge_report.js';
-import { makeScan } from '../../src/shards/scan_step.js';
-import { makeStudy } from '../../src/shards/study_step.js';
-import { record } from '../support/loopback.js';
-import { temporaryFolder } from '../support/made_up_run.js';
-import { drawSkews, skewRun } from '../support/skewed_run.js';
-import {
-  countsOf,
-  viewTrace,
-  type TraceView,
-  type ViewSlice,
-  type ViewTrack,
-} from '../support/trace_view.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { countsOf, type TraceView, type ViewSlice } from '../support/traces/trace_view.js';
+import { asShown, between, clipped, drawnInto, limitsOf, recorded, root } from './windows.js';
 
-const root = fileURLToPath(new URL('../../samples/', import.meta.url));
 const { folder, remove } = temporaryFolder();
 afterAll(remove);
-
-async function drawn(sample: string, select?: SelectionRequest, more: Partial<MergeOptions> = {}) {
-  const output = path.join(folder, `${path.basename(sample)}.pftrace`);
-  const inputs = [path.resolve(root, sample)];
-  const report = await merge({ inputs, output, jobs: 1, force: true, select, ...more });
-  return { report, view: viewTrace(readFileSync(output), { emptySlices: 'fine' }) };
-}
-
-const wholes = new Map<string, ReturnType<typeof drawn>>();
-
-function drawnWhole(sample: string): ReturnType<typeof drawn> {
-  const whole = wholes.get(sample) ?? drawn(sample);
-  wholes.set(sample, whole);
-  return whole;
-}
-
-interface Limits {
-  readonly from: number;
-  readonly to: number;
-}
-
-const trackName = ({ process, path: names }: ViewTrack): string =>
-  [process?.name ?? '', ...names].join(' / ');
-
-/** "ts dur name" per slice, as the window shows it; null: not in it. */
-function clipped(slice: ViewSlice, start: bigint, { from, to }: Limits): string | null {
-  const begin = Number(slice.ts - start);
-  const end = slice.dur < 0n ? Infinity : begin + Number(slice.dur);
-  const isIn = begin >= from ? begin <= to : !slice.isInstant && end > from;
-  if (!isIn) return null;
-  const shownFrom = Math.max(begin, from);
-  const dur = end === Infinity ? 'open' : Math.min(end, to) - shownFrom;
-  const before = begin < from ? ` beforeWindowNs=${from - begin}` : '';
-  const after = end !== Infinity && end > to ? ` afterWindowNs=${end - to}` : '';
-  return `${trackName(slice.track)}: ${shownFrom} ${slice.isInstant ? 'now' : dur} ${slice.name}${before}${after}`;
-}
-
-function asShown(slice: ViewSlice, start: bigint): string {
-  const { beforeWindowNs, afterWindowNs } = slice.args;
-  const dur = slice.isInstant ? 'now' : slice.dur < 0n ? 'open' : slice.dur;
-  const before = beforeWindowNs === undefined ? '' : ` beforeWindowNs=${beforeWindowNs}`;
-  const after = afterWindowNs === undefined ? '' : ` afterWindowNs=${afterWindowNs}`;
-  return `${trackName(slice.track)}: ${slice.ts - start} ${dur} ${slice.name}${before}${after}`;
-}
-
-const limitsOf = ({ durationNs }: MergeReport, from: number, to: number): Limits => ({
-  from: Math.round(durationNs * from),
-  to: Math.round(durationNs * to),
-});
-
-const between = ({ from, to }: Limits): SelectionRequest => ({
-  from: { kind: 'since-start', ns: from },
-  to: { kind: 'since-start', ns: to },
-});
-
-/** Without slices about the run as a whole: they are fitted to the window. */
-const recorded = (view: TraceView): ViewSlice[] =>
-  view.slices.filter(
-    ({ name, track }) => track.name !== 'verdict' && name !== 'no file' && name !== 'look here',
-  );
+const { drawn, drawnWhole } = drawnInto(folder);
 
 /** Slices that count for a selection: those about the recording itself do not. */
 const counted = (view: TraceView): ViewSlice[] =>
@@ -227,101 +156,3 @@ it('commands keep the options for clocks and verdict', async () => {
     ' --clock realtime --clock-alike 0.5 --clock-wander 1 --hung-after 9',
   );
 });
-
-/** Without what the GPU clock and the verdict decide, which depend on what was read. null: not of a rank, or not shown. */
-function ofHost({ track }: ViewSlice, line: string | null): string | null {
-  if (track.process === undefined || /kernel|collectives/.test(track.name)) return null;
-  return line?.replaceAll(/ · (LATE|SLOW)/g, '') ?? null;
-}
-
-describe('a stream file of which only the selected time is read', () => {
-  let run = '';
-  beforeAll(async () => {
-    const words = '--ranks 2 --channels 2 --timeout 300 --iterations 250 --ops allreduce:512K*2,sleep:4ms';
-    const settings = { NCCL_TRACE_MODE: 'stream', NCCL_TRACE_RING_MB: '0.25', NCCL_TRACE_MAX_MB: '0' };
-    // On a busy machine these small rings may overflow. What lost records leave behind depends on what is read before them: an operation
-    // without its stop holds its lane.
-    for (let times = 0, lost = 1; lost > 0 && times < 6; times++) {
-      run = (await record(path.join(folder, `stream-${times}`), words, settings)).folder;
-      const { report } = await drawnWhole(run);
-      lost = report.ranks.reduce((sum, one) => sum + one.lost.overwritten, 0);
-    }
-  }, 300_000);
-
-  it.each([
-    ['its middle', 0.4, 0.5],
-    ['its end', 0.9, 1],
-    ['its start', 0, 0.1],
-  ])(
-    '%s: as in the whole',
-    async (_, from, to) => {
-      const whole = await drawnWhole(run);
-      const limits = limitsOf(whole.report, from, to);
-      const part = await drawn(run, between(limits), { aroundNs: 50e6 });
-      const all = (report: MergeReport): number =>
-        report.ranks.reduce((sum, { records }) => sum + records, 0);
-      expect(all(part.report)).toBeLessThan(all(whole.report) / 2);
-      expect(part.report.ranks.every(({ unread }) => unread > 0)).toBe(true);
-      const wanted = recorded(whole.view).map((slice) =>
-        ofHost(slice, clipped(slice, whole.view.start, limits)),
-      );
-      const shown = new Set(
-        recorded(part.view).map((slice) => ofHost(slice, asShown(slice, part.view.start))),
-      );
-      const missing = wanted.filter((line) => line !== null && !shown.has(line));
-      const more = [...shown].filter((line) => !wanted.includes(line));
-      // On a busy machine little happens in the first tenth.
-      expect(shown.size).toBeGreaterThan(50);
-      expect({ missing, more }).toEqual({ missing: [], more: [] });
-      const { durationNs, traceStart, ranks } = part.report;
-      expect({ durationNs, traceStart, lost: ranks.map(({ lost }) => lost) }).toEqual({
-        durationNs: whole.report.durationNs,
-        traceStart: whole.report.traceStart,
-        lost: whole.report.ranks.map(({ lost }) => lost),
-      });
-      expect(mergeReportText(part.report)).toMatch(
-        /not read: +[\d.]+ (thousand )?older slots, outside of the selected time/,
-      );
-      expect(part.view.attributes['nccl_trace.slots_not_read']).toBeGreaterThan(0n);
-    },
-    60_000,
-  );
-
-  it('a scan of it is good for that time alone', async () => {
-    const select = between(limitsOf((await drawnWhole(run)).report, 0.4, 0.5));
-    const scan = path.join(folder, 'part.scan');
-    await makeScan({ inputs: [run], output: scan, select, aroundNs: 50e6, jobs: 1 });
-    const study = { inputs: [scan], output: path.join(folder, 'part.study') };
-    await expect(makeStudy(study)).rejects.toThrow(
-      /^the scan of .*\.bin and of 1 more has only a part of the file, and not all of the time that is selected; /,
-    );
-    expect((await makeStudy({ ...study, select }))?.run.members.length).toBe(2);
-  }, 60_000);
-});
-
-it('the selected time is read even if the wall clocks are too wrong to find it: then all is read', async () => {
-  const words = '--ranks 2 --channels 2 --timeout 300 --iterations 250 --ops allreduce:512K*2,sleep:4ms';
-  const settings = { NCCL_TRACE_MODE: 'stream', NCCL_TRACE_RING_MB: '2', NCCL_TRACE_MAX_MB: '0' };
-  const { folder: recorded } = await record(path.join(folder, 'apart'), words, settings);
-  const mergeApart = async (apartNs: number, aroundNs: number) => {
-    // Chunks of a stream file are packed, so their ticks stay: only what the wall clocks show differs.
-    const skews = drawSkews(7, 2, 2e9).map((skew, host) => ({
-      ...skew,
-      ...{ offsetTicks: 0, ppm: 0, wallError: () => host * apartNs },
-    }));
-    const skewed = path.join(folder, `apart-${apartNs}`);
-    skewRun(recorded, skewed, skews);
-    const { durationNs } = (await drawn(skewed, { detail: 'coll' })).report;
-    const select = between({ from: 0.4 * durationNs, to: 0.5 * durationNs });
-    const { report } = await drawn(skewed, select, { aroundNs });
-    const trace = readFileSync(path.join(folder, `${path.basename(skewed)}.pftrace`));
-    return { trace, durationNs, unread: report.ranks.map(({ unread }) => unread > 0) };
-  };
-  const first = await mergeApart(0, 50e6);
-  expect(first.unread).toEqual([true, true]);
-  // On a busy machine the recording takes longer.
-  const apart = Math.round(0.45 * first.durationNs);
-  const second = await mergeApart(apart, 50e6);
-  expect(second.unread).toEqual([false, false]);
-  expect(second.trace.equals((await mergeApart(apart, 1e15)).trace)).toBe(true);
-}, 120_000);

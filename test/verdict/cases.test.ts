@@ -1,6 +1,6 @@
 /** Situations of which it is known what a person must be told. test/fixtures/cases/README.md describes them. */
 
-import { describeVerdicts } from '../support/recorded_verdicts.js';
+import { describeVerdicts } from '../support/jobs/recorded_verdicts.js';
 
 describeVerdicts('cases', {
   queues: {

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { logChance } from '../../src/verdict/chance.js';
-import { seeded } from '../support/simulated_links.js';
+import { seeded } from '../support/clocks/simulated_links.js';
 
 const waits = (count: number, each: number): number[] => Array.from({ length: count }, () => each);
 

@@ -7,7 +7,7 @@ import { afterEach, expect, it } from 'vitest';
 
 import { AreaClass, FILE_HEADER, Kind, STRING_LOST } from '../../src/rankfile/format/constants.js';
 import { diagnose } from '../../src/report/diagnosis.js';
-import { word3 } from '../support/slot_area.js';
+import { word3 } from '../support/rank_files/slot_area.js';
 
 const samples = path.resolve(import.meta.dirname, '../../samples');
 const folders: string[] = [];

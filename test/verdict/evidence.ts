@@ -4,7 +4,7 @@ import { packNumbers } from '../../src/base/packed_numbers.js';
 import type { Ticks, TraceNs } from '../../src/base/time.js';
 import { joinCollectives } from '../../src/cluster/join.js';
 import type { ClusterMember } from '../../src/cluster/types.js';
-import { endTable } from '../support/end_table.js';
+import { endTable } from '../support/made_up/end_table.js';
 import type { WorkEnd } from '../../src/model/work_end.js';
 import { Wait } from '../../src/model/waits.js';
 import type { WorkTable } from '../../src/model/work_table.js';

@@ -3,7 +3,7 @@
  * test/fixtures/gpu/README.md describes them.
  */
 
-import { describeVerdicts } from '../support/recorded_verdicts.js';
+import { describeVerdicts } from '../support/jobs/recorded_verdicts.js';
 
 describeVerdicts('gpu', {
   'torch-ddp-stream': { kind: 'healthy' },

@@ -3,7 +3,7 @@
  * person needs. test/fixtures/real/README.md describes them.
  */
 
-import { describeVerdicts } from '../support/recorded_verdicts.js';
+import { describeVerdicts } from '../support/jobs/recorded_verdicts.js';
 
 describeVerdicts('real', {
   lbreal: { kind: 'healthy', says: [/late: +rank 0 last in 1 of 2, .*: too few/] },

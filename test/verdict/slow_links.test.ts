@@ -1,15 +1,8 @@
 /** A slow link that costs so much that the verdict names it. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { LinkTimes } from '../../src/cluster/link_times.js';
 import { slowLinks } from '../../src/cluster/slow_links.js';
-import { record } from '../support/loopback.js';
-import { examine } from '../../src/report/examine.js';
-import { diagnose } from '../../src/report/diagnosis.js';
-import { verdictText } from '../../src/report/verdict_text.js';
 import { judge } from '../../src/verdict/judge.js';
 import { suspects } from '../../src/verdict/evidence/suspects.js';
 import { done, evidence, type MadeUpRank } from './evidence.js';
@@ -62,38 +55,5 @@ describe('a slow link', () => {
     ['all are slow', ring({ 0: 80, 1: 80, 2: 80, 3: 80 })],
   ])('is not reported, where %s', (_, links) => {
     expect(verdictOf(links).kind).toBe('healthy');
-  });
-});
-
-describe('recorded', () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'nccl-trace-slow-link-'));
-  afterAll(() => {
-    rmSync(folder, { recursive: true, force: true });
-  });
-
-  it('a slow link is named with its two ends', async () => {
-    const { folder: recording } = await record(
-      path.join(folder, 'slow'),
-      '--ranks 4 --iterations 8 --ops allreduce:1M --slow link:1:8',
-    );
-    const diagnosis = await diagnose([recording], { jobs: 1 });
-    expect(diagnosis.verdict).toMatchObject({
-      kind: 'slow',
-      slow: { file: 1, link: { file: 1, peerFile: 2 } },
-    });
-    expect(verdictText(diagnosis, null)[0]).toMatch(
-      /^SLOW {2}rank 1 \(.*\): its sends to rank 2 take \d+ times the others' time$/,
-    );
-  });
-
-  it('no link is slow if its sender has sends to two ranks at once, as in a tree beside rings', async () => {
-    const { folder: recording } = await record(
-      path.join(folder, 'tree'),
-      '--ranks 5 --channels 1 --iterations 6 --rate-limit 4 --ops allreduce:128K*2,allreduce:128K/tree',
-    );
-    const { report } = await examine([recording], { jobs: 1 });
-    const shared = report.links.filter(({ source, destination }) => source === 2 && destination !== 3);
-    expect(shared.map(({ transfers }) => transfers >= 16)).toEqual([true, true]);
-    expect(report.slowLinks).toEqual([]);
   });
 });

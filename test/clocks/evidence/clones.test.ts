@@ -5,8 +5,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { ticks } from '../../../src/base/time.js';
 import { clockAxes, solveClocks, type ClockWitness } from '../../../src/clocks/domains.js';
 import { nameClones } from '../../../src/clocks/evidence/clones.js';
-import { temporaryFolder } from '../../support/made_up_run.js';
-import { writeSteps } from '../../support/step_rows.js';
+import { writeSteps } from '../../support/made_up/step_rows.js';
+import { temporaryFolder } from '../../support/program/temporary_folder.js';
 
 const made = temporaryFolder();
 afterAll(() => {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { STEP_ROW, SIZE_LOST } from '../../../src/scan/step_file.js';
 import { joinTransfers, linksBetween, type StepSource } from '../../../src/clocks/evidence/transfers.js';
-import { temporaryFolder } from '../../support/made_up_run.js';
-import { writeSteps } from '../../support/step_rows.js';
+import { writeSteps } from '../../support/made_up/step_rows.js';
+import { temporaryFolder } from '../../support/program/temporary_folder.js';
 
 /** An operation of two steps in the file of one end. `work` null: its record is lost. `ordinal`: default is its place in the list. */
 interface EndOp {

@@ -4,7 +4,7 @@ import { perfetto } from '../../../src/trace/perfetto/generated/protos.js';
 import { BlockIds } from '../../../src/trace/perfetto/block_ids.js';
 import { BlockWriter } from '../../../src/trace/perfetto/block_writer.js';
 import { CHUNK_BYTES } from '../../../src/trace/perfetto/chunks.js';
-import { viewTrace } from '../../support/trace_view.js';
+import { viewTrace } from '../../support/traces/trace_view.js';
 import { T0, block, ns, opening, rank, trace } from './blocks.js';
 
 fc.configureGlobal({ seed: 7 });

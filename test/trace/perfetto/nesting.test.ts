@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BugError } from '../../../src/base/assert.js';
 import type { BlockWriter } from '../../../src/trace/perfetto/block_writer.js';
 import type { SliceRef, TrackRef } from '../../../src/trace/tracks/sink.js';
-import { viewTrace } from '../../support/trace_view.js';
+import { viewTrace } from '../../support/traces/trace_view.js';
 import { block, ns, trace } from './blocks.js';
 
 const lane = (sink: BlockWriter, name = 'lane', order?: 'late'): TrackRef =>

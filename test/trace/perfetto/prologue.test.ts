@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { perfetto } from '../../../src/trace/perfetto/generated/protos.js';
 import { prologue, type PrologueOptions } from '../../../src/trace/perfetto/prologue.js';
-import { viewTrace } from '../../support/trace_view.js';
+import { viewTrace } from '../../support/traces/trace_view.js';
 import { T0 } from './blocks.js';
 import { plainPackets } from './plain.js';
 

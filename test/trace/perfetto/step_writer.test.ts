@@ -6,7 +6,7 @@ import { traceNsFromClockMap, type TraceNs } from '../../../src/base/time.js';
 import { BlockWriter } from '../../../src/trace/perfetto/block_writer.js';
 import type { Args, FlowId, SliceRef, TrackRef, TrackSink } from '../../../src/trace/tracks/sink.js';
 import { NO_VALUE, STEP_NAMES, StepName, type StepSlices } from '../../../src/trace/tracks/step_slices.js';
-import '../../support/fixed_seed.js';
+import '../../support/tiers/fixed_seed.js';
 
 type Steps = Pick<StepSlices, 'begin' | 'phase' | 'brief' | 'end'>;
 type Make = (sink: TrackSink) => Steps;

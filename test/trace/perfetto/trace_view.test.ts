@@ -5,7 +5,7 @@
 
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { viewTrace, type TraceView, type ViewOptions } from '../../support/trace_view.js';
+import { viewTrace, type TraceView, type ViewOptions } from '../../support/traces/trace_view.js';
 import { T0 } from './blocks.js';
 import {
   BOOTTIME,

@@ -5,7 +5,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { perfetto } from '../../../src/trace/perfetto/generated/protos.js';
-import { viewTrace } from '../../support/trace_view.js';
+import { viewTrace } from '../../support/traces/trace_view.js';
 import { T0, block, ns, opening } from './blocks.js';
 import { plainPackets, splitPackets } from './plain.js';
 

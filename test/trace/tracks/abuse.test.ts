@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 import { hex64 } from '../../../src/base/hex.js';
-import { draw } from '../../support/picture.js';
-import { argOf, coll, outline, recording } from '../../support/recording.js';
+import { draw } from '../../support/traces/picture.js';
+import { argOf, coll, outline, recording } from '../../support/made_up/recording.js';
 
 /** A receive operation of an enqueued AllReduce. */
 function receiving() {

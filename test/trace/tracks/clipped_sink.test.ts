@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { traceNsFromClockMap } from '../../../src/base/time.js';
 import { ClippedSink } from '../../../src/trace/tracks/clipped_sink.js';
 import { ALWAYS, type Windows } from '../../../src/trace/tracks/selection.js';
-import { TextSink } from '../../support/text_sink.js';
+import { TextSink } from '../../support/traces/text_sink.js';
 
 const at = traceNsFromClockMap;
 const WINDOW = { from: at(100), to: at(200) };

@@ -7,7 +7,7 @@ import { wallSteps } from '../../../src/clocks/wall_steps.js';
 import type { Collective, Late } from '../../../src/cluster/types.js';
 import { drawClocks } from '../../../src/trace/tracks/clock_tracks.js';
 import { describeCluster, drawCluster } from '../../../src/trace/tracks/cluster_tracks.js';
-import { TextSink } from '../../support/text_sink.js';
+import { TextSink } from '../../support/traces/text_sink.js';
 
 const ns = traceNsFromClockMap;
 

@@ -1,8 +1,8 @@
 /** Work whose end, or whose start, NCCL does not report. It is neither finished nor hung, and a real hang is still one. */
 
 import { describe, expect, it } from 'vitest';
-import { draw } from '../../support/picture.js';
-import { argOf, coll, outline, recording } from '../../support/recording.js';
+import { draw } from '../../support/traces/picture.js';
+import { argOf, coll, outline, recording } from '../../support/made_up/recording.js';
 import { outcomesOf } from '../../../src/model/work_end_table.js';
 
 /** Both directions say isSend 0, and nothing more ever comes. */

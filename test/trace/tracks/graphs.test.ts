@@ -1,8 +1,8 @@
 /** CUDA graphs, aggregated groups and split plans, as a user sees them. */
 
 import { describe, expect, it } from 'vitest';
-import { draw } from '../../support/picture.js';
-import { argOf, coll, outline, recording } from '../../support/recording.js';
+import { draw } from '../../support/traces/picture.js';
+import { argOf, coll, outline, recording } from '../../support/made_up/recording.js';
 
 /** A captured AllReduce: the calls, and a launch that launched nothing. */
 function capture(replayCount: number) {

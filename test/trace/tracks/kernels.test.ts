@@ -1,10 +1,10 @@
 /** Kernel timestamps that belong to other work, kernels that end without a start, and phases of kernels. */
 
 import { describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../../support/made_up_run.js';
-import { unpackRecording } from '../../support/packed_recording.js';
-import { draw, drawFile } from '../../support/picture.js';
-import { argOf, coll, outline, recording } from '../../support/recording.js';
+import { unpackRecording } from '../../support/jobs/packed_recording.js';
+import { draw, drawFile } from '../../support/traces/picture.js';
+import { argOf, coll, outline, recording } from '../../support/made_up/recording.js';
+import { temporaryFolder } from '../../support/program/temporary_folder.js';
 
 const EPOCH = 1_790_000_000_000_000_000n;
 

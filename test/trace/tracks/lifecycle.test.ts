@@ -1,8 +1,8 @@
 /** Communicators that begin, split, do not block, abort, or are finalized before their last events. */
 
 import { describe, expect, it } from 'vitest';
-import { draw, type Picture } from '../../support/picture.js';
-import { argOf, coll, outline, recording } from '../../support/recording.js';
+import { draw, type Picture } from '../../support/traces/picture.js';
+import { argOf, coll, outline, recording } from '../../support/made_up/recording.js';
 import { outcomesOf } from '../../../src/model/work_end_table.js';
 
 /** An AllReduce whose send hangs in its peer wait; the communicator is finalized at 5000. */

@@ -1,8 +1,8 @@
 /** Steps with a lost record: no phase is drawn for longer than the records show. */
 
 import { expect, it } from 'vitest';
-import { draw } from '../../support/picture.js';
-import { coll, outline, recording } from '../../support/recording.js';
+import { draw } from '../../support/traces/picture.js';
+import { coll, outline, recording } from '../../support/made_up/recording.js';
 
 it('the peer wait of a send that ended with its operation ends at its last poll', () => {
   const { file, comm, host, ops, steps } = recording();

@@ -4,9 +4,9 @@
  */
 
 import { describe, expect, it } from 'vitest';
-import { draw } from '../../support/picture.js';
-import { RankFileBuilder } from '../../support/rank_file_builder.js';
-import { argOf, coll, recording } from '../../support/recording.js';
+import { draw } from '../../support/traces/picture.js';
+import { RankFileBuilder } from '../../support/rank_files/rank_file_builder.js';
+import { argOf, coll, recording } from '../../support/made_up/recording.js';
 import { outcomesOf } from '../../../src/model/work_end_table.js';
 
 const COLLECTIVES = /collectives/;

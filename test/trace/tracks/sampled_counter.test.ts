@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest';
 import { traceNsFromClockMap as at } from '../../../src/base/time.js';
 import { sampleInterval, SampledCounter } from '../../../src/trace/tracks/sampled_counter.js';
-import { TextSink } from '../../support/text_sink.js';
+import { TextSink } from '../../support/traces/text_sink.js';
 
 function samples(interval: number, changes: readonly (readonly [time: number, amount: number])[]): string[] {
   const sink = new TextSink();

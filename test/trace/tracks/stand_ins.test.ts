@@ -1,8 +1,8 @@
 /** Stand-ins for operations whose start was overwritten: they end, and their lanes are counted beforehand. */
 
 import { describe, expect, it } from 'vitest';
-import { draw, type Picture } from '../../support/picture.js';
-import { argOf, outline, recording } from '../../support/recording.js';
+import { draw, type Picture } from '../../support/traces/picture.js';
+import { argOf, outline, recording } from '../../support/made_up/recording.js';
 
 type Made = ReturnType<typeof recording>;
 

@@ -1,8 +1,8 @@
 /** Event types, states, network plugins, interface versions and record kinds that are new. They are shown by number, and counted. */
 
 import { describe, expect, it } from 'vitest';
-import { draw } from '../../support/picture.js';
-import { argOf, coll, outline, recording } from '../../support/recording.js';
+import { draw } from '../../support/traces/picture.js';
+import { argOf, coll, outline, recording } from '../../support/made_up/recording.js';
 
 describe('records that this version does not know', () => {
   it('event types are slices on a track of their own, and cut no call', () => {

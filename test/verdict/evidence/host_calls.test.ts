@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { verdictText } from '../../../src/report/verdict_text.js';
 import { diagnose } from '../../../src/report/diagnosis.js';
-import { temporaryFolder } from '../../support/made_up_run.js';
-import { RankFileBuilder, type FileOptions } from '../../support/rank_file_builder.js';
-import type { RingBuilder } from '../../support/ring_builder.js';
-import type { StartApi } from '../../support/ring_starts.js';
+import { RankFileBuilder, type FileOptions } from '../../support/rank_files/rank_file_builder.js';
+import type { RingBuilder } from '../../support/rank_files/ring_builder.js';
+import type { StartApi } from '../../support/rank_files/ring_starts.js';
+import { temporaryFolder } from '../../support/program/temporary_folder.js';
 
 const { folder, remove } = temporaryFolder();
 afterAll(remove);

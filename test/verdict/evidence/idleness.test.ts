@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { EventType } from '../../../src/rankfile/format/nccl.js';
 import { diagnose } from '../../../src/report/diagnosis.js';
-import { temporaryFolder } from '../../support/made_up_run.js';
-import { RankFileBuilder, type FileOptions } from '../../support/rank_file_builder.js';
+import { RankFileBuilder, type FileOptions } from '../../support/rank_files/rank_file_builder.js';
+import { temporaryFolder } from '../../support/program/temporary_folder.js';
 
 const { folder, remove } = temporaryFolder();
 afterAll(remove);

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { State } from '../../../src/rankfile/format/nccl.js';
 import { diagnose } from '../../../src/report/diagnosis.js';
-import { temporaryFolder } from '../../support/made_up_run.js';
-import { RankFileBuilder } from '../../support/rank_file_builder.js';
-import type { RingBuilder } from '../../support/ring_builder.js';
+import { RankFileBuilder } from '../../support/rank_files/rank_file_builder.js';
+import type { RingBuilder } from '../../support/rank_files/ring_builder.js';
+import { temporaryFolder } from '../../support/program/temporary_folder.js';
 
 const { folder, remove } = temporaryFolder();
 afterAll(remove);

@@ -4,9 +4,9 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { merge } from '../../../src/merge.js';
-import { temporaryFolder } from '../../support/made_up_run.js';
-import { RankFileBuilder, type FileOptions } from '../../support/rank_file_builder.js';
-import { viewTrace } from '../../support/trace_view.js';
+import { RankFileBuilder, type FileOptions } from '../../support/rank_files/rank_file_builder.js';
+import { temporaryFolder } from '../../support/program/temporary_folder.js';
+import { viewTrace } from '../../support/traces/trace_view.js';
 
 const { folder, remove } = temporaryFolder();
 afterAll(remove);

@@ -7,9 +7,13 @@ import { inspectNext } from '../../../src/report/next_command.js';
 import { verdictText } from '../../../src/report/verdict_text.js';
 import { diagnose, type DiagnosisOptions } from '../../../src/report/diagnosis.js';
 import { scanFile } from '../../../src/scan/scan.js';
-import { temporaryFolder } from '../../support/made_up_run.js';
-import { RankFileBuilder, type FileOptions, type RingBuilder } from '../../support/rank_file_builder.js';
+import {
+  RankFileBuilder,
+  type FileOptions,
+  type RingBuilder,
+} from '../../support/rank_files/rank_file_builder.js';
 import { outcomesOf } from '../../../src/model/work_end_table.js';
+import { temporaryFolder } from '../../support/program/temporary_folder.js';
 
 const { folder, remove } = temporaryFolder();
 afterAll(remove);

@@ -1,0 +1,236 @@
+/** Chunks: the reader takes the same from them, wherever their borders are. */
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { CHUNK_HEADER, FILE_HEADER } from '../../src/rankfile/format/constants.js';
+import { crc32 } from '../../src/rankfile/format/crc32.js';
+import { merge } from '../../src/merge.js';
+import { mergedRows } from '../../src/rankfile/index.js';
+import { memorySource } from '../../src/rankfile/byte_source.js';
+import { parseRankFile } from '../../src/rankfile/rank_file.js';
+import { streamSource } from '../../src/rankfile/rank_file_stream.js';
+import type { Gap, RankFile } from '../../src/rankfile/types.js';
+import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
+import { history, type Storage, UNSPLIT } from '../support/made_up/streamed_run.js';
+import { bareRecords, coverage, isSeamless, read, readBytes, resealChunk, resealed } from './read.js';
+import { inTier } from '../support/tiers/tier.js';
+
+const PLACE = 4096;
+
+/** A ring of 16 slots that was drained twice: [0, 10) and [10, 16); its head is at 20. */
+function twoChunks(): RankFileBuilder {
+  const file = new RankFileBuilder({ mode: 'stream' });
+  const ring = file.ring('steps', 16);
+  for (let i = 0; i < 20; i++) {
+    if (i === 10 || i === 16) ring.drain();
+    ring.stop(100 + i, 1n);
+  }
+  return file;
+}
+
+const gapsOf = (file: RankFile): string[] =>
+  file.rings.flatMap(({ gaps }) => gaps.map(({ from, end, cause }) => `${cause} ${from}-${end}`));
+const ticksOf = (file: RankFile): number[] => file.rings.flatMap(({ records }) => [...records.tick]);
+const upTo = (end: number): number[] => Array.from({ length: end }, (_, i) => i);
+
+describe('chunks', () => {
+  it('supply the positions that the ring has lost, each once', () => {
+    const file = read(twoChunks());
+    expect(ticksOf(file)).toEqual(upTo(20).map((i) => 100 + i));
+    expect(gapsOf(file)).toEqual([]);
+    expect(file.problems).toEqual([]);
+    expect(file.chunks).toMatchObject({ count: 2, compressed: 0, rawBytes: 16 * 32, dropped: 0, missing: 0 });
+    expect(file.rings[0]?.chunks).toEqual({ count: 2, from: 0, end: 16 });
+  });
+
+  it('that were dropped because of the disk limit are a loss with its own cause', () => {
+    const file = read(twoChunks().dropChunks(1));
+    expect(gapsOf(file)).toEqual(['dropped 0-4']); // the ring still has positions 4 to 9
+    expect(file.chunks).toMatchObject({ count: 1, dropped: 1, missing: 0 });
+    const longer = twoChunks();
+    const ring = longer.ring('host', 8);
+    for (let i = 0; i < 24; i++) {
+      if (i % 6 === 0) ring.drain();
+      ring.stop(500 + i, 1n);
+    }
+    expect(gapsOf(read(longer.dropChunks(1)))).toEqual(['dropped 0-4', 'dropped 0-12']);
+  });
+
+  it('with a slot that fails its check are completed from the ring', () => {
+    const builder = twoChunks();
+    const [, second] = builder.chunkOffsets();
+    const bytes = builder.build();
+    for (const slot of [1, 3]) bytes[second! + 64 + slot * 32]! ^= 1;
+    new DataView(bytes.buffer).setUint32(
+      second! + CHUNK_HEADER.payloadCrc,
+      crc32(bytes.subarray(second! + 64, second! + 64 + 6 * 32)),
+      true,
+    );
+    resealChunk(bytes, second!);
+    const file = readBytes(bytes);
+    expect(ticksOf(file)).toHaveLength(20);
+    expect(file.problems).toEqual([{ what: 'slots of chunks that do not check out', count: 2 }]);
+  });
+
+  it('with a payload that does not match its check are left out, and the ring supplies its slots', () => {
+    const builder = twoChunks();
+    const bytes = builder.build();
+    bytes[builder.chunkOffsets()[0]! + 70]! ^= 1;
+    const file = readBytes(bytes);
+    expect(gapsOf(file)).toEqual(['torn 0-4']);
+    expect(file.problems).toEqual([
+      { what: 'chunks whose payload does not match its check, left out', count: 1 },
+    ]);
+  });
+
+  it('with an unknown codec, or in an area that is not a ring, are left out and counted', () => {
+    const changed = (field: keyof typeof CHUNK_HEADER, value: number): RankFile => {
+      const builder = twoChunks();
+      const bytes = builder.build();
+      new DataView(bytes.buffer).setUint16(builder.chunkOffsets()[0]! + CHUNK_HEADER[field], value, true);
+      resealChunk(bytes, builder.chunkOffsets()[0]!);
+      return readBytes(bytes);
+    };
+    const codec = changed('codec', 7);
+    expect(codec.problems).toEqual([{ what: 'chunks of unknown codec 7, left out', count: 1 }]);
+    expect(gapsOf(codec)).toEqual(['torn 0-4']);
+    const area = changed('area', 3);
+    expect(area.problems).toEqual([{ what: 'chunks of areas that are no rings, skipped', count: 1 }]);
+    expect(gapsOf(area)).toEqual(['overwritten 0-4']);
+  });
+
+  it('that cannot be found leave a gap in the numbers', () => {
+    const builder = new RankFileBuilder({ mode: 'stream' });
+    const ring = builder.ring('steps', 8);
+    for (let i = 0; i < 24; i++) {
+      if (i % 6 === 0 && i > 0) ring.drain();
+      ring.stop(i, 1n);
+    }
+    const bytes = builder.build();
+    bytes[builder.chunkOffsets()[1]!] = 0;
+    const file = readBytes(bytes);
+    expect(file.chunks).toMatchObject({ count: 2, missing: 1, dropped: 0 });
+    expect(gapsOf(file)).toEqual(['torn 6-12']);
+  });
+
+  it('are found after a hole, and at the very end', () => {
+    const builder = twoChunks();
+    const found = (bytes: Uint8Array): number => readBytes(bytes).chunks.count;
+    const bytes = builder.build();
+    const [first, second] = builder.chunkOffsets();
+    expect(bytes.length).toBe(second! + 64 + 6 * 32);
+    expect(found(bytes)).toBe(2);
+    expect(found(bytes.subarray(0, -1))).toBe(1);
+    for (const wrong of [0, 1, PLACE, first! + 64, bytes.length, 2 ** 50]) {
+      const copy = bytes.slice();
+      new DataView(copy.buffer).setBigUint64(FILE_HEADER.chunksBegin, BigInt(wrong), true);
+      expect(found(copy)).toBe(2);
+    }
+    const none = resealed(bytes, (view) => {
+      view.setBigUint64(FILE_HEADER.chunksOffset, 0n, true);
+    });
+    expect(found(none)).toBe(0);
+  });
+
+  it('are not searched for longer than 1 GiB of zeros, and the report says so', () => {
+    const file = new RankFileBuilder({ mode: 'stream' }).build();
+    let reads = 0;
+    const { problems } = parseRankFile({
+      path: 'sparse.bin',
+      bytes: 2 ** 52,
+      read(offset, length) {
+        reads++;
+        const bytes = new Uint8Array(length);
+        bytes.set(file.subarray(offset, offset + length));
+        return bytes;
+      },
+    });
+    expect(problems).toEqual([{ what: '1 GiB without a stream-mode chunk, not searched further', count: 1 }]);
+    expect(reads).toBeLessThan(2 ** 18 + 50);
+  });
+});
+
+describe('borders of chunks', () => {
+  const storage: fc.Arbitrary<Storage> = fc.record({
+    capacity: fc.constantFrom(64, 128),
+    drains: fc.array(
+      fc.record({ after: fc.integer({ min: 1, max: 3 }), ring: fc.nat(2), keep: fc.nat(20) }),
+      { minLength: 1, maxLength: 8 },
+    ),
+    codec: fc.constantFrom('raw', 'zstd', 'zstdBare', 'zstdPlanes'),
+    overlap: fc.nat(30),
+  });
+  const torn = fc.array(fc.nat(300), { maxLength: 3 });
+  const OPERATIONS = 40;
+  const RUNS = inTier({ first: 12, ci: 24, long: 1000 });
+
+  it('make no difference to records, gaps, folds and their order', () => {
+    fc.assert(
+      fc.property(storage, torn, (storage, torn) => {
+        const whole = read(history(OPERATIONS, UNSPLIT, torn));
+        const bytes = history(OPERATIONS, storage, torn).build();
+        const split = readBytes(bytes);
+        expect(split.chunks.count).toBeGreaterThan(3);
+        expect(bareRecords(split)).toEqual(bareRecords(whole));
+        expect(split.rings.map(({ gaps }) => gaps)).toEqual(whole.rings.map(({ gaps }) => gaps));
+        expect(split.rings.every((ring) => isSeamless(coverage(ring)))).toBe(true);
+        expect(merged(streamSource(memorySource('rank.bin', bytes)))).toEqual(merged(whole));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it('make no difference to the trace, byte for byte', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'chunks-'));
+    const trace = async (builder: RankFileBuilder): Promise<Buffer> => {
+      const input = path.join(folder, 'rank00000.bin');
+      const output = path.join(folder, 'out.pftrace');
+      builder.write(input);
+      await merge({ inputs: [input], output, jobs: 1, force: true });
+      return readFileSync(output);
+    };
+    try {
+      await fc.assert(
+        fc.asyncProperty(storage, torn, async (storage, torn) => {
+          const whole = await trace(history(OPERATIONS, UNSPLIT, torn));
+          expect(whole.equals(await trace(history(OPERATIONS, storage, torn)))).toBe(true);
+        }),
+        { numRuns: RUNS / 4 },
+      );
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('leave every position in one record or one gap, however much is missing', () => {
+    const loss = fc.record({ keep: fc.nat(12), damaged: fc.array(fc.nat(2000), { maxLength: 4 }) });
+    fc.assert(
+      fc.property(storage, loss, (storage, { keep, damaged }) => {
+        const builder = history(OPERATIONS, storage).dropChunks(keep);
+        const bytes = builder.build();
+        const offsets = builder.chunkOffsets();
+        for (const at of damaged) bytes[offsets[at % offsets.length]! + (at >> 3)]! ^= 0x55;
+        const file = readBytes(bytes);
+        for (const ring of file.rings) {
+          expect(isSeamless(coverage(ring))).toBe(true);
+          expect(ring.gaps.every(hasWidth)).toBe(true);
+        }
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});
+
+const hasWidth = ({ from, end }: Gap): boolean => from < end;
+
+/** "ring:position" in merged order. */
+function merged(file: Parameters<typeof mergedRows>[0]): string[] {
+  const order: string[] = [];
+  for (const { ring, records, from, end } of mergedRows(file))
+    for (let row = from; row < end; row++) order.push(`${ring}:${records.position[row]}`);
+  return order;
+}

@@ -1,0 +1,3 @@
+import { expectCrowd } from './crowd.js';
+
+expectCrowd(4);

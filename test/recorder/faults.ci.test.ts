@@ -1,0 +1,3 @@
+import { expectFaults } from './faults.js';
+
+expectFaults({});

@@ -1,0 +1,14 @@
+// What a callback does not do: native/test/quiet.cc.
+
+import { test } from 'vitest';
+import { passes } from './programs.js';
+import { inTier } from '../support/tiers/tier.js';
+
+const CALLBACKS = inTier({ first: '500', ci: '500', long: '10000' });
+
+// Rings in a tmpfs, where no page is written back.
+test.for(['flight', 'stream'])(
+  'no system call, allocation, lock or page fault in a callback, in %s mode',
+  { timeout: 600_000 },
+  (mode, context) => passes(context, ['quiet', CALLBACKS, mode]),
+);

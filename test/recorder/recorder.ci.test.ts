@@ -1,0 +1,133 @@
+// The recorder, driven by its C++ test programs (native/test/). What each case does is written there. recorder.test.ts has the first of them.
+
+import { describe, expect, test } from 'vitest';
+import { openRankFile } from '../../src/rankfile/index.js';
+import {
+  EMULATED,
+  IN_MEMORY,
+  inNewFolder,
+  run,
+  SANITIZER,
+  verdictOf,
+  passes,
+  programFile,
+} from './programs.js';
+
+test.for([1, 2, 3, 4, 5, 6, 7])('every event type of ABI version %i', (version, context) =>
+  passes(context, ['abi_versions', String(version)]),
+);
+
+test('repeats become counts', (context) => passes(context, ['folding']));
+
+describe('ordinals', () => {
+  test('of connections, peers and replays', (context) => passes(context, ['ordinals', 'all']));
+  test('go on while sampled out', (context) => passes(context, ['ordinals', 'sampled']));
+});
+
+describe('abuse', () => {
+  test.for([
+    'misuse',
+    'concurrent-init',
+    'unload',
+    'fork',
+    'exit-without-finalize',
+    'threads-come-and-go',
+    'too-many-communicators',
+  ])('%s', (name, context) => passes(context, ['abuse', name]));
+});
+
+const ECHO = await programFile('libnccl-profiler-echo.so');
+const stream = { NCCL_TRACE_MODE: 'stream' };
+
+// These wait most of the time.
+describe.concurrent('several at once', () => {
+  // A sanitizer has a thread of its own that never ends, and so has the emulator.
+  test.runIf(SANITIZER === '' && !EMULATED).for([
+    ['flight', 'none'],
+    ['flight', IN_MEMORY],
+    ['stream', 'none'],
+  ] as const)(
+    'main leaves by pthread_exit, in %s mode, rings in %s: the process ends',
+    { timeout: 600_000 },
+    ([mode, rings], context) =>
+      passes(context, ['abuse', 'main-thread-leaves'], {
+        NCCL_TRACE_MODE: mode,
+        NCCL_TRACE_RING_DIR: rings,
+      }),
+  );
+
+  test.for(['dead-disk', 'busy-disk', 'slow-disk'])('bad place: %s', { timeout: 600_000 }, (name, context) =>
+    passes(context, ['bad_places', name]),
+  );
+  test('bad place, in stream mode: slow-disk', { timeout: 600_000 }, (context) =>
+    passes(context, ['bad_places', 'slow-disk'], stream),
+  );
+
+  test(
+    'everything at once, for a while (npm run soak: for ten minutes)',
+    // A forked child ends without the threads that own some of its memory, which would count as a leak. The program watches its memory itself.
+    (context) => passes(context, ['soak', '1'], { ASAN_OPTIONS: 'detect_leaks=0' }),
+    3_600_000,
+  );
+});
+
+describe('beside another plugin', () => {
+  test.for([
+    ['plugin-first', 'local'],
+    ['plugin-first', 'global'],
+    ['other-first', 'local'],
+    ['other-first', 'global'],
+  ] as const)('%s, %s', ([order, scope], context) => passes(context, ['beside', ECHO, order, scope]));
+});
+
+describe('bad places', () => {
+  test.for([
+    'no-permission',
+    'not-a-folder',
+    'read-only',
+    'disk-full',
+    'file-size-limit',
+    'not-to-be-mapped',
+    'nothing-is-overwritten',
+    'small-budget',
+  ])('%s', (name, context) => passes(context, ['bad_places', name]));
+});
+
+test('a descriptor that the job has closed and given to its own file', () =>
+  inNewFolder(async (folder) => {
+    expect(verdictOf(await run('descriptors', [folder]))).toBe('PASSED');
+  }));
+
+describe('stream mode', () => {
+  test('draining, lapping, holes, the limit, full disks', () =>
+    inNewFolder(async (folder) => {
+      const outcome = await run('draining', [folder], { timeout: 600_000 });
+      expect(verdictOf(outcome)).toBe('PASSED');
+      // Our reader accepts what the program's own reader accepted: a file whose newer lap lies before the older one.
+      const [, file, records] = /^two laps: (.+), (\d+) records$/m.exec(outcome.stdout)!;
+      const { rings, problems } = openRankFile(file!);
+      expect(problems).toEqual([]);
+      expect(rings[1]!.records.length).toBe(Number(records));
+      expect(rings[1]!.gaps.map(({ cause }) => cause)).toEqual(['dropped']);
+    }));
+
+  test.for([
+    'more-than-the-ring',
+    'retired-and-shared-rings',
+    'reopened',
+    'limit',
+    'disk-full',
+    'file-size-limit',
+    'descriptor-lost',
+    'rings-in-memory',
+    'fork',
+  ])('%s', (name, context) => passes(context, ['stream', name]));
+
+  test.for(['misuse', 'concurrent-init', 'unload', 'fork', 'exit-without-finalize', 'threads-come-and-go'])(
+    'abuse: %s',
+    (name, context) => passes(context, ['abuse', name], stream),
+  );
+  test.for(['no-permission', 'disk-full', 'small-budget'])('bad place: %s', (name, context) =>
+    passes(context, ['bad_places', name], stream),
+  );
+});

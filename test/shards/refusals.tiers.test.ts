@@ -1,0 +1,185 @@
+/** What the steps of a merge refuse, and in which words; and that a step does nothing twice. */
+
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makePart } from '../../src/shards/convert_step.js';
+import { joinTrace } from '../../src/shards/join_step.js';
+import { makeScan } from '../../src/shards/scan_step.js';
+import { diagnoseStudy } from '../../src/shards/study_file.js';
+import { makeStudy } from '../../src/shards/study_step.js';
+import { crc32 } from '../../src/rankfile/format/crc32.js';
+import { diagnose } from '../../src/report/diagnosis.js';
+import { runHere } from '../support/program/command_line.js';
+import { seeded } from '../support/clocks/simulated_links.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { inTier } from '../support/tiers/tier.js';
+
+const samples = fileURLToPath(new URL('../../samples', import.meta.url));
+const rank = (number: number, sample = 'hosts'): string =>
+  path.join(samples, sample, `rank0000${number}.bin`);
+const { folder, remove } = temporaryFolder();
+afterAll(remove);
+const at = (name: string): string => path.join(folder, name);
+
+beforeAll(async () => {
+  await makeScan({ inputs: [rank(0), rank(1)], output: at('a.scan'), jobs: 1 });
+  await makeScan({ inputs: [rank(2), rank(3)], output: at('b.scan'), jobs: 1 });
+  await makeScan({ inputs: [path.join(samples, 'hang')], output: at('other.scan'), jobs: 1 });
+  await makeStudy({ inputs: [at('a.scan'), at('b.scan')], output: at('run.study') });
+  await makePart({ study: at('run.study'), inputs: [rank(0), rank(1)], output: at('a.part'), jobs: 1 });
+});
+
+const study = (scans: readonly string[], more = {}) =>
+  makeStudy({ inputs: scans.map(at), output: at('new.study'), ...more });
+const join = (parts: readonly string[], more = {}) =>
+  joinTrace({
+    study: at('run.study'),
+    parts: parts.map(at),
+    output: at('new.pftrace'),
+    force: true,
+    ...more,
+  });
+
+describe('study refuses', () => {
+  it('an incomplete run, and names the ranks', async () => {
+    await expect(study(['a.scan'])).rejects.toThrow(/^no scan has ranks 2-3 \(of 4\);.*--allow-missing$/);
+  });
+
+  it('scans of two runs', async () => {
+    await expect(study(['a.scan', 'b.scan', 'other.scan'])).rejects.toThrow(
+      /\.scan: is of run .*, but the newest run of these scans is .*; name the scans of one run, or choose with --run/,
+    );
+  });
+
+  it('one scan twice, and one rank file in two scans', async () => {
+    writeFileSync(at('copy.scan'), readFileSync(at('a.scan')));
+    await expect(study(['a.scan', 'copy.scan', 'b.scan'])).rejects.toThrow(
+      /copy\.scan: is the same as .*a\.scan/,
+    );
+    await makeScan({ inputs: [rank(1), rank(2)], output: at('c.scan'), jobs: 1 });
+    await expect(study(['a.scan', 'c.scan', 'b.scan'])).rejects.toThrow(
+      /has the scan of .*; name one of them/,
+    );
+  });
+
+  it('a file of another build', async () => {
+    const bytes = readFileSync(at('a.scan'));
+    bytes.writeUInt32LE(7, 28);
+    writeFileSync(at('old.scan'), bytes);
+    await expect(study(['old.scan', 'b.scan'])).rejects.toThrow(
+      /old\.scan: was made by another version of nccl-trace/,
+    );
+  });
+
+  it('a rank file in place of a scan', async () => {
+    const mistaken = makeStudy({ inputs: [rank(0)], output: at('new.study') });
+    await expect(mistaken).rejects.toThrow(
+      /is not a \.scan file of nccl-trace; "nccl-trace scan FILES -o node\.scan" makes one/,
+    );
+  });
+});
+
+describe('join refuses', () => {
+  it('missing ranks, which it names; --allow-missing goes on without them', async () => {
+    await expect(join(['a.part'])).rejects.toThrow(/^no part has ranks 2-3; .*--allow-missing$/);
+    const { problems } = await join(['a.part'], { allowMissing: true });
+    expect(problems).toContain('no part has ranks 2-3: not drawn');
+  });
+
+  it('a part of another study, and a rank twice', async () => {
+    await makeStudy({ inputs: [at('a.scan'), at('b.scan')], output: at('other.study'), hungAfter: 5e9 });
+    await makePart({ study: at('other.study'), inputs: [rank(2), rank(3)], output: at('x.part'), jobs: 1 });
+    await expect(join(['a.part', 'x.part'])).rejects.toThrow(/x\.part: was made for another study/);
+    await makePart({ study: at('run.study'), inputs: [rank(1)], output: at('again.part'), jobs: 1 });
+    await expect(join(['a.part', 'again.part'])).rejects.toThrow(
+      /again\.part: has rank 1, and so has .*a\.part/,
+    );
+  });
+});
+
+describe('a step', () => {
+  it('does nothing if its file is there, valid, and of the same input', async () => {
+    const before = statSync(at('a.scan')).mtimeMs;
+    expect(await makeScan({ inputs: [rank(0), rank(1)], output: at('a.scan'), jobs: 1 })).toBeNull();
+    expect(await makeStudy({ inputs: [at('b.scan'), at('a.scan')], output: at('run.study') })).toBeNull();
+    const part = { study: at('run.study'), inputs: [rank(0), rank(1)], output: at('a.part'), jobs: 1 };
+    expect(await makePart(part)).toBeNull();
+    expect(statSync(at('a.scan')).mtimeMs).toBe(before);
+  });
+
+  it('makes a damaged file again, and replaces one of other input with --force alone', async () => {
+    const whole = readFileSync(at('a.scan'));
+    writeFileSync(at('cut.scan'), whole.subarray(0, whole.length - 100));
+    expect(await makeScan({ inputs: [rank(0), rank(1)], output: at('cut.scan'), jobs: 1 })).not.toBeNull();
+    const other = { inputs: [rank(2)], output: at('cut.scan'), jobs: 1 };
+    await expect(makeScan(other)).rejects.toThrow(/already exists; use --force/);
+    expect(await makeScan({ ...other, force: true })).not.toBeNull();
+  });
+});
+
+it('inspect and report take a .study', async () => {
+  const expected = await diagnose([path.join(samples, 'hosts')]);
+  expect(diagnoseStudy(at('run.study')).verdict).toEqual(expected.verdict);
+  const inspected = await runHere(folder, 'inspect', at('run.study'));
+  expect([inspected.code, inspected.out.split(' ')[0]]).toEqual([0, 'HEALTHY']);
+  const report = await runHere(folder, 'report', at('run.study'), '--json');
+  const ofFiles = await runHere(folder, 'report', path.join(samples, 'hosts'), '--json');
+  // Only the suggested command differs: it names the folder instead of the files.
+  const numbers = (text: string): object => ({ ...(JSON.parse(text) as object), next: null });
+  expect(numbers(report.out)).toEqual(numbers(ofFiles.out));
+});
+
+it('every command that only reads takes a .study, and refuses options that came too late', async () => {
+  const hosts = path.join(samples, 'hosts');
+  for (const words of [
+    ['collectives', '--csv'],
+    ['clocks', '--json'],
+  ]) {
+    const [command, form] = words as [string, string];
+    const ofStudy = await runHere(folder, command, at('run.study'), form);
+    const ofFiles = await runHere(folder, command, hosts, form);
+    expect([command, ofStudy.out]).toEqual([command, ofFiles.out]);
+  }
+  const page = await runHere(folder, 'report', at('run.study'), '-o', at('page.html'));
+  expect([page.code, page.err]).toEqual([0, expect.stringContaining('without its trace')]);
+  expect(readFileSync(at('page.html'), 'utf8')).toContain('HEALTHY');
+  const late = await runHere(folder, 'report', at('run.study'), '--json', '--redact');
+  expect([late.code, late.err]).toEqual([2, expect.stringContaining('give --redact to "nccl-trace study"')]);
+  const merged = await runHere(folder, 'merge', at('run.study'));
+  expect([merged.code, merged.err]).toEqual([
+    3,
+    expect.stringContaining('is a .study of nccl-trace, not a rank file'),
+  ]);
+});
+
+/** Sections with right checks and wrong contents, and files with wrong checks. */
+it('damaged and forged files are refused with a sentence, never with another error', async () => {
+  const random = seeded(77);
+  const whole = readFileSync(at('a.scan'));
+  const sentences = new Set<string>();
+  for (let round = 0; round < inTier({ first: 50, ci: 150, long: 20_000 }); round++) {
+    const bytes = Buffer.from(whole);
+    for (let i = 0; i <= random() * 3; i++)
+      bytes[Math.floor(random() * bytes.length)] = Math.floor(random() * 256);
+    if (round % 2 === 0) rightChecks(bytes);
+    writeFileSync(at('forged.scan'), bytes);
+    const made = await study(['forged.scan', 'b.scan'], { force: true }).catch(
+      (error: unknown) => error as Error,
+    );
+    if (!(made instanceof Error)) continue;
+    expect([made.name, made.stack]).toEqual(['NoUsableInput', made.stack]);
+    sentences.add(made.message.replace(/:.*: /, ': ').slice(0, 60));
+  }
+  expect(sentences.size).toBeGreaterThan(3);
+});
+
+function rightChecks(bytes: Buffer): void {
+  for (let place = 32; place + 24 <= bytes.length;) {
+    const end = place + 24 + Number(bytes.readBigUInt64LE(place + 8));
+    if (end > bytes.length) return;
+    bytes.writeUInt32LE(crc32(bytes.subarray(place + 24, end)), place + 4);
+    place = end;
+  }
+}

@@ -1,0 +1,199 @@
+/** Both readers on rings, copies, damage and whole files (agreement.ts): records and losses. */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { FILE_HEADER, Kind } from '../../src/rankfile/format/constants.js';
+import { forger, randomOf } from '../support/forged/forged_values.js';
+import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
+import { SlotArea } from '../support/rank_files/slot_area.js';
+import {
+  readByStranger,
+  readByUs,
+  agreed,
+  agreedFacts,
+  fill,
+  smallFile,
+  liveCopy,
+  withNumbers,
+  withU32,
+  slotsOffset,
+  upTo,
+} from './agreement.js';
+import { inTier } from '../support/tiers/tier.js';
+
+const samples = fileURLToPath(new URL('../../samples', import.meta.url));
+
+describe("a stranger's reader agrees with ours on", () => {
+  it('a small file', () => {
+    const [facts] = agreedFacts(smallFile().build());
+    expect(facts?.records).toHaveLength(12 + 3 + 5);
+    expect(facts?.communicators).toHaveLength(3);
+    expect(facts?.leases).toHaveLength(2);
+    expect(facts?.heartbeat).not.toBeNull();
+  });
+
+  it('an empty file', () => {
+    expect(agreedFacts(new RankFileBuilder().build())[0]?.rings).toEqual([]);
+  });
+
+  it('a ring before, at and after its first lap', () => {
+    const files = upTo(80).map((slots) => {
+      const file = new RankFileBuilder();
+      const ring = file.ring('steps', 32);
+      while (ring.head < slots)
+        if (ring.head % 3 === 0) ring.stop(ring.head, 1n);
+        else ring.startKernelCh(ring.head);
+      return file.build();
+    });
+    agreed(...files);
+  });
+
+  it('a wrapped ring', () => {
+    const file = new RankFileBuilder();
+    fill(file.ring('steps', 64, { startAt: 2 ** 33 - 40 }), 0, 50);
+    fill(file.ring('overflow', 16), 0, 7);
+    const [facts] = agreedFacts(file.build());
+    expect(facts?.rings.map(({ missing }) => missing.overwritten > 0)).toEqual([true, true]);
+  });
+
+  it('torn slots, wherever they are', () => {
+    const files = upTo(48).map((torn) => {
+      const file = new RankFileBuilder();
+      const young = file.ring('host', 64);
+      const wrapped = file.ring('steps', 64);
+      fill(young, 0, 6);
+      fill(wrapped, 0, 20);
+      young.tear(torn);
+      wrapped.tear(wrapped.head - 1 - torn);
+      return file.build();
+    });
+    for (const { rings } of agreedFacts(...files))
+      expect(rings.map(({ tornSlots }) => tornSlots)).toEqual([1, 1]);
+  });
+
+  it('a head that is behind, and one that is ahead', () => {
+    const behind = [1, 30, 63, 64, 5000, 2 ** 23 - 1, 2 ** 23, 2 ** 23 + 70];
+    const files = [...behind, -1, -20, -64, -500].map((stale) => {
+      const file = new RankFileBuilder();
+      fill(file.ring('steps', 64, { startAt: 2 ** 24 - 20 }).staleHead(stale), 0, 10);
+      fill(file.ring('host', 64).staleHead(stale), 0, 4);
+      return file.build();
+    });
+    agreed(...files);
+  });
+
+  it('a live copy: half of the old lap, half of the new', () => {
+    const file = new RankFileBuilder();
+    const steps = file.ring('steps', 64);
+    fill(steps, 0, 11);
+    const older = file.build();
+    fill(steps, 11, 5);
+    const newer = file.build();
+    const copies = upTo(65).flatMap((index) => {
+      const at = slotsOffset(older, 0) + index * 32;
+      return [liveCopy(older, newer, at), liveCopy(newer, older, at)];
+    });
+    const gaps = agreedFacts(...copies).map(({ rings }) => rings[0]?.missing.copy ?? 0);
+    expect(Math.max(...gaps)).toBeGreaterThan(20);
+  });
+
+  it('kinds and areas of a later version, records too short and too long', () => {
+    const file = new RankFileBuilder({ writerVersion: 9 });
+    file.area(77, new SlotArea(8, 'wraps')).area(0, new SlotArea(8, 'wraps'));
+    const ring = file.ring('host', 64);
+    ring.record(0x99, 10, 1n, 2n);
+    ring.record(0x41, 11, 1n, 2n, 3n, 4n, 5n);
+    ring.record(Kind.Lease, 12, 1n, 2n, 3n, 4n, 5n);
+    ring.record(Kind.StartColl, 13, 1n, 2n, 3n, 4n, 5n);
+    ring.record(Kind.Stop, 14, 1n, 2n, 3n, 4n, 5n);
+    const [facts] = agreedFacts(file.build());
+    expect(facts).toMatchObject({ unknownAreas: 2, records: [expect.stringMatching(/^0:7 /)] });
+    expect(facts?.rings[0]).toMatchObject({ unknownKinds: 3, missing: { torn: 2 } });
+  });
+
+  it('files cut short', () => {
+    const whole = smallFile().build();
+    agreed(...upTo(100).map((i) => whole.subarray(0, Math.floor((i * whole.length) / 100))));
+  });
+
+  it('data that may not be used', () => {
+    const damaged = [0, 7, FILE_HEADER.endianMark, FILE_HEADER.rank, FILE_HEADER.slotBytes].map((offset) => {
+      const bytes = smallFile().build();
+      bytes[offset]! ^= 1;
+      return bytes;
+    });
+    const creating = new RankFileBuilder({ life: 'creating' }).build();
+    const versions = [0, 2].map((readerVersion) => new RankFileBuilder({ readerVersion }).build());
+    const whole = smallFile().build();
+    const end = BigInt(whole.length);
+    const places = [2048n, 4088n, 4100n, end - 64n, end, 2n ** 60n];
+    const misplaced = places.map((at) => withNumbers(whole, [FILE_HEADER.directoryOffset, at]));
+    const tooMany = withU32(Buffer.concat([whole, new Uint8Array(4097 * 64)]), FILE_HEADER.areaCount, 4097);
+    const nowhere = withNumbers(withU32(whole, FILE_HEADER.areaCount, 0), [
+      FILE_HEADER.directoryOffset,
+      end + 8n,
+    ]);
+    const readings = agreed(...damaged, creating, ...versions, ...misplaced, tooMany, nowhere);
+    expect(new Set(readings)).toEqual(new Set(['refused']));
+  });
+
+  it('damaged directories', () => {
+    const whole = smallFile().build();
+    const byte = fc.record({ at: fc.integer({ min: 4096, max: 4096 + 7 * 64 - 1 }), to: fc.nat(255) });
+    const damages = fc.sample(fc.array(byte, { minLength: 1, maxLength: 4 }), { seed: 21, numRuns: 300 });
+    const files = damages.map((bytes) => {
+      const damaged = whole.slice();
+      for (const { at, to } of bytes) damaged[at] = to;
+      return damaged;
+    });
+    agreed(...files);
+  });
+
+  it('damaged slots', () => {
+    const whole = smallFile().build();
+    const place = fc.nat(63);
+    const block = fc.record({ from: place, to: place, slots: fc.nat(9), zeros: fc.boolean() });
+    const damages = fc.sample(fc.array(block, { minLength: 1, maxLength: 6 }), { seed: 22, numRuns: 300 });
+    const files = damages.map((blocks) => {
+      const damaged = whole.slice();
+      const ring = damaged.subarray(slotsOffset(whole, 0)).subarray(0, 64 * 32);
+      for (const { from, to, slots, zeros } of blocks)
+        if (zeros) ring.fill(0, from * 32, (from + slots) * 32);
+        else ring.copyWithin(to * 32, from * 32, (from + slots) * 32);
+      return damaged;
+    });
+    agreed(...files);
+  });
+
+  it('forged numbers whose checks hold, in files of all samples', () => {
+    const rounds = inTier({ first: 1, ci: 2, long: 100 });
+    for (let round = 0; round < rounds; round++)
+      agreed(
+        ...readdirSync(samples).flatMap((sample, i) => {
+          const recorded = new Uint8Array(readFileSync(path.join(samples, sample, 'rank00000.bin')));
+          const { bytes, changes } = forger(recorded, 6)(randomOf(1000 * round + i));
+          return changes.some((change) => isRounded(change, recorded)) ? [] : [bytes];
+        }),
+      );
+  }, 600_000);
+
+  it('every sample', () => {
+    const files = readdirSync(samples, { recursive: true, encoding: 'utf8' })
+      .filter((name) => /^rank.*\.bin$/.test(path.basename(name)))
+      .map((name) => path.join(samples, name));
+    expect(files.length).toBeGreaterThan(30);
+    const theirs = readByStranger(files);
+    for (const [i, file] of files.entries()) expect(theirs[i], file).toEqual(readByUs(file));
+  }, 300_000);
+});
+
+/** A tick further from the start than 2^53: our reader may return a neighbour of it (rule 5 of schemas/rank-file.md). */
+function isRounded(change: string, recorded: Uint8Array): boolean {
+  const start = new DataView(recorded.buffer).getBigUint64(FILE_HEADER.startTick, true);
+  const apart = BigInt(change.split(' = ')[1]!) - start;
+  return /tick\[|received\[|done\[/i.test(change) && (apart > 2n ** 53n || apart < -(2n ** 53n));
+}

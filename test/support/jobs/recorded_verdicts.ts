@@ -1,0 +1,37 @@
+/** The verdict on recordings of test/fixtures, of which it is known what happened. */
+
+import { afterAll, describe, expect, it } from 'vitest';
+import { diagnose } from '../../../src/report/diagnosis.js';
+import { verdictText } from '../../../src/report/verdict_text.js';
+import { suspects } from '../../../src/verdict/evidence/suspects.js';
+import { unpackRecording } from './packed_recording.js';
+import { temporaryFolder } from '../program/temporary_folder.js';
+
+export interface Expected {
+  readonly kind: string;
+  /** s. */
+  readonly hungAfter?: number;
+  /** The ranks to look at, and no other before them. */
+  readonly culprits?: readonly number[];
+  /** What the words say, line by line in any order. */
+  readonly says?: readonly RegExp[];
+}
+
+/** `root`: the folder in test/fixtures. The keys of `recordings` are names in it. */
+export function describeVerdicts(root: string, recordings: Readonly<Record<string, Expected>>): void {
+  const { folder, remove } = temporaryFolder();
+  afterAll(remove);
+
+  describe.each(Object.entries(recordings))('%s', (name, { kind, hungAfter, culprits, says = [] }) => {
+    it('has the verdict of what happened', async () => {
+      const diagnosis = await diagnose([unpackRecording(`${root}/${name}`, folder)], { jobs: 1, hungAfter });
+      const lines = verdictText(diagnosis, null);
+      expect(diagnosis.verdict.kind).toBe(kind);
+      for (const line of says) expect(lines).toContainEqual(expect.stringMatching(line));
+      if (culprits) {
+        const ranks = suspects(diagnosis.verdict).map((file) => diagnosis.ranks[file]!.rank);
+        expect(ranks.slice(0, culprits.length)).toEqual(culprits);
+      }
+    });
+  });
+}
