@@ -4,7 +4,7 @@
  */
 
 import { existsSync, readFileSync } from 'node:fs';
-import { SourceMap, type SourceMapPayload } from 'node:module';
+import { SourceMap, type SourceMapping, type SourceMapPayload } from 'node:module';
 import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { projectFile } from '../base/project.js';
@@ -30,13 +30,21 @@ export function stackInSources(error: Error): string | undefined {
     });
 }
 
+/** How many bytes before a place may show its line: code that the optimizer made has none. */
+const NEAR = 64;
+
 /** A map of WebAssembly has one line, and its columns are bytes. */
 function kernelPlace(place: string, offset: string): string {
-  const entry = mapOf(kernelFile())?.findEntry(0, parseInt(offset, 16));
-  if (entry === undefined || !('originalSource' in entry)) return place;
-  const { originalSource: name, originalLine, originalColumn } = entry;
-  const source = name.startsWith('~lib') ? name : relative('', projectFile(name));
-  return `${source}:${originalLine + 1}:${originalColumn + 1}`;
+  const map = mapOf(kernelFile());
+  const at = parseInt(offset, 16);
+  for (let byte = at; map !== undefined && byte > at - NEAR; byte--) {
+    const entry = map.findEntry(0, byte) as Partial<SourceMapping>;
+    const { originalSource: name, originalLine, originalColumn } = entry;
+    if (name === undefined || originalLine === undefined || originalColumn === undefined) continue;
+    const source = name.startsWith('~lib') ? name : relative('', projectFile(name));
+    return `${source}:${originalLine + 1}:${originalColumn + 1}`;
+  }
+  return place;
 }
 
 function mapOf(file: string): SourceMap | undefined {

@@ -12,6 +12,7 @@ import { Span } from './quiet_times';
 import { OpenFold, RingReader, SEGMENT_SLOTS } from './record';
 import { Out, putScan } from './results';
 import { beginRows } from './rows';
+import { Slots, Stretch } from './slots';
 import { StepRows } from './step_rows';
 import { Transfers } from './transfers';
 
@@ -24,7 +25,7 @@ let facts: FileFacts | null = null;
 let pairing: Pairing | null = null;
 let cursors: Cursor[] = [];
 let readers: StaticArray<RingReader | null> = new StaticArray<RingReader | null>(0);
-let stretches: usize = 0;
+let segment: usize = 0;
 let out: Out | null = null;
 
 export function minPartsAt(): usize {
@@ -41,7 +42,7 @@ export function begin(tickBase: u64, startRealtime: u64, farthest: f64, tickHz: 
   pairing = new Pairing();
   cursors = [];
   readers = new StaticArray<RingReader | null>(64);
-  stretches = heap.alloc(16 * SEGMENT_SLOTS);
+  segment = heap.alloc(SEGMENT_SLOTS * offsetof<Stretch>());
   out = new Out();
 }
 
@@ -61,12 +62,58 @@ export function addUnrecorded(from: f64, end: f64): void {
   pairing!.collector.quiet.unrecorded.push(new Span(from, end));
 }
 
-/** `positions`: slots of the ring in the file, chunks included. */
+/** Before the functions below. */
+export function openRing(ring: i32): void {
+  readers[ring] = new RingReader(minParts);
+}
+
+/** Where the ring's own slots belong. */
+export function ringMemory(ring: i32, slots: i32): usize {
+  return readers[ring]!.ring.reserve(slots);
+}
+
+/** Returns how many of its `count` slots are torn. */
+export function checkRing(ring: i32, count: i32, capacity: i32, head: f64): i32 {
+  const slots = readers[ring]!.ring;
+  slots.check(count, capacity, head);
+  return slots.torn;
+}
+
+/** Where the slots of the ring's next chunk belong. */
+export function chunkMemory(ring: i32, slots: i32): usize {
+  return readers[ring]!.chunk.reserve(slots);
+}
+
+/** Slots with positions from `first` on, of which [from, end) are wanted. Returns how many of these are not valid in the chunk. */
+export function checkChunk(ring: i32, count: i32, first: f64, from: f64, end: f64, capacity: f64): i32 {
+  const reader = readers[ring]!;
+  reader.chunk.check(count, first, from, end, reader.ring, capacity);
+  return reader.chunk.bad;
+}
+
+function slotsOf(ring: i32, ofChunk: bool): Slots {
+  const reader = readers[ring]!;
+  return ofChunk ? reader.chunk : reader.ring;
+}
+
+/** The position of a slot; -1: it is empty, -2: it is torn. */
+export function positionAt(ring: i32, ofChunk: bool, index: i32): f64 {
+  return slotsOf(ring, ofChunk).positionAt(index);
+}
+
+/** Where the stretches of valid slots lie, in order of index: three numbers each (slots.ts). */
+export function stretchesOf(ring: i32, ofChunk: bool): usize {
+  return slotsOf(ring, ofChunk).stretches;
+}
+
+export function stretchCount(ring: i32, ofChunk: bool): i32 {
+  return slotsOf(ring, ofChunk).stretchCount;
+}
+
+/** After `openRing`. `positions`: slots of the ring in the file, chunks included. */
 export function addRing(ring: i32, ringClass: i32, positions: f64): void {
   const isSteps = ringClass == RingClass.Steps;
-  const reader = new RingReader(minParts);
-  readers[ring] = reader;
-  cursors.push(new Cursor(ring, isSteps, reader));
+  cursors.push(new Cursor(ring, isSteps, readers[ring]!));
   pairing!.addRing(ring);
   pairing!.events.ring(ring, isSteps || ringClass == RingClass.Ops, positions);
 }
@@ -84,20 +131,15 @@ export function wantTransfers(): void {
   pairing!.collector.transfers = new Transfers();
 }
 
-/** Where the slots of a ring's next segment belong, SEGMENT_SLOTS at most. */
-export function slotsAt(ring: i32): usize {
-  return readers[ring]!.slots;
+/** Where the stretches of a segment belong: three numbers each, SEGMENT_SLOTS slots in all at most. */
+export function segmentAt(): usize {
+  return segment;
 }
 
-/** Where the stretches of a segment belong: pairs of a position and a number of slots. */
-export function stretchesAt(): usize {
-  return stretches;
-}
-
-/** Makes the records of a segment. Returns how many there are. */
-export function readSegment(ring: i32, count: i32): i32 {
+/** Makes the records of a segment of the ring, or of its chunk. Returns how many there are. */
+export function readSegment(ring: i32, ofChunk: bool, stretches: i32): i32 {
   const reader = readers[ring]!;
-  reader.read(stretches, count);
+  reader.read(slotsOf(ring, ofChunk), segment, stretches);
   return reader.records.length;
 }
 

@@ -20,8 +20,8 @@ export class LaneNumbers {
     while (lane >= this.size) this.grow();
     const freeAt = this.freeAt;
     let node = this.size + lane;
-    freeAt[node] = at;
-    while ((node >>= 1) > 0) freeAt[node] = min(freeAt[2 * node], freeAt[2 * node + 1]);
+    unchecked((freeAt[node] = at));
+    while ((node >>= 1) > 0) unchecked((freeAt[node] = min(freeAt[2 * node], freeAt[2 * node + 1])));
   }
 
   /** -1: none is free. */
@@ -29,8 +29,8 @@ export class LaneNumbers {
     const freeAt = this.freeAt;
     const size = this.size;
     let node = 1;
-    if (!(freeAt[node] <= at)) return -1;
-    while (node < size) node = freeAt[2 * node] <= at ? 2 * node : 2 * node + 1;
+    if (!(unchecked(freeAt[node]) <= at)) return -1;
+    while (node < size) node = unchecked(freeAt[2 * node]) <= at ? 2 * node : 2 * node + 1;
     return node - size;
   }
 

@@ -61,15 +61,15 @@ export class Pairing {
 
   /** Rows [from, end) of a ring's segment. */
   read(ring: i32, records: Records, from: i32, end: i32): void {
-    if (this.windowStart[ring] == Infinity) this.windowStart[ring] = records.position[from];
-    let newest = this.newest[ring];
+    if (unchecked(this.windowStart[ring]) == Infinity) this.windowStart[ring] = records.position[from];
+    let newest = unchecked(this.newest[ring]);
     for (let row = from; row < end; row++) {
       const tick = records.tickAt(row);
       if (tick >= newest) newest = tick;
       this.now = newest;
       this.record(ring, records, row);
     }
-    this.newest[ring] = newest;
+    unchecked((this.newest[ring] = newest));
   }
 
   private record(ring: i32, records: Records, row: i32): void {

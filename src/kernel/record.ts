@@ -1,11 +1,12 @@
 /**
  * Makes records of a ring's slots. A record counts if all its parts lie at consecutive positions, have one kind and one number of parts, and
- * if this number is enough for the kind. A ring comes in segments, and a record may begin in one and end in the next: its first parts are
- * then kept before the segment's memory. schemas/rank-file.md has the layout of slots and records.
+ * if this number is enough for the kind. A record is read where its slots lie. If they do not lie one after the other, they are copied
+ * together. schemas/rank-file.md has the layout of slots and records.
  */
 
 import { file } from './file';
 import { Kind, MAX_PARTS, SLOT_BYTES } from './numbers';
+import { ChunkSlots, RingSlots, Slots, Stretch } from './slots';
 
 /** Slots of a segment at most. A segment stays in the processor's cache until its records are used. */
 export const SEGMENT_SLOTS: i32 = 4096;
@@ -128,10 +129,9 @@ export class RingReader {
   readonly counts: RingCounts = changetype<RingCounts>(heap.alloc(offsetof<RingCounts>()));
   readonly kinds: StaticArray<u32> = new StaticArray<u32>(256);
   readonly folds: OpenFold[] = [];
-  /** The slots of the segment. Before them there is room for the parts of a record that began earlier. */
-  readonly slots: usize =
-    heap.alloc((MAX_PARTS - 1 + SEGMENT_SLOTS) * SLOT_BYTES) + (MAX_PARTS - 1) * SLOT_BYTES;
-  private readonly kept: usize = heap.alloc((MAX_PARTS - 1) * SLOT_BYTES);
+  /** The ring's own slots, and those of the chunk that is read. */
+  readonly ring: RingSlots = new RingSlots();
+  readonly chunk: ChunkSlots = new ChunkSlots();
   readonly holes: usize = heap.alloc((SEGMENT_SLOTS + 1) * offsetof<Hole>());
   holeCount: i32 = 0;
 
@@ -144,6 +144,9 @@ export class RingReader {
   private openMeta: u32 = 0;
   private missing: i32 = 0;
   private expected: f64 = 0;
+  /** Memory for records whose slots do not lie one after the other: at the end of a ring, of a stretch, of a chunk. Used again. */
+  private readonly patches: usize[] = [];
+  private patchesUsed: i32 = 0;
 
   /** `minParts`: least number of slots, by kind. */
   constructor(private readonly minParts: usize) {
@@ -156,36 +159,21 @@ export class RingReader {
     return this.covered;
   }
 
-  /**
-   * The next segment: `stretches` pairs of a position and a number of slots, whose slots lie one after the other in `slots`.
-   */
-  read(stretches: usize, count: i32): void {
+  /** The next segment: `count` stretches of the ring, or of its chunk. */
+  read(slots: Slots, stretches: usize, count: i32): void {
     this.records.length = 0;
     this.holeCount = 0;
-    this.resume();
-    let slot = this.slots;
+    // Only the unfinished record still lies in a patch.
+    this.patchesUsed = 0;
+    if (this.missing > 0) this.patch();
     for (let i = 0; i < count; i++) {
-      const first = load<f64>(stretches + ((<usize>i) << 4));
-      const slots = <i32>load<f64>(stretches + ((<usize>i) << 4), 8);
-      for (let n = 0; n < slots; n++, slot += SLOT_BYTES) this.take(slot, first + <f64>n);
+      const stretch = changetype<Stretch>(stretches + usize(i) * offsetof<Stretch>());
+      const length = stretch.length;
+      let slot = slots.slotAt(i32(stretch.index));
+      for (let n: f64 = 0; n < length; n++, slot += SLOT_BYTES) this.take(slot, stretch.position + n);
     }
-    this.keepOpen();
-  }
-
-  /** The host writes the next segment over the parts of an unfinished record, and records of this segment may lie before it. */
-  private keepOpen(): void {
-    if (this.missing > 0) memory.copy(this.kept, this.open, this.openBytes);
-  }
-
-  /** The parts of an unfinished record lie before the segment from now on. */
-  private resume(): void {
-    if (this.missing == 0) return;
-    this.open = this.slots - this.openBytes;
-    memory.copy(this.open, this.kept, this.openBytes);
-  }
-
-  private get openBytes(): usize {
-    return <usize>((<i32>(this.openMeta >> 12) - this.missing) * SLOT_BYTES);
+    // The next chunk comes into the memory of this one.
+    if (this.missing > 0) this.patch();
   }
 
   @inline
@@ -199,6 +187,8 @@ export class RingReader {
       this.expected = position + 1;
       if (this.missing == 0) this.commit();
     } else if (this.missing > 0 && position == this.expected && meta == this.nextMeta()) {
+      const place = this.open + this.openBytes;
+      if (place != slot) this.append(slot);
       this.expected += 1;
       if (--this.missing == 0) this.commit();
     } else this.missing = 0;
@@ -208,6 +198,28 @@ export class RingReader {
   @inline
   private nextMeta(): u32 {
     return this.openMeta | (((this.openMeta >> 12) - <u32>this.missing) << 8);
+  }
+
+  /** Of the parts so far. */
+  private get openBytes(): usize {
+    return usize(i32(this.openMeta >> 12) - this.missing) * SLOT_BYTES;
+  }
+
+  private append(slot: usize): void {
+    if (!this.isPatched) this.patch();
+    memory.copy(this.open + this.openBytes, slot, SLOT_BYTES);
+  }
+
+  private get isPatched(): bool {
+    return this.patchesUsed > 0 && this.patches[this.patchesUsed - 1] == this.open;
+  }
+
+  /** Moves the parts so far to memory of their own. */
+  private patch(): void {
+    if (this.patchesUsed == this.patches.length) this.patches.push(heap.alloc(MAX_PARTS * SLOT_BYTES));
+    const patch = this.patches[this.patchesUsed++];
+    memory.copy(patch, this.open, this.openBytes);
+    this.open = patch;
   }
 
   private commit(): void {

@@ -4,6 +4,7 @@ import * as format from './format/constants.js';
 import { AREA_COUNT_LIMIT } from './format/ranges.js';
 import type { ByteSource } from './byte_source.js';
 import { type Area, isCut } from './directory.js';
+import type { RingBytes } from './rank_file_stream.js';
 import type { FileMemory } from '../base/file_memory.js';
 import { readFolds } from './folds.js';
 import type { Problems } from './problems.js';
@@ -60,19 +61,25 @@ export class AreaReader {
     };
   }
 
-  slots(area: Area, head: number): CheckedSlots {
-    const wanted = area.capacity * format.SLOT_BYTES;
-    const there = Math.max(0, Math.min(wanted, this.source.bytes - area.slotsOffset));
-    const bytes = this.source.read(area.slotsOffset, wanted, this.memory.bytes(there));
-    if (bytes.length < wanted)
-      this.problems.add('areas cut off by the end of the file: the copy was cut short');
+  /** The slots of an area: how many the file has, and their bytes. */
+  slotBytes({ capacity, slotsOffset }: Area): RingBytes {
+    const wanted = capacity * format.SLOT_BYTES;
+    const there = Math.max(0, Math.min(wanted, this.source.bytes - slotsOffset));
+    const read = (into: Uint8Array): Uint8Array => {
+      const bytes = this.source.read(slotsOffset, wanted, into);
+      if (bytes.length < wanted)
+        this.problems.add('areas cut off by the end of the file: the copy was cut short');
+      return bytes;
+    };
+    return { slots: Math.floor(there / format.SLOT_BYTES), read };
+  }
+
+  private slots(area: Area, head: number): CheckedSlots {
+    const { slots, read } = this.slotBytes(area);
+    const bytes = read(this.memory.bytes(slots * format.SLOT_BYTES));
     const words = new Uint32Array(bytes.buffer, bytes.byteOffset, Math.floor(bytes.length / 4));
-    return this.decoder.checkRing(
-      words,
-      area.capacity,
-      head,
-      this.memory.doubles(Math.floor(words.length / 8)),
-    );
+    const memory = this.memory.doubles(Math.floor(words.length / 8));
+    return this.decoder.checkRing(words, area.capacity, head, memory);
   }
 
   table(area: Area): TableRecords {

@@ -6,7 +6,8 @@
 import { append } from '../base/extremes.js';
 import { MAX_PARTS } from './format/constants.js';
 import type { ChunkEntry, RingChunk, Sequences } from './chunk_index.js';
-import type { CheckedSlots } from './slots.js';
+import type { SlotPlaces } from './record_reader.js';
+import { TORN } from './slots.js';
 import type { Gap } from './types.js';
 
 type Cause = Gap['cause'];
@@ -31,7 +32,7 @@ export interface JudgedGap {
 /** Slots at consecutive indices and positions, the first at `first`. */
 export interface ChunkSlots {
   readonly chunk: RingChunk;
-  readonly slots: CheckedSlots;
+  readonly slots: SlotPlaces;
 }
 
 export class GapFinder {
@@ -40,7 +41,7 @@ export class GapFinder {
   private readonly chunksEnd: number;
 
   constructor(
-    private readonly ring: CheckedSlots,
+    private readonly ring: SlotPlaces,
     private readonly capacity: number,
     private readonly chunks: readonly RingChunk[],
     /** The chunks that are read. */
@@ -122,8 +123,9 @@ export class GapFinder {
   private causeInRing(from: number, end: number): Cause {
     let ofAnotherLap = false;
     for (let position = Math.max(from, end - this.capacity); position < end; position++) {
-      const there = this.ring.position[position % this.capacity];
-      if (there === undefined || there < 0) return 'torn';
+      const index = position % this.capacity;
+      const there = index < this.ring.count ? this.ring.positionAt(index) : TORN;
+      if (there < 0) return 'torn';
       if (there !== position) ofAnotherLap = true;
     }
     return ofAnotherLap ? 'copy' : 'torn';
@@ -132,7 +134,7 @@ export class GapFinder {
 
 function lacksSlots({ chunk, slots }: ChunkSlots, from: number, end: number): boolean {
   for (let position = from; position < end; position++)
-    if (slots.position[position - chunk.entry.first]! < 0) return true;
+    if (slots.positionAt(position - chunk.entry.first) < 0) return true;
   return false;
 }
 

@@ -24,7 +24,7 @@ import { Problems } from './problems.js';
 import { ColumnReader } from './column_reader.js';
 import type { RecordReader } from './record_reader.js';
 import { type RingParts, RingStream } from './ring_stream.js';
-import { frameOf, type TickFrame } from './tick_frame.js';
+import { frameOf } from './tick_frame.js';
 import { withTrueRate } from './tick_rate.js';
 import type {
   ChunkFacts,
@@ -38,6 +38,9 @@ import type {
   RingClass,
   RingFacts,
 } from './types.js';
+
+/** What a ring says of itself. */
+export type RingItself = Omit<RingFacts, 'chunks' | 'tornSlots'>;
 
 export interface RankFileStream<Segment = RecordColumns> extends FileFacts {
   readonly rings: readonly StreamedRing<Segment>[];
@@ -53,20 +56,30 @@ export interface StreamedRing<Segment = RecordColumns> extends RingFacts {
   readonly gaps: readonly Gap[];
 }
 
-/** Makes the records of a ring. */
-export type ReaderOf<Segment> = (ring: number, frame: TickFrame) => RecordReader<Segment>;
+/** A ring's own slots in the file. */
+export interface RingBytes {
+  /** As many as the file has of the ring's capacity. */
+  readonly slots: number;
+  /** Reads them. `into`: memory for them, which may be used for the result. */
+  readonly read: (into: Uint8Array) => Uint8Array;
+}
+
+/** Makes a reader of records for each ring of a file, before anything of its rings is read. */
+export type ReadersOf<Segment> = (
+  file: Pick<FileFacts, 'header' | 'communicators' | 'strings'>,
+) => (ring: RingItself, bytes: RingBytes) => RecordReader<Segment>;
 
 type Closable<Stream> = Stream & { readonly close: () => void };
 
 /** The file stays open until `close`. `window`: which of its chunks are read; null: all. */
 export const streamRankFile = (path: string, window: ReadWindow | null = null): Closable<RankFileStream> =>
-  streamSegments(path, window, columnsBy(bestDecoder));
+  streamSegments(path, window, (memory) => columnsBy(bestDecoder, memory));
 
 /** The same, with records of another form. */
 export function streamSegments<Segment>(
   path: string,
   window: ReadWindow | null,
-  readerOf: ReaderOf<Segment>,
+  readersIn: (memory: FileMemory) => ReadersOf<Segment>,
 ): Closable<RankFileStream<Segment>> {
   const source = openSource(path);
   const memory = new FileMemory();
@@ -75,30 +88,39 @@ export function streamSegments<Segment>(
     source.close();
   };
   try {
-    return { ...segmentsOf(source, bestDecoder, window, memory, readerOf), close };
+    return { ...segmentsOf(source, bestDecoder, window, memory, readersIn(memory)), close };
   } catch (error) {
     close();
     throw error;
   }
 }
 
-export const streamSource = (
+export function streamSource(
   source: ByteSource,
   decoder: Decoder = bestDecoder,
   window: ReadWindow | null = null,
-): RankFileStream => segmentsOf(source, decoder, window, new FileMemory(), columnsBy(decoder));
+): RankFileStream {
+  const memory = new FileMemory();
+  return segmentsOf(source, decoder, window, memory, columnsBy(decoder, memory));
+}
 
+/** Records in columns. */
 const columnsBy =
-  (decoder: Decoder): ReaderOf<RecordColumns> =>
-  (_, frame) =>
-    new ColumnReader(decoder, frame);
+  (decoder: Decoder, memory: FileMemory): ReadersOf<RecordColumns> =>
+  ({ header }) =>
+  ({ capacity, head }, { slots, read }) => {
+    const bytes = read(memory.bytes(slots * format.SLOT_BYTES));
+    const words = new Uint32Array(bytes.buffer, bytes.byteOffset, Math.floor(bytes.length / 4));
+    const checked = decoder.checkRing(words, capacity, head, memory.doubles(Math.floor(words.length / 8)));
+    return new ColumnReader(decoder, frameOf(header), capacity, checked);
+  };
 
 function segmentsOf<Segment>(
   source: ByteSource,
   decoder: Decoder,
   window: ReadWindow | null,
   memory: FileMemory,
-  readerOf: ReaderOf<Segment>,
+  readersOf: ReadersOf<Segment>,
 ): RankFileStream<Segment> {
   const problems = new Problems();
   if (source.problem !== undefined) problems.add(source.problem);
@@ -109,21 +131,22 @@ function segmentsOf<Segment>(
   const tables = readTables(directory, reader, stated.life, problems);
   const header = withTrueRate(stated, tables.clockSamples, problems);
   const frame = frameOf(header);
-  const own = areas.flatMap((area) => (area.ring === null ? [] : [readRing(area, area.ring, reader)]));
+  const readerOf = readersOf({ header, ...tables });
+  const own = areas.flatMap((area) =>
+    area.ring === null ? [] : [readRing(area, area.ring, reader, readerOf)],
+  );
 
   const chunks = findChunks(source, layout, frame, problems);
   const sequences = new Sequences(chunks);
   const byRing = chunksByRing(chunks, (area) => own.some(({ facts }) => facts.ring === area), problems);
   const load = (chunk: RingChunk): Uint32Array | null => readPayload(source, chunk.entry, problems, decoder);
-  const rings = own.map(({ facts, slots, folds }) => {
+  const rings = own.map(({ facts, records, folds }) => {
     const parts = {
-      slots,
       chunks: byRing.get(facts.ring) ?? [],
       sequences,
       window,
       load,
-      decoder,
-      reader: readerOf(facts.ring, frame),
+      reader: records,
     };
     return new OpenRing({ ...facts, chunks: spanOf(parts.chunks) }, parts, folds);
   });
@@ -147,14 +170,18 @@ function segmentsOf<Segment>(
   };
 }
 
-type RingItself = Omit<RingFacts, 'chunks'>;
-
-function readRing(area: Area, ringClass: RingClass, reader: AreaReader) {
+function readRing<Segment>(
+  area: Area,
+  ringClass: RingClass,
+  reader: AreaReader,
+  readerOf: ReturnType<ReadersOf<Segment>>,
+) {
   const live = reader.live(area);
-  const slots = reader.slots(area, live.head);
   const { index: ring, capacity } = area;
-  const facts: RingItself = { ring, class: ringClass, capacity, ...live, tornSlots: slots.tornSlots };
-  return { facts, slots, folds: reader.folds(area) };
+  const itself: RingItself = { ring, class: ringClass, capacity, ...live };
+  const records = readerOf(itself, reader.slotBytes(area));
+  const facts = { ...itself, tornSlots: records.ring.tornSlots };
+  return { facts, records, folds: reader.folds(area) };
 }
 
 /** A ring that is being read, with facts that only its whole content shows. */

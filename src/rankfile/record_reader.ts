@@ -1,6 +1,10 @@
-/** Makes the records of one ring, segment by segment, and counts them. The kernel is one implementation, columns.ts the other. */
+/**
+ * Checks the slots of one ring and its chunks, makes records of them segment by segment, and counts them. The kernel is one implementation,
+ * column_reader.ts the other.
+ */
 
 import type { Ticks } from '../base/time.js';
+import type { RingChunk } from './chunk_index.js';
 import type { Stretch } from './slots.js';
 import type { OpenFold } from './types.js';
 
@@ -31,9 +35,25 @@ export interface RecordCounts {
   readonly impossible: number;
 }
 
+/** Checked slots of a ring, or of a chunk. Those of a chunk are valid until the next chunk of the ring. */
+export interface SlotPlaces {
+  readonly count: number;
+  /** The position of the slot at an index; negative: it has none. */
+  positionAt(index: number): number;
+  /** Valid slots at consecutive indices with consecutive positions, by position. Of a chunk: only those that the chunk is read for. */
+  stretches(): readonly Stretch[];
+}
+
 export interface RecordReader<Segment> {
-  /** `order`: valid slots in `words` (eight words per slot), by position, at most SEGMENT_SLOTS. None is before the slots so far. */
-  read(words: Uint32Array, order: readonly Stretch[]): ReadRecords<Segment>;
+  /** The ring's own slots. */
+  readonly ring: SlotPlaces & { readonly tornSlots: number };
+  /**
+   * Checks the chunk. `words`: eight per slot; null: the chunk cannot be used. If a slot is invalid in the chunk, it is taken from the ring,
+   * if the ring still has it. `bad`: number of invalid slots.
+   */
+  openChunk(chunk: RingChunk, words: Uint32Array | null): SlotPlaces & { readonly bad: number };
+  /** `order`: slots of the ring or of its newest chunk, SEGMENT_SLOTS at most. None is before the slots so far. */
+  read(places: SlotPlaces, order: readonly Stretch[]): ReadRecords<Segment>;
   /** One past the newest record's last slot. */
   readonly covered: number;
   /** Tick of the newest record; null: none. */

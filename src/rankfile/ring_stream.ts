@@ -8,25 +8,21 @@ import type { Ticks } from '../base/time.js';
 import type { RingChunk, Sequences } from './chunk_index.js';
 import { append } from '../base/extremes.js';
 import { type ChunkSlots, GapFinder, type JudgedGap } from './gaps.js';
-import type { Decoder } from './decoder.js';
 import { SEGMENT_SLOTS } from './lent_space.js';
-import type { RecordReader, TimedHole } from './record_reader.js';
-import { type CheckedSlots, clipped, pieces, type Stretch } from './slots.js';
+import type { RecordReader, SlotPlaces, TimedHole } from './record_reader.js';
+import { clipped, pieces, type Stretch } from './slots.js';
 import { chunksToRead } from './read_window.js';
 import type { Gap, ReadWindow, RingFacts } from './types.js';
 
 /** A ring before its records are read. */
 export interface RingParts<Segment> {
   readonly facts: RingFacts;
-  /** The ring's own slots. */
-  readonly slots: CheckedSlots;
   readonly chunks: readonly RingChunk[];
   /** null: all of it is read. */
   readonly window: ReadWindow | null;
   readonly sequences: Sequences;
   /** Eight words per slot; null if the chunk cannot be used. */
   readonly load: (chunk: RingChunk) => Uint32Array | null;
-  readonly decoder: Pick<Decoder, 'checkChunk' | 'stretches'>;
   readonly reader: RecordReader<Segment>;
 }
 
@@ -34,7 +30,7 @@ export class RingStream<Segment> {
   readonly gaps: Gap[] = [];
   /** Slots of chunks that are not valid at their position. Complete when `next` has returned null. */
   badSlots = 0;
-  private readonly inRing: Stretch[];
+  private readonly inRing: readonly Stretch[];
   /** The chunks that are read. */
   private readonly chunks: readonly RingChunk[];
   /** One past the newest known position. */
@@ -43,8 +39,8 @@ export class RingStream<Segment> {
   private readonly segments: Generator<Segment, void, undefined>;
 
   constructor(private readonly parts: RingParts<Segment>) {
-    const { facts, slots, chunks, sequences, window } = parts;
-    this.inRing = parts.decoder.stretches(slots);
+    const { facts, reader, chunks, sequences, window } = parts;
+    this.inRing = reader.ring.stretches();
     const last = this.inRing.at(-1);
     this.newest = Math.max(
       facts.head,
@@ -53,7 +49,7 @@ export class RingStream<Segment> {
     );
     const { newest } = this;
     this.chunks = window ? chunksToRead(chunks, window, { newest, capacity: facts.capacity }) : chunks;
-    this.finder = new GapFinder(slots, facts.capacity, chunks, new Set(this.chunks), sequences, newest);
+    this.finder = new GapFinder(reader.ring, facts.capacity, chunks, new Set(this.chunks), sequences, newest);
     this.segments = this.read();
   }
 
@@ -87,45 +83,25 @@ export class RingStream<Segment> {
 
   private *ofRing(from: number, end: number): Generator<Segment, void, undefined> {
     const order = clipped(this.inRing, from, end);
-    if (order.length > 0) yield* this.assemble(this.parts.slots.words, order, null);
+    if (order.length > 0) yield* this.assemble(this.parts.reader.ring, order, null);
   }
 
   private *ofChunk(chunk: RingChunk): Generator<Segment, void, undefined> {
-    const slots = this.slotsOf(chunk);
-    yield* this.assemble(slots.words, clipped(this.parts.decoder.stretches(slots), chunk.from, chunk.end), {
-      chunk,
-      slots,
-    });
-    this.finder.passed({ chunk, slots }, this.parts.reader.covered);
-  }
-
-  /** If a slot is invalid in the chunk, it is taken from the ring, if the ring still has it. */
-  private slotsOf({ entry, from, end }: RingChunk): CheckedSlots {
-    const words = this.parts.load({ entry, from, end });
-    const slots = this.parts.decoder.checkChunk(words ?? new Uint32Array(entry.rawBytes / 4), entry.first);
-    const { slots: ring } = this.parts;
-    const { capacity } = this.parts.facts;
-    let bad = 0;
-    for (let position = from; position < end; position++) {
-      const index = position - entry.first;
-      if (slots.position[index]! >= 0) continue;
-      bad++;
-      const there = position % capacity;
-      if (ring.position[there] !== position) continue;
-      slots.words.set(ring.words.subarray(there * 8, there * 8 + 8), index * 8);
-      slots.position[index] = position;
-    }
-    if (words !== null) this.badSlots += bad;
-    return slots;
+    const { load, reader } = this.parts;
+    const words = load(chunk);
+    const slots = reader.openChunk(chunk, words);
+    if (words !== null) this.badSlots += slots.bad;
+    yield* this.assemble(slots, slots.stretches(), { chunk, slots });
+    this.finder.passed({ chunk, slots }, reader.covered);
   }
 
   private *assemble(
-    words: Uint32Array,
+    places: SlotPlaces,
     order: readonly Stretch[],
     chunk: ChunkSlots | null,
   ): Generator<Segment, void, undefined> {
     for (const piece of pieces(order, SEGMENT_SLOTS)) {
-      const { segment, holes } = this.parts.reader.read(words, piece);
+      const { segment, holes } = this.parts.reader.read(places, piece);
       for (const hole of holes) this.lose(hole, chunk);
       if (segment !== null) yield segment;
     }

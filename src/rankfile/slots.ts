@@ -13,7 +13,7 @@ import { slotCheck } from './format/slot.js';
 /** In `position`: never written. */
 export const EMPTY = -1;
 /** In `position`: neither empty nor valid. */
-const TORN = -2;
+export const TORN = -2;
 
 export interface CheckedSlots {
   /** Eight 32-bit words per slot. */

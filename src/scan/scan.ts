@@ -6,7 +6,7 @@
 import { maxOf } from '../base/extremes.js';
 import { lostText } from '../base/lost_text.js';
 import type { Ticks } from '../base/time.js';
-import { KernelReader, runKernel, type SeenRing } from '../kernel/host/scan_kernel.js';
+import { kernelReaders, runKernel, type SeenRing } from '../kernel/host/scan_kernel.js';
 import type { CallTable } from '../model/call_table.js';
 import { controlChanges, isEverMuted, spansWithoutCalls } from '../model/control.js';
 import type { ForeignOps } from '../model/pxn.js';
@@ -145,7 +145,7 @@ export function scanFile(
   forReport = false,
   window: ReadWindow | null = null,
 ): RankScan {
-  const file = streamSegments(path, window, (ring) => new KernelReader(ring));
+  const file = streamSegments(path, window, () => kernelReaders);
   try {
     return scanStream(file, window, steps, forReport);
   } finally {

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { BugError } from '../../base/assert.js';
-import { WebAssembly, type WasmImports, type WasmMemory, type WasmModule } from '../../base/webassembly.js';
+import { WebAssembly, type WasmMemory, type WasmModule } from '../../base/webassembly.js';
 import { kernelFile } from './file.js';
 
 /** What src/kernel/index.ts exports. */
@@ -20,6 +20,21 @@ export interface KernelExports {
   addText(text: number, length: number, flags: number, same: number): number;
   /** Fewer calls were recorded in this span of ticks. */
   addUnrecorded(from: number, end: number): void;
+  /** Before the functions of the ring. */
+  openRing(ring: number): void;
+  /** Where the ring's own slots belong, and those of its next chunk. Addresses stay; views are empty once the memory has grown. */
+  ringMemory(ring: number, slots: number): number;
+  chunkMemory(ring: number, slots: number): number;
+  /** Returns how many of the `count` slots are torn. */
+  checkRing(ring: number, count: number, capacity: number, head: number): number;
+  /** Slots with positions from `first` on, of which [from, end) are wanted. Returns how many of these are not valid in the chunk. */
+  checkChunk(ring: number, count: number, first: number, from: number, end: number, capacity: number): number;
+  /** Negative: the slot has no position. */
+  positionAt(ring: number, ofChunk: boolean, index: number): number;
+  /** Stretches of valid slots in order of index: position, index, length. */
+  stretchesOf(ring: number, ofChunk: boolean): number;
+  stretchCount(ring: number, ofChunk: boolean): number;
+
   /** `positions`: slots of the ring in the file, chunks included. */
   addRing(ring: number, ringClass: number, positions: number): void;
   addFold(ring: number, handle: bigint, state: number, count: number, lastTick: number): void;
@@ -28,11 +43,10 @@ export interface KernelExports {
 
   /** Pairs all records. Calls `nextSegment` for each segment of a ring. */
   run(): void;
-  /** Where the slots of a ring's next segment belong (SEGMENT_SLOTS at most), and its pairs of position and number of slots. */
-  slotsAt(ring: number): number;
-  stretchesAt(): number;
+  /** Where the stretches of a segment belong: position, index, length. SEGMENT_SLOTS slots in all at most. */
+  segmentAt(): number;
   /** Makes the records of a segment of so many stretches. Returns how many there are. */
-  readSegment(ring: number, stretches: number): number;
+  readSegment(ring: number, ofChunk: boolean, stretches: number): number;
   /** Holes before the segment's records: from, end, ticks of the records before and after. */
   holesAt(ring: number): number;
   holeCount(ring: number): number;
@@ -62,19 +76,18 @@ let module: WasmModule | undefined;
 /** This thread's instance. It has one memory, so two readers cannot use it in turns. */
 export function loadKernel(segments?: NextSegment): KernelExports {
   nextSegment = segments;
-  const order = { nextSegment: (ring: number) => nextSegment?.(ring) ?? false };
-  return (kernel ??= newKernel({ order }));
+  return (kernel ??= newKernel());
 }
 
 /** An instance of its own. */
-export function newKernel(imports: WasmImports = {}): KernelExports {
+export function newKernel(): KernelExports {
   module ??= new WebAssembly.Module(readFileSync(kernelFile()));
   const abort = (message: number, file: number, line: number, column: number): never => {
     const text = (at: number): string => textAt(exports.memory, at);
     throw new BugError(`${text(file)}:${line}:${column}: ${text(message)}`);
   };
-  const exports = new WebAssembly.Instance(module, { ...imports, env: { ...imports.env, abort } })
-    .exports as KernelExports;
+  const order = { nextSegment: (ring: number) => nextSegment?.(ring) ?? false };
+  const exports = new WebAssembly.Instance(module, { env: { abort }, order }).exports as KernelExports;
   return exports;
 }
 

@@ -3,15 +3,23 @@
  * one kernel per thread and its memory holds one file, so a scan runs from begin to end without another.
  */
 
+import { assert } from '../../base/assert.js';
 import { isLostText } from '../../base/lost_text.js';
 import { type Ticks, ticks } from '../../base/time.js';
 import { hasRoot } from '../../model/roots.js';
 import type { Span } from '../../model/control.js';
-import { AreaClass, FOLD_OF_START } from '../../rankfile/format/constants.js';
+import { AreaClass, FOLD_OF_START, SLOT_BYTES } from '../../rankfile/format/constants.js';
 import { tagBits } from '../../rankfile/format/handle.js';
 import { MIN_PARTS } from '../../rankfile/format/layouts.js';
-import type { ReadRecords, RecordCounts, RecordReader, TimedHole } from '../../rankfile/record_reader.js';
-import { slotsIn } from '../../rankfile/records.js';
+import type { RingChunk } from '../../rankfile/chunk_index.js';
+import type { ReadersOf, RingBytes, RingItself } from '../../rankfile/rank_file_stream.js';
+import type {
+  ReadRecords,
+  RecordCounts,
+  RecordReader,
+  SlotPlaces,
+  TimedHole,
+} from '../../rankfile/record_reader.js';
 import type { Stretch } from '../../rankfile/slots.js';
 import { frameOf } from '../../rankfile/tick_frame.js';
 import type { FileFacts, OpenFold, RingClass, RingFacts } from '../../rankfile/types.js';
@@ -61,14 +69,36 @@ const COUNTS = 5;
 /** Stamps are handed on when there are so many, so that memory does not grow with the run. */
 const MANY_STAMPS = 8192;
 
-/** Pairs all records of a file. The numbers are those of src/kernel/results.ts, and valid until the next scan of this thread. */
+/**
+ * Makes the records of a file's rings, in the kernel. One file at a time: the next one takes the memory of the one before, which then is an
+ * error to use.
+ */
+export const kernelReaders: ReadersOf<true> = (file) => {
+  const kernel = loadKernel();
+  begin(kernel, file);
+  newest = {};
+  const own = newest;
+  const use = (): KernelExports => {
+    assert(own === newest, 'another file has the kernel');
+    return kernel;
+  };
+  return (ring, bytes) => new KernelReader(use, ring, bytes);
+};
+
+/** Stands for the file that has the kernel. */
+let newest = {};
+
+/**
+ * Pairs all records of a file whose rings have `kernelReaders`. The numbers are those of src/kernel/results.ts, and valid until the next
+ * file.
+ */
 export function runKernel(file: KernelFile, wishes: ScanWishes): Numbers {
+  const byRing = new Map(file.rings.map((ring) => [ring.ring, ring]));
   const kernel = loadKernel((ring) => {
     if (kernel.stampCount() >= MANY_STAMPS) passStamps(kernel, wishes);
     return byRing.get(ring)!.next() === true;
   });
-  const byRing = new Map(file.rings.map((ring) => [ring.ring, ring]));
-  begin(kernel, file, wishes);
+  prepare(kernel, file, wishes);
   kernel.run();
   passStamps(kernel, wishes);
   for (const { ring } of file.rings) {
@@ -79,19 +109,22 @@ export function runKernel(file: KernelFile, wishes: ScanWishes): Numbers {
   return new Numbers(new Float64Array(kernel.memory.buffer, at, kernel.resultCount()));
 }
 
-function begin(kernel: KernelExports, file: KernelFile, wishes: ScanWishes): void {
-  const { header, communicators, strings } = file;
+function begin(
+  kernel: KernelExports,
+  { header, communicators, strings }: Pick<FileFacts, 'header' | 'communicators' | 'strings'>,
+): void {
   const { tickBase, startRealtime, tickHz, tag } = header;
   new Uint8Array(kernel.memory.buffer, kernel.minPartsAt(), MIN_PARTS.length).set(MIN_PARTS);
   kernel.begin(tickBase, startRealtime, frameOf(header).farthest, tickHz, tagBits(tag));
   for (const { number, commId, rank, nRanks, finalizeTick } of communicators.values())
     kernel.addCommunicator(number, commId, rank, nRanks, finalizeTick ?? NaN);
   addTexts(kernel, strings);
+}
+
+function prepare(kernel: KernelExports, file: KernelFile, wishes: ScanWishes): void {
   for (const { from, end } of wishes.unrecorded) kernel.addUnrecorded(from, end);
-  for (const ring of file.rings) {
-    const { chunks, capacity } = ring;
-    kernel.addRing(ring.ring, CLASSES[ring.class], capacity + (chunks ? chunks.end - chunks.from : 0));
-  }
+  for (const { ring, class: ringClass, chunks, capacity } of file.rings)
+    kernel.addRing(ring, CLASSES[ringClass], capacity + (chunks ? chunks.end - chunks.from : 0));
   for (const { ring, handleLow, handleHigh, state, count, lastTick } of file.folds()) {
     const handle = (BigInt(handleHigh) << 32n) | BigInt(handleLow);
     kernel.addFold(ring, handle, state === 'start' ? FOLD_OF_START : state, count, lastTick);
@@ -123,40 +156,93 @@ function passStamps(kernel: KernelExports, { onStamp }: ScanWishes): void {
   kernel.forgetStamps();
 }
 
-/** The records of a ring, in the kernel. The reader is made before the kernel knows the file, and used after. */
-export class KernelReader implements RecordReader<true> {
-  private readonly kernel = loadKernel();
+/** Slots in the kernel's memory. */
+class KernelPlaces implements SlotPlaces {
+  constructor(
+    private readonly use: () => KernelExports,
+    private readonly ring: number,
+    readonly isOfChunk: boolean,
+    readonly count: number,
+    /** Torn ones of a ring. */
+    readonly tornSlots: number,
+    /** Invalid ones of a chunk. */
+    readonly bad: number,
+  ) {}
 
-  constructor(private readonly ring: number) {}
+  positionAt(index: number): number {
+    return this.use().positionAt(this.ring, this.isOfChunk, index);
+  }
+
+  stretches(): Stretch[] {
+    const kernel = this.use();
+    const count = kernel.stretchCount(this.ring, this.isOfChunk);
+    if (count === 0) return [];
+    const at = kernel.stretchesOf(this.ring, this.isOfChunk);
+    const numbers = new Float64Array(kernel.memory.buffer, at, 3 * count);
+    const found = Array.from({ length: count }, (_, i): Stretch => ({
+      position: numbers[3 * i]!,
+      index: numbers[3 * i + 1]!,
+      length: numbers[3 * i + 2]!,
+    }));
+    return found.sort((a, b) => a.position - b.position);
+  }
+}
+
+class KernelReader implements RecordReader<true> {
+  readonly ring: KernelPlaces;
+  private readonly number: number;
+  private readonly capacity: number;
+
+  constructor(
+    private readonly use: () => KernelExports,
+    { ring, capacity, head }: RingItself,
+    bytes: RingBytes,
+  ) {
+    const kernel = use();
+    kernel.openRing(ring);
+    const at = kernel.ringMemory(ring, bytes.slots);
+    const count = place(bytes.read(memoryAt(kernel, at, bytes.slots)), kernel, at);
+    const torn = kernel.checkRing(ring, count, capacity, head);
+    this.number = ring;
+    this.capacity = capacity;
+    this.ring = new KernelPlaces(use, ring, false, count, torn, 0);
+  }
+
+  openChunk({ entry, from, end }: RingChunk, words: Uint32Array | null): KernelPlaces {
+    const kernel = this.use();
+    const slots = entry.rawBytes / SLOT_BYTES;
+    const memory = memoryAt(kernel, kernel.chunkMemory(this.number, slots), slots);
+    if (words === null) memory.fill(0);
+    else memory.set(new Uint8Array(words.buffer, words.byteOffset, words.byteLength));
+    const bad = kernel.checkChunk(this.number, slots, entry.first, from, end, this.capacity);
+    return new KernelPlaces(this.use, this.number, true, slots, 0, bad);
+  }
 
   get covered(): number {
-    return this.kernel.endOfRecords(this.ring);
+    return this.use().endOfRecords(this.number);
   }
 
   get lastTick(): Ticks | null {
-    return tickOrNull(this.numbers(this.kernel.countsAt(this.ring), COUNTS)[4]!);
+    const kernel = this.use();
+    return tickOrNull(this.numbers(kernel.countsAt(this.number), COUNTS)[4]!);
   }
 
-  read(words: Uint32Array, order: readonly Stretch[]): ReadRecords<true> {
-    const { kernel, ring } = this;
-    const bytes = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
-    const slots = new Uint8Array(kernel.memory.buffer, kernel.slotsAt(ring), slotsIn(order) * SLOT_BYTES);
-    const stretches = new Float64Array(kernel.memory.buffer, kernel.stretchesAt(), 2 * order.length);
-    let at = 0;
+  read(places: SlotPlaces, order: readonly Stretch[]): ReadRecords<true> {
+    const kernel = this.use();
+    const stretches = this.numbers(kernel.segmentAt(), 3 * order.length);
     order.forEach(({ position, index, length }, i) => {
-      slots.set(bytes.subarray(index * SLOT_BYTES, (index + length) * SLOT_BYTES), at);
-      at += length * SLOT_BYTES;
-      stretches[2 * i] = position;
-      stretches[2 * i + 1] = length;
+      stretches[3 * i] = position;
+      stretches[3 * i + 1] = index;
+      stretches[3 * i + 2] = length;
     });
-    const records = kernel.readSegment(ring, order.length);
+    const records = kernel.readSegment(this.number, places !== this.ring, order.length);
     return { segment: records > 0 ? true : null, holes: this.holes() };
   }
 
   counts(): RecordCounts {
-    const { kernel, ring } = this;
-    const [, tooShort, early, impossible] = this.numbers(kernel.countsAt(ring), 4);
-    const kinds = new Uint32Array(kernel.memory.buffer, kernel.kindsAt(ring), 256).slice();
+    const kernel = this.use();
+    const [, tooShort, early, impossible] = this.numbers(kernel.countsAt(this.number), 4);
+    const kinds = new Uint32Array(kernel.memory.buffer, kernel.kindsAt(this.number), 256).slice();
     return { kinds, tooShort: tooShort!, early: early!, impossible: impossible! };
   }
 
@@ -170,10 +256,10 @@ export class KernelReader implements RecordReader<true> {
   }
 
   private holes(): TimedHole[] {
-    const { kernel, ring } = this;
-    const count = kernel.holeCount(ring);
+    const kernel = this.use();
+    const count = kernel.holeCount(this.number);
     if (count === 0) return [];
-    const numbers = this.numbers(kernel.holesAt(ring), 4 * count);
+    const numbers = this.numbers(kernel.holesAt(this.number), 4 * count);
     return Array.from({ length: count }, (_, i) => ({
       from: numbers[4 * i]!,
       end: numbers[4 * i + 1]!,
@@ -183,9 +269,19 @@ export class KernelReader implements RecordReader<true> {
   }
 
   private numbers(at: number, count: number): Float64Array {
-    return new Float64Array(this.kernel.memory.buffer, at, count);
+    return new Float64Array(this.use().memory.buffer, at, count);
   }
 }
 
-const SLOT_BYTES = 32;
+const memoryAt = (kernel: KernelExports, at: number, slots: number): Uint8Array =>
+  new Uint8Array(kernel.memory.buffer, at, slots * SLOT_BYTES);
+
+/** Puts bytes there, unless they are there. Returns the number of whole slots. */
+function place(bytes: Uint8Array, kernel: KernelExports, at: number): number {
+  const count = Math.floor(bytes.length / SLOT_BYTES);
+  const isThere = bytes.buffer === kernel.memory.buffer && bytes.byteOffset === at;
+  if (!isThere) memoryAt(kernel, at, count).set(bytes.subarray(0, count * SLOT_BYTES));
+  return count;
+}
+
 const tickOrNull = (tick: number): Ticks | null => (Number.isNaN(tick) ? null : ticks(tick));

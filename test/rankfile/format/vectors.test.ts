@@ -106,13 +106,11 @@ describe('the worked examples', () => {
     const checked = checkRing(words(...slots), 8, 10);
     const ring = new RingStream({
       facts: { capacity: 8, head: 10 } as RingFacts,
-      slots: checked,
       chunks: [],
       window: null,
       sequences: new Sequences([]),
       load: () => null,
-      decoder: typescriptDecoder,
-      reader: new ColumnReader(typescriptDecoder, { base: 0n, farthest: 2 ** 53 }),
+      reader: new ColumnReader(typescriptDecoder, { base: 0n, farthest: 2 ** 53 }, 8, checked),
     });
     const records = copyOf(ring.next()!);
     expect(ring.next()).toBeNull();
