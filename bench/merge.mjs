@@ -5,7 +5,7 @@
 //                  what the first pass has paired
 //   scan           the first pass: what `inspect` does with each file
 //   merge          everything
-//   inspect, merge -j1, -j2        as commands, processes of their own, cold; "no addon": TypeScript alone decodes
+//   inspect, merge -j1, -j2        as commands, processes of their own, cold; "no addon": chunks are unpacked in WebAssembly
 //   of many files                  the same commands on --files files of 9,760 records each, eight to a host (merge/many_files.ts)
 //   of large files                 on --large files of 540,000 records each; 64 of them take 2 GB of disk and some minutes
 //

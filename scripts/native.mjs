@@ -116,7 +116,7 @@ export const TARGETS = [
     linkUnlessSanitized: ['-Wl,--no-undefined'],
   },
   {
-    // What the reader uses in place of its own loops where it is there (src/rankfile/native_decoder.ts). Node-API is one
+    // What WebAssembly cannot do for the reader (src/rankfile/addon.ts). Node-API is one
     // binary interface for all versions of Node, so no headers of a certain one are needed.
     name: 'nccl-trace-decoder.node',
     units: [

@@ -18,8 +18,8 @@ const LAYERS = table(`
   layer          | calls                                              | types of      | packages   | outside
   base           |                                                    |               |            | no
   kernel         |                                                    |               |            | no
-  kernel/host    | base rankfile model/roots                          | model         |            | yes
-  rankfile       | base                                               |               | @bokuweb/zstd-wasm | yes
+  kernel/host    | base rankfile/format rankfile/folds model/roots | model rankfile |            | yes
+  rankfile       | base kernel/host                                   |               | @bokuweb/zstd-wasm | yes
   model          | base rankfile/format                               | rankfile clocks |          | no
   runs           | base rankfile                                      | scan          |            | no
   scan           | base rankfile kernel/host model clocks/lower_hull clocks/gpu_clock clocks/gpu_votes |        |            | yes
@@ -59,7 +59,6 @@ const NATIVE = table(`
   plugin/          | plugin/ format/ nccl/                  |                                        | any
   loopback/        | loopback/ nccl/                        |                                        | any
   addon/           | addon/ format/                         |                                        | any
-  fuzz/            | addon/ format/                         |                                        | standard
   test/            | test/ plugin/ format/ loopback/ nccl/  |                                        | any
   bench/           | bench/ test/ plugin/ format/ loopback/ nccl/ |                                  | any
 `);

@@ -1,5 +1,5 @@
 // Loaded into a command that is measured (`--import`): leaves what the process used, all its threads together, in the file that
-// BENCH_USAGE names. With BENCH_NO_ADDON the addon does not load, so that TypeScript does all of it.
+// BENCH_USAGE names. With BENCH_NO_ADDON the addon does not load.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';

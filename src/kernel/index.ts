@@ -4,6 +4,8 @@
  * what each function takes.
  */
 
+import { dressSlots, slotsOfPlanes } from './chunk_codecs';
+import { COLUMN_BYTES, putColumns } from './columns';
 import { Comm, FileFacts, useFile } from './file';
 import { RingClass } from './numbers';
 import { Cursor, Order } from './order';
@@ -27,6 +29,9 @@ let cursors: Cursor[] = [];
 let readers: StaticArray<RingReader | null> = new StaticArray<RingReader | null>(0);
 let segment: usize = 0;
 let out: Out | null = null;
+let columns: usize = 0;
+let planes: usize = 0;
+let planesRoom: i32 = 0;
 
 export function minPartsAt(): usize {
   return minParts;
@@ -44,6 +49,8 @@ export function begin(tickBase: u64, startRealtime: u64, farthest: f64, tickHz: 
   readers = new StaticArray<RingReader | null>(64);
   segment = heap.alloc(SEGMENT_SLOTS * offsetof<Stretch>());
   out = new Out();
+  columns = planes = 0;
+  planesRoom = 0;
 }
 
 /** `finalized`: tick; NaN: it was not. */
@@ -82,6 +89,25 @@ export function checkRing(ring: i32, count: i32, capacity: i32, head: f64): i32 
 /** Where the slots of the ring's next chunk belong. */
 export function chunkMemory(ring: i32, slots: i32): usize {
   return readers[ring]!.chunk.reserve(slots);
+}
+
+/** Where the planes of a chunk belong. */
+export function planesMemory(bytes: i32): usize {
+  if (bytes > planesRoom) {
+    planesRoom = bytes;
+    planes = heap.alloc(bytes);
+  }
+  return planes;
+}
+
+/** Makes the chunk's slots of its planes. */
+export function takePlanes(ring: i32, count: i32): void {
+  slotsOfPlanes(planes, count, readers[ring]!.chunk.reserve(count));
+}
+
+/** Adds the fields that the chunk's slots lack. */
+export function dressChunk(ring: i32, count: i32, first: f64): void {
+  dressSlots(readers[ring]!.chunk.reserve(count), count, first);
 }
 
 /** Slots with positions from `first` on, of which [from, end) are wanted. Returns how many of these are not valid in the chunk. */
@@ -141,6 +167,13 @@ export function readSegment(ring: i32, ofChunk: bool, stretches: i32): i32 {
   const reader = readers[ring]!;
   reader.read(slotsOf(ring, ofChunk), segment, stretches);
   return reader.records.length;
+}
+
+/** The records of the ring's newest segment in columns (columns.ts). Valid until the next call, for any ring. */
+export function columnsOf(ring: i32): usize {
+  if (columns == 0) columns = heap.alloc(COLUMN_BYTES);
+  putColumns(readers[ring]!.records, columns);
+  return columns;
 }
 
 /** Numbers [from, end) of the positions without a record, and the ticks before and after them, four of each hole. */

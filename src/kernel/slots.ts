@@ -178,13 +178,17 @@ function isPart(low: u32): bool {
 
 /** Whether the slot's check holds for the position. */
 function isWhole(slot: usize, word3: u64, position: u64): bool {
-  const meta = (word3 & 0xffffffff) | ((position >> 16) << 32);
+  return checkOf(slot, (word3 & 0xffff) | (position << 16)) == u32(word3 >> 40);
+}
+
+/** 24 bits over the payload and `meta`: kind:8 part:4 parts:4, and the position. */
+export function checkOf(slot: usize, meta: u64): u32 {
   const mixed =
     load<u64>(slot) ^ rotl<u64>(load<u64>(slot, 8), 21) ^ rotl<u64>(load<u64>(slot, 16), 42) ^ meta;
   let hash: u32 = u32(mixed) * 0x9e3779b1 + u32(mixed >> 32) * 0x85ebca77;
   hash ^= hash >> 15;
   hash *= 0xc2b2ae3d;
-  return hash >> 8 == u32(word3 >> 40);
+  return hash >> 8;
 }
 
 function isZero(slot: usize): bool {

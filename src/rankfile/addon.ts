@@ -1,41 +1,17 @@
-/** The addon (native/addon). An install builds it if there is a C++ compiler. Without the addon everything works, but more slowly. */
+/**
+ * The addon (native/addon): what WebAssembly cannot do. An install builds it if there is a C++ compiler. Without it chunks are unpacked more
+ * slowly, and nothing notices a read that hangs.
+ */
 
 import { createRequire } from 'node:module';
 import { projectFile } from '../base/project.js';
-import type { Carry, RecordSpace } from './records.js';
 
 /** As in native/addon/addon.cc. */
-const INTERFACE = 4;
+const INTERFACE = 5;
 
-/** Exports of native/addon/addon.cc. Slots are eight words each; triples are flat. */
+/** Exports of native/addon/addon.cc. */
 export interface Addon {
   readonly interface: number;
-  /** Both fill `position`, one entry per slot, and return how many are torn. */
-  checkRing(words: Uint32Array, capacity: number, head: number, position: Float64Array): number;
-  checkChunk(words: Uint32Array, first: number, position: Float64Array): number;
-  /** Triples of position, index, length. */
-  stretches(position: Float64Array): Float64Array;
-  assemble(
-    words: Uint32Array,
-    order: Float64Array,
-    carry: Carry,
-    tickBase: bigint,
-    farthestTick: number,
-    minParts: Uint8Array,
-    /** It is filled, but for `length`. It has room for the records of these slots, and for a carried one. */
-    space: RecordSpace,
-  ): {
-    readonly rows: number;
-    /** Triples of from, end, row. */
-    readonly holes: Float64Array;
-    readonly carry: Carry;
-    readonly tooShort: number;
-    readonly early: number;
-    readonly impossible: number;
-  };
-  /** 32 bytes for each of eight words. */
-  slotsOfPlanes(planes: Uint8Array, words: Uint32Array): void;
-  dressSlots(words: Uint32Array, first: number): void;
   /** Missing if the build found no zstd. */
   decompress?(frame: Uint8Array, size: number): Uint8Array | null;
   /** See stalls.ts. */

@@ -4,13 +4,12 @@ import * as format from './format/constants.js';
 import { AREA_COUNT_LIMIT } from './format/ranges.js';
 import type { ByteSource } from './byte_source.js';
 import { type Area, isCut } from './directory.js';
-import type { RingBytes } from './rank_file_stream.js';
-import type { FileMemory } from '../base/file_memory.js';
 import { readFolds } from './folds.js';
 import type { Problems } from './problems.js';
-import type { Decoder } from './decoder.js';
-import { type AssembledRecords, NOTHING_CARRIED, recordSpace, slotsIn } from './records.js';
-import type { CheckedSlots } from './slots.js';
+import type { FileRecords, RecordCounts, RingBytes, SlotPlaces, TableReader } from './record_reader.js';
+import { concatenated, copyOf } from './records.js';
+import { SEGMENT_SLOTS } from './ring_stream.js';
+import { pieces } from './slots.js';
 import type { TickFrame } from './tick_frame.js';
 import type { OpenFold, RecordColumns } from './types.js';
 
@@ -25,7 +24,7 @@ export interface AreaLive {
 /** A table and its records. */
 export interface TableRecords {
   readonly head: number;
-  readonly slots: CheckedSlots;
+  readonly slots: SlotPlaces & { readonly tornSlots: number };
   readonly records: RecordColumns;
 }
 
@@ -34,9 +33,8 @@ export class AreaReader {
     private readonly source: ByteSource,
     readonly frame: TickFrame,
     private readonly problems: Problems,
-    private readonly decoder: Decoder,
-    /** Slots that it returned are valid until this is released. */
-    private readonly memory: FileMemory,
+    /** A table's slots are valid until the next table is read. */
+    private readonly made: FileRecords,
   ) {}
 
   isCut(area: Area): boolean {
@@ -74,27 +72,13 @@ export class AreaReader {
     return { slots: Math.floor(there / format.SLOT_BYTES), read };
   }
 
-  private slots(area: Area, head: number): CheckedSlots {
-    const { slots, read } = this.slotBytes(area);
-    const bytes = read(this.memory.bytes(slots * format.SLOT_BYTES));
-    const words = new Uint32Array(bytes.buffer, bytes.byteOffset, Math.floor(bytes.length / 4));
-    const memory = this.memory.doubles(Math.floor(words.length / 8));
-    return this.decoder.checkRing(words, area.capacity, head, memory);
-  }
-
   table(area: Area): TableRecords {
     const { head } = this.live(area);
-    const slots = this.slots(area, head);
-    const order = this.decoder.stretches(slots);
-    const { records, ...counts } = this.decoder.assembleRecords(
-      slots.words,
-      order,
-      NOTHING_CARRIED,
-      this.frame,
-      recordSpace(slotsIn(order)),
-    );
-    countRecords(counts, this.problems);
-    return { head, slots, records };
+    const { capacity } = area;
+    const reader = this.made.table(this.frame, { capacity, head }, this.slotBytes(area));
+    const records = columnsOf(reader);
+    countRecords(reader.counts(), this.problems);
+    return { head, slots: reader.ring, records };
   }
 
   folds(area: Area): OpenFold[] {
@@ -103,10 +87,18 @@ export class AreaReader {
   }
 }
 
-export function countRecords(
-  { tooShort, early, impossible }: Pick<AssembledRecords, 'tooShort' | 'early' | 'impossible'>,
-  problems: Problems,
-): void {
+/** All records of a table. */
+function columnsOf(reader: TableReader): RecordColumns {
+  const all: RecordColumns[] = [];
+  for (const piece of pieces(reader.ring.stretches(), SEGMENT_SLOTS)) {
+    const { segment } = reader.read(reader.ring, piece);
+    if (segment !== null) all.push(copyOf(segment));
+  }
+  reader.release();
+  return concatenated(all);
+}
+
+export function countRecords({ tooShort, early, impossible }: RecordCounts, problems: Problems): void {
   problems.add('records shorter than their kind, skipped', tooShort);
   problems.add('records older than the start of the file', early);
   problems.add('records with an impossible time or count, left out', impossible);

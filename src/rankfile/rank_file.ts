@@ -3,15 +3,14 @@
 import { AreaReader } from './areas.js';
 import type { ByteSource } from './byte_source.js';
 import { withFile } from './rank_file_source.js';
-import { bestDecoder } from './best_decoder.js';
-import type { Decoder } from './decoder.js';
 import { readDirectory } from './directory.js';
-import { FileMemory } from '../base/file_memory.js';
-import { NO_RECORDS, readTables } from './file_tables.js';
+import { KernelFile } from '../kernel/host/kernel_file.js';
+import { readTables } from './file_tables.js';
 import { readHeader } from './header.js';
 import { Problems } from './problems.js';
+import type { FileRecords } from './record_reader.js';
 import { type StreamedRing, streamSource } from './rank_file_stream.js';
-import { copyOf } from './records.js';
+import { concatenated, copyOf } from './records.js';
 import { frameOf } from './tick_frame.js';
 import { withTrueRate } from './tick_rate.js';
 import type { FileFacts, RankFile, RankFileHeader, RecordColumns, Ring } from './types.js';
@@ -30,10 +29,10 @@ export const openRankFileTables = (path: string): FileTables =>
     const problems = new Problems();
     const { header, layout } = readHeader(source, problems);
     const directory = readDirectory(source, layout, problems);
-    const memory = new FileMemory();
-    const reader = new AreaReader(source, frameOf(header), problems, bestDecoder, memory);
+    const kernel = new KernelFile();
+    const reader = new AreaReader(source, frameOf(header), problems, kernel);
     const tables = readTables(directory, reader, header.life, problems);
-    memory.release();
+    kernel.close();
     return {
       path: source.path,
       bytes: source.bytes,
@@ -42,9 +41,11 @@ export const openRankFileTables = (path: string): FileTables =>
     };
   });
 
-export function parseRankFile(source: ByteSource, decoder: Decoder = bestDecoder): RankFile {
-  const { rings, folds, problems, ...facts } = streamSource(source, decoder);
-  return { ...facts, rings: rings.map(readAll), folds: folds(), problems: problems() };
+export function parseRankFile(source: ByteSource, made: FileRecords = new KernelFile()): RankFile {
+  const { rings, folds, problems, close, ...facts } = streamSource(source, null, made);
+  const file = { ...facts, rings: rings.map(readAll), folds: folds(), problems: problems() };
+  close();
+  return file;
 }
 
 function readAll({ next, ...facts }: StreamedRing): Ring {
@@ -52,34 +53,3 @@ function readAll({ next, ...facts }: StreamedRing): Ring {
   for (let records = next(); records !== null; records = next()) segments.push(copyOf(records));
   return { ...facts, records: concatenated(segments) };
 }
-
-function concatenated(segments: readonly RecordColumns[]): RecordColumns {
-  const [first = NO_RECORDS, ...more] = segments;
-  if (more.length === 0) return first;
-  const length = segments.reduce((sum, segment) => sum + segment.length, 0);
-  const extraLength = segments.reduce((sum, segment) => sum + segment.extra.length, 0);
-  const all = {
-    length,
-    position: new Float64Array(length),
-    tick: new Float64Array(length),
-    kind: new Uint8Array(length),
-    word1Low: new Uint32Array(length),
-    word1High: new Uint32Array(length),
-    word2Low: new Uint32Array(length),
-    word2High: new Uint32Array(length),
-    extraStart: new Uint32Array(length + 1),
-    extra: new Uint32Array(extraLength),
-  };
-  let row = 0;
-  let extra = 0;
-  for (const segment of segments) {
-    for (const column of COLUMNS) all[column].set(segment[column], row);
-    for (let i = 1; i <= segment.length; i++) all.extraStart[row + i] = extra + segment.extraStart[i]!;
-    all.extra.set(segment.extra, extra);
-    row += segment.length;
-    extra += segment.extra.length;
-  }
-  return all;
-}
-
-const COLUMNS = ['position', 'tick', 'kind', 'word1Low', 'word1High', 'word2Low', 'word2High'] as const;

@@ -13,16 +13,13 @@ import { AreaReader, countRecords } from './areas.js';
 import type { ByteSource } from './byte_source.js';
 import { openSource } from './rank_file_source.js';
 import { type ChunkEntry, chunksByRing, findChunks, type RingChunk, Sequences } from './chunk_index.js';
-import { readPayload } from './chunk_payload.js';
-import { bestDecoder } from './best_decoder.js';
-import type { Decoder } from './decoder.js';
+import { type Payload, readPayload } from './chunk_payload.js';
 import { type Area, readDirectory } from './directory.js';
-import { FileMemory } from '../base/file_memory.js';
+import { KernelFile } from '../kernel/host/kernel_file.js';
 import { readTables } from './file_tables.js';
 import { readHeader } from './header.js';
 import { Problems } from './problems.js';
-import { ColumnReader } from './column_reader.js';
-import type { RecordReader } from './record_reader.js';
+import type { FileRecords, RecordReader, RingBytes, RingItself } from './record_reader.js';
 import { type RingParts, RingStream } from './ring_stream.js';
 import { frameOf } from './tick_frame.js';
 import { withTrueRate } from './tick_rate.js';
@@ -39,9 +36,6 @@ import type {
   RingFacts,
 } from './types.js';
 
-/** What a ring says of itself. */
-export type RingItself = Omit<RingFacts, 'chunks' | 'tornSlots'>;
-
 export interface RankFileStream<Segment = RecordColumns> extends FileFacts {
   readonly rings: readonly StreamedRing<Segment>[];
   /** Repeats still going on. Complete when all records have been read, like `problems`. */
@@ -56,82 +50,65 @@ export interface StreamedRing<Segment = RecordColumns> extends RingFacts {
   readonly gaps: readonly Gap[];
 }
 
-/** A ring's own slots in the file. */
-export interface RingBytes {
-  /** As many as the file has of the ring's capacity. */
-  readonly slots: number;
-  /** Reads them. `into`: memory for them, which may be used for the result. */
-  readonly read: (into: Uint8Array) => Uint8Array;
-}
-
-/** Makes a reader of records for each ring of a file, before anything of its rings is read. */
-export type ReadersOf<Segment> = (
-  file: Pick<FileFacts, 'header' | 'communicators' | 'strings'>,
-) => (ring: RingItself, bytes: RingBytes) => RecordReader<Segment>;
+/** Makes the records of a ring. */
+export type ReaderOf<Segment> = (ring: RingItself, bytes: RingBytes) => RecordReader<Segment>;
 
 type Closable<Stream> = Stream & { readonly close: () => void };
 
 /** The file stays open until `close`. `window`: which of its chunks are read; null: all. */
-export const streamRankFile = (path: string, window: ReadWindow | null = null): Closable<RankFileStream> =>
-  streamSegments(path, window, (memory) => columnsBy(bestDecoder, memory));
+export function streamRankFile(path: string, window: ReadWindow | null = null): Closable<RankFileStream> {
+  const kernel = new KernelFile();
+  return streamSegments(path, window, kernel, (ring, bytes) => kernel.columns(ring, bytes));
+}
 
-/** The same, with records of another form. */
+/** The same, with records of another form. `kernel`: closed with the file. */
 export function streamSegments<Segment>(
   path: string,
   window: ReadWindow | null,
-  readersIn: (memory: FileMemory) => ReadersOf<Segment>,
+  kernel: KernelFile,
+  readerOf: ReaderOf<Segment>,
 ): Closable<RankFileStream<Segment>> {
   const source = openSource(path);
-  const memory = new FileMemory();
   const close = (): void => {
-    memory.release();
+    kernel.close();
     source.close();
   };
   try {
-    return { ...segmentsOf(source, bestDecoder, window, memory, readersIn(memory)), close };
+    return { ...segmentsOf(source, window, kernel, readerOf), close };
   } catch (error) {
     close();
     throw error;
   }
 }
 
+/** `close` when its records are no longer in use. */
 export function streamSource(
   source: ByteSource,
-  decoder: Decoder = bestDecoder,
   window: ReadWindow | null = null,
-): RankFileStream {
-  const memory = new FileMemory();
-  return segmentsOf(source, decoder, window, memory, columnsBy(decoder, memory));
-}
-
-/** Records in columns. */
-const columnsBy =
-  (decoder: Decoder, memory: FileMemory): ReadersOf<RecordColumns> =>
-  ({ header }) =>
-  ({ capacity, head }, { slots, read }) => {
-    const bytes = read(memory.bytes(slots * format.SLOT_BYTES));
-    const words = new Uint32Array(bytes.buffer, bytes.byteOffset, Math.floor(bytes.length / 4));
-    const checked = decoder.checkRing(words, capacity, head, memory.doubles(Math.floor(words.length / 8)));
-    return new ColumnReader(decoder, frameOf(header), capacity, checked);
+  made: FileRecords = new KernelFile(),
+): Closable<RankFileStream> {
+  const close = (): void => {
+    made.close();
   };
+  return { ...segmentsOf(source, window, made, (ring, bytes) => made.columns(ring, bytes)), close };
+}
 
 function segmentsOf<Segment>(
   source: ByteSource,
-  decoder: Decoder,
   window: ReadWindow | null,
-  memory: FileMemory,
-  readersOf: ReadersOf<Segment>,
+  made: FileRecords,
+  readerOf: ReaderOf<Segment>,
 ): RankFileStream<Segment> {
   const problems = new Problems();
   if (source.problem !== undefined) problems.add(source.problem);
   const { header: stated, layout } = readHeader(source, problems);
   const directory = readDirectory(source, layout, problems);
   const { areas } = directory;
-  const reader = new AreaReader(source, frameOf(stated), problems, decoder, memory);
+  const reader = new AreaReader(source, frameOf(stated), problems, made);
   const tables = readTables(directory, reader, stated.life, problems);
   const header = withTrueRate(stated, tables.clockSamples, problems);
   const frame = frameOf(header);
-  const readerOf = readersOf({ header, ...tables });
+  made.begin({ header, ...tables });
   const own = areas.flatMap((area) =>
     area.ring === null ? [] : [readRing(area, area.ring, reader, readerOf)],
   );
@@ -139,7 +116,7 @@ function segmentsOf<Segment>(
   const chunks = findChunks(source, layout, frame, problems);
   const sequences = new Sequences(chunks);
   const byRing = chunksByRing(chunks, (area) => own.some(({ facts }) => facts.ring === area), problems);
-  const load = (chunk: RingChunk): Uint32Array | null => readPayload(source, chunk.entry, problems, decoder);
+  const load = (chunk: RingChunk): Payload | null => readPayload(source, chunk.entry, problems);
   const rings = own.map(({ facts, records, folds }) => {
     const parts = {
       chunks: byRing.get(facts.ring) ?? [],
@@ -174,7 +151,7 @@ function readRing<Segment>(
   area: Area,
   ringClass: RingClass,
   reader: AreaReader,
-  readerOf: ReturnType<ReadersOf<Segment>>,
+  readerOf: ReaderOf<Segment>,
 ) {
   const live = reader.live(area);
   const { index: ring, capacity } = area;

@@ -1,12 +1,25 @@
 /**
- * Checks the slots of one ring and its chunks, makes records of them segment by segment, and counts them. The kernel is one implementation,
- * column_reader.ts the other.
+ * Checks the slots of one ring and its chunks, makes records of them segment by segment, and counts them. The kernel does it
+ * (src/kernel/host/kernel_file.ts).
  */
 
 import type { Ticks } from '../base/time.js';
 import type { RingChunk } from './chunk_index.js';
+import type { Payload } from './chunk_payload.js';
 import type { Stretch } from './slots.js';
-import type { OpenFold } from './types.js';
+import type { TickFrame } from './tick_frame.js';
+import type { FileFacts, OpenFold, RecordColumns, RingFacts } from './types.js';
+
+/** What a ring says of itself. */
+export type RingItself = Omit<RingFacts, 'chunks' | 'tornSlots'>;
+
+/** A ring's own slots in the file. */
+export interface RingBytes {
+  /** As many as the file has of the ring's capacity. */
+  readonly slots: number;
+  /** Reads them. `into`: memory for them, which may be used for the result. */
+  readonly read: (into: Uint8Array) => Uint8Array;
+}
 
 /** Positions [from, end) without a record, and the ticks of the records before and after it; null: there is none. */
 export interface TimedHole {
@@ -48,10 +61,10 @@ export interface RecordReader<Segment> {
   /** The ring's own slots. */
   readonly ring: SlotPlaces & { readonly tornSlots: number };
   /**
-   * Checks the chunk. `words`: eight per slot; null: the chunk cannot be used. If a slot is invalid in the chunk, it is taken from the ring,
+   * Checks the chunk. `payload` null: the chunk cannot be used. If a slot is invalid in the chunk, it is taken from the ring,
    * if the ring still has it. `bad`: number of invalid slots.
    */
-  openChunk(chunk: RingChunk, words: Uint32Array | null): SlotPlaces & { readonly bad: number };
+  openChunk(chunk: RingChunk, payload: Payload | null): SlotPlaces & { readonly bad: number };
   /** `order`: slots of the ring or of its newest chunk, SEGMENT_SLOTS at most. None is before the slots so far. */
   read(places: SlotPlaces, order: readonly Stretch[]): ReadRecords<Segment>;
   /** One past the newest record's last slot. */
@@ -64,3 +77,14 @@ export interface RecordReader<Segment> {
   /** All segments have been read, and the newest is no longer in use. */
   release(): void;
 }
+
+/** Makes the records of one file: tables first, then `begin`, then rings. After `close` nothing of it may be used. */
+export interface FileRecords {
+  /** A table's slots are valid until the next table is read. */
+  table(frame: TickFrame, area: Pick<RingItself, 'capacity' | 'head'>, bytes: RingBytes): TableReader;
+  begin(file: Pick<FileFacts, 'header' | 'communicators' | 'strings'>): void;
+  columns(ring: RingItself, bytes: RingBytes): RecordReader<RecordColumns>;
+  close(): void;
+}
+
+export type TableReader = Pick<RecordReader<RecordColumns>, 'ring' | 'read' | 'counts' | 'release'>;

@@ -9,9 +9,8 @@ import { RankFileError } from '../base/errors.js';
 import * as format from './format/constants.js';
 import { AreaReader } from './areas.js';
 import type { ByteSource } from './byte_source.js';
-import { bestDecoder } from './best_decoder.js';
 import { readDirectory } from './directory.js';
-import { FileMemory } from '../base/file_memory.js';
+import { KernelFile } from '../kernel/host/kernel_file.js';
 import { readHeader } from './header.js';
 import { Problems } from './problems.js';
 import { readClockSamples } from './tables.js';
@@ -68,11 +67,13 @@ interface Age {
 function ageOf(source: ByteSource): Age {
   const uncounted = new Problems(); // the file's reader counts them
   const { header, layout } = readHeader(source, uncounted);
-  const reader = new AreaReader(source, frameOf(header), uncounted, bestDecoder, new FileMemory());
+  const kernel = new KernelFile();
+  const reader = new AreaReader(source, frameOf(header), uncounted, kernel);
   const areas = readDirectory(source, layout, uncounted).areas.filter(({ table }) => table === 'heartbeat');
   const ticks = areas.flatMap((area) =>
     readClockSamples(reader.table(area).records, uncounted).map(({ tick }) => tick),
   );
+  kernel.close();
   return { header, heartbeat: maxOf(ticks, -1), border: layout.chunksOffset };
 }
 

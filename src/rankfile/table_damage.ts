@@ -3,7 +3,7 @@
  * content, must hold a whole entry. An entry that is being written during a copy looks like a lost one.
  */
 
-import type { CheckedSlots } from './slots.js';
+import type { SlotPlaces } from './record_reader.js';
 import { EMPTY } from './slots.js';
 import type { TableClass } from './directory.js';
 import type { Problems } from './problems.js';
@@ -24,12 +24,11 @@ interface Shape {
 export function lostEntries(
   { table, capacity, kind, slots, parts }: Shape,
   head: number,
-  checked: CheckedSlots,
+  checked: SlotPlaces & { readonly tornSlots: number },
   records: RecordColumns,
   problems: Problems,
 ): number {
-  const { position } = checked;
-  const there = position.length;
+  const { count: there } = checked;
   const whole = new Set<number>();
   for (let row = 0; row < records.length; row++)
     if (records.kind[row] === kind) whole.add(records.position[row]! % capacity);
@@ -37,7 +36,7 @@ export function lostEntries(
   const written = Math.min(Math.ceil(head / slots), Math.floor(there / slots));
   let lost = 0;
   for (let at = 0; at + parts <= there; at += slots)
-    if (!whole.has(at) && (at < written * slots || !isEmpty(position, at, slots))) lost++;
+    if (!whole.has(at) && (at < written * slots || !isEmpty(checked, at, slots))) lost++;
   problems.add(`torn slots in the table of ${table}`, checked.tornSlots);
   problems.add(`entries of the table of ${table} that are missing or incomplete`, lost);
   return lost + impossible;
@@ -50,8 +49,8 @@ function impossibleEntries(records: RecordColumns): number {
   return count;
 }
 
-function isEmpty(position: Float64Array, from: number, count: number): boolean {
-  for (let index = from; index < Math.min(from + count, position.length); index++)
-    if (position[index] !== EMPTY) return false;
+function isEmpty(slots: SlotPlaces, from: number, count: number): boolean {
+  for (let index = from; index < Math.min(from + count, slots.count); index++)
+    if (slots.positionAt(index) !== EMPTY) return false;
   return true;
 }

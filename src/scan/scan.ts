@@ -6,7 +6,8 @@
 import { maxOf } from '../base/extremes.js';
 import { lostText } from '../base/lost_text.js';
 import type { Ticks } from '../base/time.js';
-import { kernelReaders, runKernel, type SeenRing } from '../kernel/host/scan_kernel.js';
+import { KernelFile } from '../kernel/host/kernel_file.js';
+import { runKernel, type SeenRing } from '../kernel/host/scan_kernel.js';
 import type { CallTable } from '../model/call_table.js';
 import { controlChanges, isEverMuted, spansWithoutCalls } from '../model/control.js';
 import type { ForeignOps } from '../model/pxn.js';
@@ -145,9 +146,10 @@ export function scanFile(
   forReport = false,
   window: ReadWindow | null = null,
 ): RankScan {
-  const file = streamSegments(path, window, () => kernelReaders);
+  const kernel = new KernelFile();
+  const file = streamSegments(path, window, kernel, (ring, bytes) => kernel.rows(ring, bytes));
   try {
-    return scanStream(file, window, steps, forReport);
+    return scanStream(kernel, file, window, steps, forReport);
   } finally {
     file.close();
   }
@@ -157,6 +159,7 @@ const ranksOf = ({ header, communicators }: ScannedFile): number =>
   maxOf([1, header.worldSize ?? 1, ...[...communicators.values()].map(({ nRanks }) => nRanks)]);
 
 function scanStream(
+  kernel: KernelFile,
   file: ScannedFile,
   window: ReadWindow | null,
   wanted: StepsWanted | null,
@@ -167,7 +170,7 @@ function scanStream(
   const text = (id: number): string => strings[id] ?? lostText(id);
   const stamps = new GpuStamps(communicators.values(), 1e9 / header.tickHz);
   const seen = new Map<number, SeenRing>();
-  const numbers = runKernel(file, {
+  const numbers = runKernel(kernel, file, {
     steps: wanted && { every: wanted.every, mostRows: mostRows(ranksOf(file)) },
     transfers: forReport,
     unrecorded: spansWithoutCalls(file, communicators.values()),

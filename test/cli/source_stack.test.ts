@@ -39,7 +39,7 @@ it('names file and line of the source', async () => {
 
 it('names file and line of the kernel', () => {
   const error = thrownBy(() => {
-    newKernel().checkIndex(3, 3);
+    newKernel().exports.checkIndex(3, 3);
   });
   // Its message says where the assertion is.
   const line = /src\/kernel\/checks\.ts:\d+/.exec(error.message)![0];

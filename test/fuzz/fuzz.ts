@@ -1,10 +1,10 @@
 /**
- * `npm run fuzz -- --seconds N`: recorded files with forged numbers (test/support/forged/forged_values.ts), read by both decoders,
- * which must agree, and every so often merged with the other files of their run, which must go on without them. A finding
+ * `npm run fuzz -- --seconds N`: recorded files with forged numbers (test/support/forged/forged_values.ts), read by the kernel and by the
+ * tests' own reader, which must agree, and every so often merged with the other files of their run, which must go on without them. A finding
  * is printed with its seed; `--seed S --once` shows it again. Ends with 1 where there was any.
  *
- *   slots   the decoders' loops alone (slots_fuzz.ts)        a third of the time
- *   read    both decoders, all samples                      most of the rest
+ *   slots   the loops alone (slots_fuzz.ts)                 a third of the time
+ *   read    both readers, all samples                       most of the rest
  *   merge   the whole program in this process, all samples   one in `MERGE_EVERY`
  *
  * `--repeats`: only merges, of files in which one record is repeated thousands of times (test/support/forged/grown_file.ts). The most expensive
@@ -18,11 +18,12 @@ import { isDeepStrictEqual, parseArgs } from 'node:util';
 
 import { RankFileError } from '../../src/base/errors.js';
 import { memorySource } from '../../src/rankfile/byte_source.js';
-import { type Decoder, typescriptDecoder } from '../../src/rankfile/decoder.js';
-import { nativeDecoder } from '../../src/rankfile/native_decoder.js';
+import { KernelFile } from '../../src/kernel/host/kernel_file.js';
+import type { FileRecords } from '../../src/rankfile/record_reader.js';
 import { parseRankFile } from '../../src/rankfile/rank_file.js';
 import type { RankFile } from '../../src/rankfile/types.js';
 import { type Forgery, forger, type Random, randomOf } from '../support/forged/forged_values.js';
+import { ReferenceFile } from '../support/rank_files/reference_records.js';
 import { grower } from '../support/forged/grown_file.js';
 import { fuzzSlots, windowsOf } from './slots_fuzz.js';
 import { mergeWith, recordedAt, type Sample, samplesIn } from './run_with.js';
@@ -66,9 +67,9 @@ export interface FuzzOptions {
 }
 
 /** What reading gives, or the sentence it fails with. */
-function readBy(decoder: Decoder, bytes: Uint8Array): RankFile | string {
+function readBy(made: FileRecords, bytes: Uint8Array): RankFile | string {
   try {
-    return parseRankFile(memorySource('rank.bin', bytes), decoder);
+    return parseRankFile(memorySource('rank.bin', bytes), made);
   } catch (error) {
     if (error instanceof RankFileError) return error.message;
     throw error;
@@ -77,7 +78,6 @@ function readBy(decoder: Decoder, bytes: Uint8Array): RankFile | string {
 
 export async function fuzz(options: FuzzOptions): Promise<Fuzzed> {
   const { samples } = options;
-  const addon = nativeDecoder(typescriptDecoder);
   const forgers = new Map<string, ((random: Random) => Forgery) | null>();
   const folder = mkdtempSync(path.join(os.tmpdir(), 'nccl-trace-fuzz-'));
   const findings: Finding[] = [];
@@ -100,10 +100,10 @@ export async function fuzz(options: FuzzOptions): Promise<Fuzzed> {
       const { bytes, changes } = forge(random);
       const what = `${sample.name}/${which}: ${changes.join(', ')}`;
       try {
-        const read = readBy(typescriptDecoder, bytes);
+        const read = readBy(new ReferenceFile(), bytes);
         if (typeof read === 'string') refused++;
-        if (addon && !isDeepStrictEqual(readBy(addon, bytes), read))
-          found(seed, `${what}\n  decoders differ`);
+        if (!isDeepStrictEqual(readBy(new KernelFile(), bytes), read))
+          found(seed, `${what}\n  the kernel reads something else`);
         reads++;
         if (seed % options.mergeEvery !== 0) continue;
         merges++;
@@ -147,19 +147,15 @@ export async function main(root: string, args: string[]): Promise<void> {
   });
   const samples = samplesIn(path.join(root, 'samples'));
   const seconds = Number(values.seconds);
-  const addon = nativeDecoder(typescriptDecoder);
   const windows = samples.flatMap((sample) => windowsOf(recordedAt(sample, 0)));
   const slots =
-    addon && !values.once && !values.repeats
-      ? fuzzSlots(windows, [typescriptDecoder, addon], randomOf(Number(values.seed)), {
-          runs: Infinity,
-          seconds: seconds / 3,
-        })
-      : null;
+    values.once || values.repeats
+      ? null
+      : fuzzSlots(windows, randomOf(Number(values.seed)), { runs: Infinity, seconds: seconds / 3 });
   for (const finding of slots?.findings.slice(0, 20) ?? []) console.log(finding);
   if (slots)
     console.log(
-      `${slots.executions} times 64 slots read by both decoders (${slots.withRecords} with records), ` +
+      `${slots.executions} times 64 slots read by the kernel and the reference (${slots.withRecords} with records), ` +
         `${slots.findings.length} findings`,
     );
   const result = await fuzz({
@@ -177,7 +173,7 @@ export async function main(root: string, args: string[]): Promise<void> {
   for (const { seed, what, cpuMs } of worst)
     console.log(`${Math.round(cpuMs)} ms of CPU: seed ${seed}  ${what}`);
   console.log(
-    `${reads} files read by both decoders (${refused} refused), ${merges} runs merged, ${findings.length} findings; ` +
+    `${reads} files read by the kernel and the reference (${refused} refused), ${merges} runs merged, ${findings.length} findings; ` +
       `go on with --seed ${nextSeed}`,
   );
   process.exitCode = findings.length + (slots?.findings.length ?? 0) > 0 ? 1 : 0;

@@ -1,26 +1,23 @@
 /**
- * The decoders' loops alone, on 64 recorded slots in memory: numbers, kinds, parts and places are changed, mostly with their checks made good
- * again, and both decoders must read the same. Some ten thousand a second, where whole files are some dozens.
+ * The loops alone, on 64 recorded slots in memory: numbers, kinds, parts and places are changed, mostly with their checks made good again. The
+ * kernel and the tests' own reader must read the same. Some thousands a second, where whole files are some dozens.
  */
 
 import { isDeepStrictEqual } from 'node:util';
 
 import { memorySource } from '../../src/rankfile/byte_source.js';
-import type { Decoder } from '../../src/rankfile/decoder.js';
 import { readDirectory } from '../../src/rankfile/directory.js';
 import { SLOT_BYTES } from '../../src/rankfile/format/constants.js';
 import { readHeader } from '../../src/rankfile/header.js';
 import { Problems } from '../../src/rankfile/problems.js';
-import {
-  type AssembledRecords,
-  type Carry,
-  copyOf,
-  NOTHING_CARRIED,
-  recordSpace,
-} from '../../src/rankfile/records.js';
-import { checkRing, clipped } from '../../src/rankfile/slots.js';
+import { KernelFile } from '../../src/kernel/host/kernel_file.js';
+import type { FileRecords } from '../../src/rankfile/record_reader.js';
+import { copyOf } from '../../src/rankfile/records.js';
+import { clipped } from '../../src/rankfile/slots.js';
 import { frameOf, type TickFrame } from '../../src/rankfile/tick_frame.js';
 import type { Random } from '../support/forged/forged_values.js';
+import { ReferenceFile } from '../support/rank_files/reference_records.js';
+import { checkRing } from '../support/rank_files/reference_slots.js';
 import { sealSlot } from '../support/rank_files/sealed_slot.js';
 
 const SLOTS = 64;
@@ -58,18 +55,29 @@ export function windowsOf(recorded: Uint8Array): SlotWindow[] {
   });
 }
 
-/** What `decoder` reads, in two segments: a record may begin in one and end in the next. */
-export function readWindow(decoder: Decoder, { words, first, frame }: SlotWindow, split: number): unknown {
-  const slots = decoder.checkRing(words, SLOTS, first + SLOTS);
-  const chunk = decoder.checkChunk(words, first);
-  const order = decoder.stretches(slots);
-  const assembled = (from: number, end: number, carry: Carry): AssembledRecords => {
-    const all = decoder.assembleRecords(words, clipped(order, from, end), carry, frame, recordSpace(SLOTS));
-    return { ...all, records: copyOf(all.records) };
+/** What is read, in two segments: a record may begin in one and end in the next. */
+export function readWindow(
+  file: FileRecords,
+  { words, first, frame }: SlotWindow,
+  split: number,
+): { readonly records: number; readonly all: unknown } {
+  const bytes = { slots: SLOTS, read: () => new Uint8Array(words.slice().buffer) };
+  const reader = file.table(frame, { capacity: SLOTS, head: first + SLOTS }, bytes);
+  const { ring } = reader;
+  const positions = Array.from({ length: SLOTS }, (_, index) => ring.positionAt(index));
+  const order = ring.stretches();
+  const read = (from: number, end: number) => {
+    const { segment, holes } = reader.read(ring, clipped(order, from, end));
+    return { records: segment && copyOf(segment), holes };
   };
-  const before = assembled(0, first + split, NOTHING_CARRIED);
-  const after = assembled(first + split, Infinity, before.carry);
-  return [slots.position, slots.tornSlots, chunk.position, chunk.tornSlots, order, before, after];
+  const [before, after] = [read(0, first + split), read(first + split, Infinity)];
+  const counts = reader.counts();
+  reader.release();
+  file.close();
+  return {
+    records: (before.records?.length ?? 0) + (after.records?.length ?? 0),
+    all: [positions, ring.tornSlots, order, before, after, counts],
+  };
 }
 
 /** `into`: words of a copy. */
@@ -111,7 +119,6 @@ export interface SlotsFuzzed {
 
 export function fuzzSlots(
   windows: readonly SlotWindow[],
-  [one, other]: readonly [Decoder, Decoder],
   random: Random,
   { runs, seconds }: { readonly runs: number; readonly seconds: number },
 ): SlotsFuzzed {
@@ -125,11 +132,10 @@ export function fuzzSlots(
     const forged = { ...window, words };
     const split = random(SLOTS);
     try {
-      const read = readWindow(one, forged, split);
-      if (!isDeepStrictEqual(readWindow(other, forged, split), read))
-        findings.push(`decoders differ: split ${split}, ${Buffer.from(words.buffer).toString('base64')}`);
-      const [, , , , , before, after] = read as { records: { length: number } }[];
-      if (before!.records.length + after!.records.length > 0) withRecords++;
+      const read = readWindow(new ReferenceFile(), forged, split);
+      if (!isDeepStrictEqual(readWindow(new KernelFile(), forged, split), read))
+        findings.push(`the kernel differs: split ${split}, ${Buffer.from(words.buffer).toString('base64')}`);
+      if (read.records > 0) withRecords++;
     } catch (error) {
       findings.push(`${String((error as Error).stack)}: ${Buffer.from(words.buffer).toString('base64')}`);
     }

@@ -5,19 +5,22 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { BugError } from '../../src/base/assert.js';
-import { loadKernel } from '../../src/kernel/host/load.js';
+import { giveBack, lendKernel, newKernel } from '../../src/kernel/host/load.js';
 
 const source = readFileSync(
   path.join(fileURLToPath(new URL('../..', import.meta.url)), 'src/kernel/checks.ts'),
   'utf8',
 );
 
-it('has one instance per thread', () => {
-  expect(loadKernel()).toBe(loadKernel());
+it('lends an instance to one file at a time, and the same one again', () => {
+  const [one, other] = [lendKernel(), lendKernel()];
+  expect(one).not.toBe(other);
+  giveBack(other);
+  expect(lendKernel()).toBe(other);
 });
 
 it('lets a true assertion pass', () => {
-  loadKernel().checkIndex(2, 3);
+  newKernel().exports.checkIndex(2, 3);
 });
 
 it.each([
@@ -26,7 +29,7 @@ it.each([
 ])('names file, line and message if an assertion fails: index %i of %i', (index, length) => {
   const line = source.split('\n').findIndex((text) => text.includes('assert(')) + 1;
   const check = () => {
-    loadKernel().checkIndex(index, length);
+    newKernel().exports.checkIndex(index, length);
   };
   expect(check).toThrow(BugError);
   expect(check).toThrow(new RegExp(`src/kernel/checks\\.ts:${line}:\\d+: index outside of the table$`));

@@ -1,4 +1,4 @@
-/** The kernel's WebAssembly, one instance per thread. */
+/** The kernel's WebAssembly: its functions, and instances of it. */
 
 import { readFileSync } from 'node:fs';
 import { BugError } from '../../base/assert.js';
@@ -27,6 +27,10 @@ export interface KernelExports {
   chunkMemory(ring: number, slots: number): number;
   /** Returns how many of the `count` slots are torn. */
   checkRing(ring: number, count: number, capacity: number, head: number): number;
+  /** Where the planes of a chunk belong; makes its slots of them; adds the fields that they lack. */
+  planesMemory(bytes: number): number;
+  takePlanes(ring: number, count: number): void;
+  dressChunk(ring: number, count: number, first: number): void;
   /** Slots with positions from `first` on, of which [from, end) are wanted. Returns how many of these are not valid in the chunk. */
   checkChunk(ring: number, count: number, first: number, from: number, end: number, capacity: number): number;
   /** Negative: the slot has no position. */
@@ -47,6 +51,8 @@ export interface KernelExports {
   segmentAt(): number;
   /** Makes the records of a segment of so many stretches. Returns how many there are. */
   readSegment(ring: number, ofChunk: boolean, stretches: number): number;
+  /** The records of the newest segment in columns. Valid until the next call. */
+  columnsOf(ring: number): number;
   /** Holes before the segment's records: from, end, ticks of the records before and after. */
   holesAt(ring: number): number;
   holeCount(ring: number): number;
@@ -69,26 +75,36 @@ export interface KernelExports {
 /** Asked for the next segment of a ring. False: there is none. */
 export type NextSegment = (ring: number) => boolean;
 
-let kernel: KernelExports | undefined;
-let nextSegment: NextSegment | undefined;
-let module: WasmModule | undefined;
-
-/** This thread's instance. It has one memory, so two readers cannot use it in turns. */
-export function loadKernel(segments?: NextSegment): KernelExports {
-  nextSegment = segments;
-  return (kernel ??= newKernel());
+/** An instance, and who answers its requests. */
+export interface Kernel {
+  readonly exports: KernelExports;
+  nextSegment: NextSegment;
 }
 
-/** An instance of its own. */
-export function newKernel(): KernelExports {
+let module: WasmModule | undefined;
+/** Instances of this thread that nobody uses. Their memory is used again, because new memory costs a page fault every 4 KB. */
+const spare: Kernel[] = [];
+
+/** An instance has one memory, so it is for one file. `giveBack` when the file is closed. */
+export const lendKernel = (): Kernel => spare.pop() ?? newKernel();
+
+export function giveBack(kernel: Kernel): void {
+  kernel.nextSegment = noSegment;
+  spare.push(kernel);
+}
+
+const noSegment: NextSegment = () => false;
+
+export function newKernel(): Kernel {
   module ??= new WebAssembly.Module(readFileSync(kernelFile()));
   const abort = (message: number, file: number, line: number, column: number): never => {
-    const text = (at: number): string => textAt(exports.memory, at);
+    const text = (at: number): string => textAt(kernel.exports.memory, at);
     throw new BugError(`${text(file)}:${line}:${column}: ${text(message)}`);
   };
-  const order = { nextSegment: (ring: number) => nextSegment?.(ring) ?? false };
+  const order = { nextSegment: (ring: number) => kernel.nextSegment(ring) };
   const exports = new WebAssembly.Instance(module, { env: { abort }, order }).exports as KernelExports;
-  return exports;
+  const kernel: Kernel = { exports, nextSegment: noSegment };
+  return kernel;
 }
 
 /** A string of AssemblyScript: UTF-16, its length in bytes lies before it. Null if the source gave no text. */

@@ -1,6 +1,6 @@
 /**
  * The check in each slot covers payload, kind, part, parts and the whole 48-bit position, of which the slot stores the low 24 bits. This
- * file computes the check, on 32-bit halves. The loops in src/rankfile/slots.ts find a position again from its 24 bits.
+ * file computes the check, on 32-bit halves. The kernel (src/kernel/slots.ts) does the same, and finds a position again from its 24 bits.
  *
  *   word 3   63........40 39..........16 15..12 11...8 7....0
  *            check (24)   position (24)  parts  part   kind

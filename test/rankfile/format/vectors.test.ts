@@ -3,18 +3,16 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
-import { dressSlots } from '../../../src/rankfile/format/bare_slots.js';
 import { Kind } from '../../../src/rankfile/format/constants.js';
 import { crc32 } from '../../../src/rankfile/format/crc32.js';
 import { foldKey, splitHandle, tagBits } from '../../../src/rankfile/format/handle.js';
 import { eventTypeNames, stateName } from '../../../src/rankfile/format/nccl.js';
 import { metaHigh, metaLow, slotCheck, word3High } from '../../../src/rankfile/format/slot.js';
 import { Sequences } from '../../../src/rankfile/chunk_index.js';
-import { typescriptDecoder } from '../../../src/rankfile/decoder.js';
 import { copyOf } from '../../../src/rankfile/records.js';
-import { ColumnReader } from '../../../src/rankfile/column_reader.js';
+import { KernelFile } from '../../../src/kernel/host/kernel_file.js';
+import { newKernel } from '../../../src/kernel/host/load.js';
 import { RingStream } from '../../../src/rankfile/ring_stream.js';
-import { checkRing } from '../../../src/rankfile/slots.js';
 import { u64 } from '../../../src/rankfile/field_values.js';
 import type { RingFacts } from '../../../src/rankfile/types.js';
 import { tablesOf } from './contract_sources.js';
@@ -60,8 +58,14 @@ describe('test vectors', () => {
     const slots = table.map(([, w0 = '', w1 = '', w2 = '', w3 = '']) => [w0, w1, w2, w3]);
     const bare = table.map(([, , w1 = '', w2 = '', , bare0 = '', bare3 = '']) => [bare0, w1, w2, bare3]);
     const halves = words(...bare.flat().map(word));
-    dressSlots(halves, Number(table[0]?.[0]));
-    expect(halves).toEqual(words(...slots.flat().map(word)));
+    const { exports: kernel } = newKernel();
+    kernel.begin(0n, 0n, 2 ** 53, 1, 0);
+    kernel.openRing(0);
+    const at = kernel.chunkMemory(0, table.length);
+    const inKernel = new Uint32Array(kernel.memory.buffer, at, halves.length);
+    inKernel.set(halves);
+    kernel.dressChunk(0, table.length, Number(table[0]?.[0]));
+    expect(inKernel).toEqual(words(...slots.flat().map(word)));
   });
 
   it('of positions', () => {
@@ -69,7 +73,9 @@ describe('test vectors', () => {
       const [head = 0, stored = 0, position = 0] = row.map(Number);
       expect(position % 2 ** 24).toBe(stored);
       const slot = words(7n, 0n, 0n, word3([7n, 0n, 0n], Kind.Stop, 0, 1, position));
-      expect([...checkRing(slot, 1, head).position]).toEqual([position]);
+      const bytes = { slots: 1, read: () => new Uint8Array(slot.buffer) };
+      const { ring } = new KernelFile().table({ base: 0n, farthest: 2 ** 53 }, { capacity: 1, head }, bytes);
+      expect(ring.positionAt(0)).toBe(position);
     }
   });
 
@@ -103,14 +109,16 @@ describe('the worked examples', () => {
 
   it('of a ring: five records, one gap overwritten, one torn', () => {
     const slots = rows('Worked example: a ring').flatMap((row) => row.slice(1, 5).map(word));
-    const checked = checkRing(words(...slots), 8, 10);
+    const bytes = { slots: 8, read: () => new Uint8Array(words(...slots).buffer) };
+    const frame = { base: 0n, farthest: 2 ** 53 };
+    const reader = new KernelFile().table(frame, { capacity: 8, head: 10 }, bytes);
     const ring = new RingStream({
       facts: { capacity: 8, head: 10 } as RingFacts,
       chunks: [],
       window: null,
       sequences: new Sequences([]),
       load: () => null,
-      reader: new ColumnReader(typescriptDecoder, { base: 0n, farthest: 2 ** 53 }, 8, checked),
+      reader,
     });
     const records = copyOf(ring.next()!);
     expect(ring.next()).toBeNull();
@@ -121,7 +129,7 @@ describe('the worked examples', () => {
       { from: 0, end: 5, cause: 'overwritten', afterTick: null, beforeTick: 500 },
       { from: 9, end: 10, cause: 'torn', afterTick: 800, beforeTick: 1000 },
     ]);
-    expect(checked.tornSlots).toBe(1);
+    expect(reader.ring.tornSlots).toBe(1);
   });
 });
 

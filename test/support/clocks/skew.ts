@@ -10,7 +10,7 @@ import * as format from '../../../src/rankfile/format/constants.js';
 import { crc32 } from '../../../src/rankfile/format/crc32.js';
 import { metaHigh, slotCheck, word3High } from '../../../src/rankfile/format/slot.js';
 import { openRankFile } from '../../../src/rankfile/index.js';
-import { checkRing } from '../../../src/rankfile/slots.js';
+import { checkRing } from '../rank_files/reference_slots.js';
 import type { RecordColumns } from '../../../src/rankfile/types.js';
 import { u64 } from '../../../src/rankfile/field_values.js';
 

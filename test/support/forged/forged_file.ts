@@ -11,7 +11,7 @@ import { crc32 } from '../../../src/rankfile/format/crc32.js';
 import { type Field, LAYOUTS } from '../../../src/rankfile/format/layouts.js';
 import { readHeader } from '../../../src/rankfile/header.js';
 import { Problems } from '../../../src/rankfile/problems.js';
-import { checkRing } from '../../../src/rankfile/slots.js';
+import { checkRing } from '../rank_files/reference_slots.js';
 import { word3 } from '../rank_files/slot_area.js';
 
 /** One number in a file. */

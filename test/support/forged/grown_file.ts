@@ -10,7 +10,7 @@ import { crc32 } from '../../../src/rankfile/format/crc32.js';
 import { type Field, LAYOUTS } from '../../../src/rankfile/format/layouts.js';
 import { readHeader } from '../../../src/rankfile/header.js';
 import { Problems } from '../../../src/rankfile/problems.js';
-import { checkRing } from '../../../src/rankfile/slots.js';
+import { checkRing } from '../rank_files/reference_slots.js';
 import type { Forgery, Random } from './forged_values.js';
 import { sealSlot } from '../rank_files/sealed_slot.js';
 
