@@ -3,14 +3,14 @@
  * job. If a job has died and its rings are still in /dev/shm, the copies include them.
  */
 
-import { lstatSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import { linkSync, lstatSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { Command } from 'commander';
 
 import { sentenceText } from '../base/sentence.js';
 import { NoUsableInput, OutputError, RankFileError } from '../base/errors.js';
 import { findRankFiles, type Snapshot, takeSnapshot } from '../rankfile/index.js';
-import { reason } from '../base/reason.js';
+import { codeOf, reason } from '../base/reason.js';
 import { withWorkFolder } from '../output/work_folder.js';
 import { ExitCode } from './exit.js';
 import { interruptible } from './interrupts.js';
@@ -49,6 +49,7 @@ async function run(
   interrupt: AbortSignal,
 ): Promise<ExitCode> {
   const copies = paths.flatMap((from) => plan(from, output));
+  for (const { to } of copies) refuseExisting(to);
   const bases = ['/dev/shm', ...(ringDir === undefined ? [] : [path.resolve(ringDir)])];
   let done = 0;
   let clean = true;
@@ -86,7 +87,7 @@ function plan(input: string, output: string): Copy[] {
   }));
 }
 
-/** Writes all copies or none, and replaces no file. */
+/** Writes a whole copy or none, and replaces no file. */
 async function copy(
   from: string,
   to: string,
@@ -95,13 +96,11 @@ async function copy(
 ): Promise<Snapshot> {
   const folder = path.dirname(to);
   try {
-    refuseExisting(to);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     return await withWorkFolder(folder, interrupt, (work) => {
       const draft = path.join(work, 'copy');
       const snapshot = takeSnapshot(from, draft, bases);
-      refuseExisting(to);
-      renameSync(draft, to);
+      publish(draft, to);
       return Promise.resolve(snapshot);
     });
   } catch (error) {
@@ -110,9 +109,30 @@ async function copy(
   }
 }
 
+/** Another snapshot may copy to the same folder. The first of two copies of one file stays. */
+function publish(draft: string, to: string): void {
+  try {
+    linkSync(draft, to); // a rename would replace the other's
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST')
+      throw new OutputError(to, 'was made meanwhile, by another process', 'name another folder');
+    // Not every file system has links.
+    refuseExisting(to);
+    renameSync(draft, to);
+  }
+}
+
 function refuseExisting(to: string): void {
-  if (lstatSync(to, { throwIfNoEntry: false }) !== undefined)
-    throw new OutputError(to, 'exists', 'name another folder');
+  if (isThere(to)) throw new OutputError(to, 'exists', 'name another folder');
+}
+
+/** Also a link to nothing. A place that cannot be looked at is found when it is written to. */
+function isThere(to: string): boolean {
+  try {
+    return lstatSync(to, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 function summary(from: string, { bytes, rings, why }: Snapshot): string {

@@ -25,10 +25,12 @@ export async function withWorkFolder<T>(
     throw new OutputError(beside, `no file can be made here: ${reason(error)}`, advice, { cause: error });
   });
   removeDead(beside, lstatSync(folder).uid);
-  const working = use(folder);
+  const working = Promise.resolve(folder).then(use); // so that an error that `use` throws at once ends up below, too
+  const over = new AbortController();
   try {
-    return await Promise.race([working, interruption(interrupt)]);
+    return await Promise.race([working, interruption(interrupt, over.signal)]);
   } finally {
+    over.abort();
     await settled(working);
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });
   }
@@ -42,14 +44,14 @@ async function settled(working: Promise<unknown>): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Never settles unless the signal comes. */
-function interruption(signal: AbortSignal | undefined): Promise<never> {
+/** Never settles unless the signal comes before the work is `over`. */
+function interruption(signal: AbortSignal | undefined, over: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     const stop = (): void => {
       reject(interruptedBy(signal));
     };
     if (signal?.aborted) stop();
-    signal?.addEventListener('abort', stop, { once: true });
+    signal?.addEventListener('abort', stop, { once: true, signal: over });
   });
 }
 

@@ -2,6 +2,7 @@
 
 import {
   chmodSync,
+  cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -140,4 +141,24 @@ it('overwrites nothing', async () => {
   expect((await snapshot(rankFile(), '-o', path.dirname(rankFile()))).stderr).toContain(
     'rank00000.bin: exists',
   );
+});
+
+it('two snapshots into one folder: each file is there once, whole, and one of the two says so', async () => {
+  await puppet({ NCCL_TRACE_RING_DIR: 'none' })('coll 10');
+  // Many files, as of a node with many ranks.
+  for (let i = 1; i < 16; i++) cpSync(rankFile(), path.join(folder, 'run', `rank000${10 + i}.bin`));
+  const out = path.join(folder, 'snap');
+  const both = await Promise.all([1, 2].map(() => snapshot(path.join(folder, 'run'), '-o', out)));
+  const made = both.flatMap(({ stdout }) => stdout.trim().split('\n'));
+  expect(new Set(made).size).toBe(made.length);
+  for (const { code, stderr } of both) {
+    expect(stderr).not.toContain('Warning');
+    if (code !== 0)
+      expect(stderr).toMatch(/rank000\d\d.bin: (exists|was made meanwhile, by another process)/);
+  }
+  expect(both.map(({ code }) => code).sort()).toEqual([0, 4]);
+  // Neither leaves a work folder.
+  const names = readdirSync(out);
+  expect(names.filter((name) => !/^rank\d+\.bin$/.test(name))).toEqual([]);
+  for (const name of names) expect(colls(path.join(out, name))).toBe(10);
 });
