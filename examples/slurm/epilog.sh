@@ -8,8 +8,8 @@
 #
 # The folder is beside the job's log if Slurm tells where that is, else in $TRACES. After a requeue it is nccl-trace-4711.1.
 
-PATH=/usr/sbin:/usr/bin:/sbin:/bin:$PATH # Slurm sets none
-TOOLS=${TOOLS:-/shared/tools}            # has bin/nccl-trace
+TOOLS=${TOOLS:-/shared/tools}            # has bin/nccl-trace; bin/node, too, if the nodes have no Node.js
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/bin:$TOOLS/bin # Slurm sets none
 TRACES=${TRACES:-/shared/traces}         # a disk that all nodes see
 FROM=${FROM:-/local/scratch/$SLURM_JOB_USER/nccl-trace}
 PATIENCE=${PATIENCE:-150} # seconds
@@ -18,19 +18,23 @@ KEEP=${KEEP:-all} # failed: deletes the rank files of jobs that did not fail
 # 4711, then 4711.1 after the first requeue: only the newest start has just ended.
 files=$(ls -d "$FROM/$SLURM_JOB_ID" "$FROM/$SLURM_JOB_ID".* 2> /dev/null | sort -V | tail -n 1)
 [ -d "$files" ] || exit 0 # it did not record
-if [ "${SLURM_JOB_EXIT_CODE:-1}" = 0 ]; then
+# Slurm's exit code is 0 after scancel, too. A rank that ended in order has closed its file: a 2 at byte 2048 (schemas/rank-file.md).
+all_closed() {
+  for file in "$files"/rank*.bin; do [ "$(od -An -tu4 -j2048 -N4 "$file")" -eq 2 ] || return; done
+}
+if [ "${SLURM_JOB_EXIT_CODE:-1}" = 0 ] && all_closed; then
   [ "$KEEP" = all ] || runuser -u "$SLURM_JOB_USER" -- rm -r -- "$files"
   exit 0
 fi
 log=${SLURM_JOB_STDOUT//%[jA]/$SLURM_JOB_ID}
 [ -n "$log" ] && TRACES=$(dirname "$log")
-export nccl_trace=$TOOLS/bin/nccl-trace out=$TRACES/nccl-trace-$(basename "$files") files node=${SLURMD_NODENAME:-$(hostname -s)}
+export out=$TRACES/nccl-trace-$(basename "$files") files node=${SLURMD_NODENAME:-$(hostname -s)}
 
 timeout "$PATIENCE" runuser -u "$SLURM_JOB_USER" -- bash -c '
-  mkdir -p "$out" && "$nccl_trace" scan --quiet "$files" -o "$out/$node.scan" || exit
+  mkdir -p "$out" && nccl-trace scan --quiet "$files" -o "$out/$node.scan" || exit
   # One node at a time, so that the last study has all scans.
   exec 9> "$out/.lock" && flock 9 || exit
-  "$nccl_trace" study --quiet --force --allow-missing "$out"/*.scan -o "$out/run.study" &&
-    "$nccl_trace" inspect "$out/run.study" > "$out/verdict.txt" 2>&1
+  nccl-trace study --quiet --force --allow-missing "$out"/*.scan -o "$out/run.study" &&
+    nccl-trace inspect "$out/run.study" > "$out/verdict.txt" 2>&1
 '
 exit 0 # another status would drain the node
