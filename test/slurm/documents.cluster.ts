@@ -5,7 +5,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRankFile } from '../../src/rankfile/index.js';
 import { PROJECT } from '../support/jobs/native.js';
-import { namesIn, Slurm, until } from './slurm.js';
+import { namesIn } from '../support/program/names_in.js';
+import { Slurm, until } from './slurm.js';
 
 const read = (name: string): string => readFileSync(path.join(PROJECT, name), 'utf8');
 

@@ -9,7 +9,8 @@ import type { MergeReport } from '../../src/report/report.js';
 import { builtNative, PROJECT } from '../support/jobs/native.js';
 import { copyRanks, RECORDED, THE_COMMAND, writeCommand } from '../support/jobs/node_disks.js';
 import { PROGRAM } from '../support/program/program.js';
-import { namesIn, Slurm, until } from './slurm.js';
+import { namesIn } from '../support/program/names_in.js';
+import { Slurm, until } from './slurm.js';
 
 const example = (name: string): string => readFileSync(path.join(PROJECT, 'examples/slurm', name), 'utf8');
 

@@ -6,10 +6,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   copyFileSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -119,6 +117,3 @@ export function until(isSo: () => boolean): void {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
   }
 }
-
-/** All names, also hidden ones; none if there is no such folder. */
-export const namesIn = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder).sort() : []);
