@@ -3,7 +3,7 @@
 # after a crash, scancel or a requeue. Each node scans its own rank files, as the job's user, and studies all scans that are there so far: the last
 # node of the job sees all of them. A node that never comes leaves its ranks named as missing. The rank files stay where they are.
 #
-#   nccl-trace-4711/run.study      for "nccl-trace inspect", "report", and "convert" on the nodes (docs/cluster.md)
+#   nccl-trace-4711/run.study      for "nccl-trace inspect", "report", and "convert" on the nodes (docs/merge-at-scale.md)
 #   nccl-trace-4711/verdict.txt    what "nccl-trace inspect" says
 #
 # The folder is beside the job's log if Slurm tells where that is, else in $TRACES. After a requeue it is nccl-trace-4711.1.

@@ -40,7 +40,7 @@ const EXAMPLES = `Examples:
   $ nccl-trace study node*.scan --allow-missing -o run.study       2. once, even if ranks are missing
   $ nccl-trace convert --study run.study DIR -o node1.part         3. on each node
   $ nccl-trace join run.study node*.part -o whole.pftrace          4. once: the trace that "merge" writes
-docs/cluster.md has the same for Slurm.
+docs/merge-at-scale.md has the same for Slurm.
 `;
 
 export function scanCommand(setExit: SetExit): Command {

@@ -1,4 +1,4 @@
-/** The Slurm commands of docs/cluster.md and the scripts of docs/slurm, as they are there, on two nodes with a job that really records. */
+/** The Slurm commands of the documents and the scripts of docs/slurm, as they are there, on two nodes with a job that really records. */
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -10,11 +10,13 @@ import { Slurm, until } from './slurm.js';
 
 const read = (name: string): string => readFileSync(path.join(PROJECT, name), 'utf8');
 
+const DOCUMENTS = ['cluster', 'collect', 'merge-at-scale'].map((name) => read(`docs/${name}.md`)).join('\n');
+
 /** The block that has this text, of the language "sh login" or "sh batch". */
 function block(kind: 'login' | 'batch', text: string): string {
-  const blocks = [...read('docs/cluster.md').matchAll(/^```sh (login|batch)\n([\s\S]*?)^```$/gm)];
+  const blocks = [...DOCUMENTS.matchAll(/^```sh (login|batch)\n([\s\S]*?)^```$/gm)];
   const found = blocks.filter(([, of, lines]) => of === kind && lines!.includes(text));
-  expect(found.length, `blocks of docs/cluster.md with ${text}`).toBe(1);
+  expect(found.length, `blocks with ${text}`).toBe(1);
   ran.add(found[0]![2]!);
   return found[0]![2]!;
 }
@@ -55,7 +57,7 @@ afterAll(() => {
 
 /** What the document says of slurm.conf. */
 function slurmConf(): Record<string, string> {
-  const [, prolog, epilog] = /^TaskProlog=(.*)\nEpilog=(.*)$/m.exec(read('docs/cluster.md'))!;
+  const [, prolog, epilog] = /^TaskProlog=(.*)\nEpilog=(.*)$/m.exec(DOCUMENTS)!;
   return { TASK_PROLOG: prolog!, EPILOG: epilog! };
 }
 
@@ -162,6 +164,6 @@ describe('a hanging job that knows nothing of the recorder, where the task prolo
 });
 
 it('no other block is marked as one that runs here', () => {
-  const all = [...read('docs/cluster.md').matchAll(/^```sh (?:login|batch)\n([\s\S]*?)^```$/gm)];
+  const all = [...DOCUMENTS.matchAll(/^```sh (?:login|batch)\n([\s\S]*?)^```$/gm)];
   expect(all.map(([, lines]) => lines!).filter((lines) => !ran.has(lines))).toEqual([]);
 });
