@@ -27,8 +27,10 @@ stage() {
   [ -z "${1:-}" ] || roots[$1]=$root
 }
 
+# Without our own settings, as in a container. Others may say how the registries are reached.
 inside() {
-  env --unset=NCCL_TRACE_IN_NAMESPACE PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+  # shellcheck disable=SC2046
+  env $(compgen -e | grep '^NCCL_' | sed 's/^/--unset=/') PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
     chroot "$root" env --chdir="$workdir" "$@"
 }
 
