@@ -4,6 +4,7 @@
  * after an error, or already had all their data.
  */
 
+import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import { enteredBy, SILENT_AFTER } from './absence.js';
 import { lastSignOf, type Case } from './case.js';
@@ -11,12 +12,75 @@ import { othersEndedAfter, silentAmong } from './process_states.js';
 import type { Stall } from './stall.js';
 import { findUnfinished } from './find_stalls.js';
 import type { WitnessedWork } from './file_facts.js';
+import { describeHang } from './hang.js';
+import { stallOf } from './evidence/suspects.js';
+import type { Found, Rule } from './finding.js';
+import { causeAmong, stoodStill } from './is_hang.js';
 import type { Broken, Silent } from './types.js';
+import { unclearBreak } from './unclear.js';
 
 export interface Break extends Omit<Broken, 'stall'> {
   readonly stall: Stall;
   /** False if all others finished the work, and the file may be an older copy of a live rank's file. */
   readonly isSure: boolean;
+}
+
+/** Only the first one counts: the others wait for it, and are told with it. What stood still before is told as such. */
+export const brokeOff: Rule = (scene, before) => {
+  const breaks = scene.breaks.filter(({ stall }) => !isTold(stall, before));
+  const sure = breaks.filter(({ isSure }) => isSure);
+  const stalls = sure.map(({ stall }) => stall);
+  const cause = causeAmong(stalls, scene);
+  const first = sure.find(({ stall }) => stall === cause);
+  if (first) {
+    const { stall, gone, isOrderKnown, left, finished } = first;
+    const broken = { stall: describeHang(stall, stalls, scene), gone, isOrderKnown, left, finished };
+    return [{ rule: 'broke off', verdict: { kind: 'broken', broken }, stands: true, isSure: true }];
+  }
+  const [perhaps] = breaks;
+  if (!perhaps) return [];
+  const unclear = unclearBreak(perhaps, scene);
+  return [{ rule: 'broke off', verdict: { kind: 'unclear', unclear }, stands: true, isSure: false }];
+};
+
+/** All ranks ended or were killed in the middle of work. If it stood still before, or a rank disappeared, that is told instead. */
+export const jobEnded: Rule = (scene, before) => {
+  const ended = causeAmong(scene.left, scene);
+  if (!ended || isTold(ended, before)) return [];
+  const broken = brokenInMidst(ended, scene.left, scene);
+  const verdict = { kind: 'broken', broken } as const;
+  return [{ rule: 'job ended', verdict, stands: stoodStill(ended), isSure: false }];
+};
+
+const isTold = ({ commId }: Stall, before: readonly Found[]): boolean =>
+  before.some(
+    ({ verdict }) =>
+      verdict.kind !== 'waiting' && commId !== null && stallOf(verdict)?.commId === hex64(commId),
+  );
+
+function brokenInMidst(ended: Stall, left: readonly Stall[], evidence: Case): Broken {
+  const { ranks } = evidence;
+  const silent = silentAmong(ended.files, evidence, ended.since);
+  const others = ended.files.filter(
+    (file) => ranks[file]!.life.isGone && !silent.some((one) => one.file === file),
+  );
+  const gone = [
+    ...silent,
+    ...others.map((file) => ({
+      file,
+      lastSign: ranks[file]!.life.lastSign,
+      mayBeCopy: false,
+      isGone: true,
+    })),
+  ].sort((a, b) => a.file - b.file);
+  const files = new Set(ended.works.map(({ file }) => file));
+  return {
+    stall: describeHang(ended, left, evidence),
+    gone,
+    isOrderKnown: gone.length === 0,
+    left: [...files].filter((file) => ranks[file]!.life.isClosed),
+    finished: [],
+  };
 }
 
 export const findBreaks = (evidence: Case): Break[] =>

@@ -8,16 +8,23 @@ import { maxOf, minOf } from '../base/extremes.js';
 import type { TraceNs } from '../base/time.js';
 import { HUNG_AFTER } from './is_hang.js';
 import type { Case } from './case.js';
+import { foundBy, type Rule } from './finding.js';
 import { behindOthers } from './fewer_calls.js';
 import { NO_STALL, silentFiles } from './process_states.js';
 import { MUCH_LONGER, TRANSFER_MAY_TAKE } from './stall.js';
 import type { RankWitness } from './file_facts.js';
 import type { Behind, Idle } from './types.js';
+import { doubt, unclearWhileIdle } from './unclear.js';
 
 /** ns: a shorter recording may contain none of the job's long pauses (a checkpoint, an evaluation). */
 const LONG_WINDOW = 600e9;
 /** ns: such a pause may take this long. */
 const UNSEEN_MAY_TAKE = 300e9;
+
+export const idle: Rule = (scene, before) => {
+  const found = scene.isAtWork || foundBy(before, 'stuck').length > 0 ? null : idleness(scene);
+  return found ? doubt('idle', true, unclearWhileIdle(found, scene.silent, scene)) : [];
+};
 
 /** Each file's time without events is measured by its own clock. null: the ranks do something or just did, or no rank is alive. */
 export function idleness(evidence: Case): Idle | null {

@@ -7,6 +7,7 @@
 import { SHORTEST_HANG } from './absence.js';
 import { commOf, type Case } from './case.js';
 import { mismatchOf } from './mismatch.js';
+import { causeOf } from './root_stall.js';
 import { allLived } from './process_states.js';
 import { filesInDoubt, MUCH_LONGER, type Stall } from './stall.js';
 import type { RankWitness } from './file_facts.js';
@@ -33,6 +34,9 @@ export const isHang = (stall: Stall, evidence: Case): boolean =>
 /** It lasted so long that this is no ordinary wait, even if it is too young for a hang. */
 export const stoodStill = ({ since, until, longestBefore }: Stall): boolean =>
   until - since >= Math.max(SHORTEST_HANG, MUCH_LONGER * longestBefore);
+
+export const causeAmong = (stalls: readonly Stall[], evidence: Case): Stall | null =>
+  causeOf(stalls, evidence.ranks, (stall) => mismatchOf(stall, evidence) === null);
 
 export function mayGoOn(stall: Stall, evidence: Case): boolean {
   return (

@@ -11,17 +11,29 @@ import type { ClusterComm, Collective } from '../cluster/types.js';
 import { enteredBy } from './absence.js';
 import type { Case } from './case.js';
 import { differentHostCalls } from './different_calls.js';
+import type { Rule } from './finding.js';
 import type { Stall } from './stall.js';
 import type { CallArguments, RankWitness } from './file_facts.js';
 import type { Evidence, Mismatch, Way } from './types.js';
 
 /** A difference between collectives that NCCL reported comes before one between the calls of the same collectives. */
-export function firstMismatch({ comms, ranks }: Case): Mismatch | null {
-  return first([
-    ...comms.flatMap((comm) => mismatchIn(comm, ranks) ?? []),
-    ...differentHostCalls(ranks).values(),
-  ]);
-}
+export const firstMismatch = (evidence: Case): Mismatch | null => first(mismatches(evidence));
+
+const mismatches = ({ comms, ranks }: Case): Mismatch[] => [
+  ...comms.flatMap((comm) => mismatchIn(comm, ranks) ?? []),
+  ...differentHostCalls(ranks).values(),
+];
+
+/** It may be the reason of what is only possible. */
+export const differentCalls: Rule = (scene) =>
+  mismatches(scene)
+    .sort((a, b) => begin(a) - begin(b))
+    .map((mismatch) => ({
+      rule: 'different calls',
+      verdict: { kind: 'mismatch', mismatch, besides: { kind: 'healthy', silent: [] } },
+      stands: true,
+      isSure: true,
+    }));
 
 /** The first difference on the stall's communicator. Later calls have nothing to do with the stall. */
 export function mismatchOf({ commId, since }: Stall, { comms, ranks }: Case): Mismatch | null {
@@ -31,8 +43,9 @@ export function mismatchOf({ commId, since }: Stall, { comms, ranks }: Case): Mi
   return upTo(since, first([reported, called ?? null].filter((one) => one !== null)));
 }
 
+const begin = ({ ways }: Mismatch): number => minOf(ways[0].entered.map(({ at }) => at));
+
 function first(found: readonly Mismatch[]): Mismatch | null {
-  const begin = ({ ways }: Mismatch): number => minOf(ways[0].entered.map(({ at }) => at));
   return found.reduce<Mismatch | null>((a, b) => (a === null || begin(b) < begin(a) ? b : a), null);
 }
 

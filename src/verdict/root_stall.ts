@@ -5,7 +5,7 @@
  */
 
 import { minOf } from '../base/extremes.js';
-import { commOf } from './case.js';
+import { cached, commOf } from './case.js';
 import type { Stall } from './stall.js';
 import type { RankWitness, WitnessedWork } from './file_facts.js';
 
@@ -56,28 +56,35 @@ export const waitingFor = (
   return thoseBehind(cause, stalls, (stall, other) => isBehind(stall, other) || missSameRank(stall, other));
 };
 
-function thoseBehind(
-  cause: Stall,
-  stalls: readonly Stall[],
-  isBehind: (stall: Stall, other: Stall) => boolean,
-): ReadonlySet<Stall> {
+type Relation = (stall: Stall, other: Stall) => boolean;
+
+function thoseBehind(cause: Stall, stalls: readonly Stall[], isBehind: Relation): ReadonlySet<Stall> {
   const behind = new Set<Stall>([cause]);
-  for (let before = 0; before !== behind.size;) {
-    before = behind.size;
-    for (const stall of stalls) if ([...behind].some((other) => isBehind(stall, other))) behind.add(stall);
-  }
+  // What is added meanwhile is visited, too.
+  for (const other of behind)
+    for (const stall of stalls) if (!behind.has(stall) && isBehind(stall, other)) behind.add(stall);
   behind.delete(cause);
   return behind;
 }
 
-/** Whether the first stall waits for the second. */
-function waitsFor(
-  stalls: readonly Stall[],
-  ranks: readonly RankWitness[],
-): (stall: Stall, other: Stall) => boolean {
+const known = new WeakMap<readonly Stall[], Relation>();
+
+/** Whether the first stall waits for the second. Every stall is compared with every other, so this is done once. */
+function waitsFor(stalls: readonly Stall[], ranks: readonly RankWitness[]): Relation {
+  const before = known.get(stalls);
+  if (before) return before;
   const queued = new Map(stalls.map((stall) => [stall, thoseBehind(stall, stalls, queuesBehind)]));
-  return (stall, other) =>
-    queued.get(other)!.has(stall) || (missesOneIn(stall, other, ranks) && !queued.get(stall)!.has(other));
+  const waits = new Map(
+    stalls.map((other) => {
+      const behind = queued.get(other)!;
+      const misses = (stall: Stall): boolean =>
+        missesOneIn(stall, other, ranks) && !queued.get(stall)!.has(other);
+      return [other, new Set(stalls.filter((stall) => behind.has(stall) || misses(stall)))];
+    }),
+  );
+  const relation: Relation = (stall, other) => waits.get(other)!.has(stall);
+  known.set(stalls, relation);
+  return relation;
 }
 
 const missSameRank = (stall: Stall, other: Stall): boolean =>
@@ -104,11 +111,11 @@ function queuesBehind(stall: Stall, other: Stall): boolean {
 }
 
 /** By file. */
-function firstStarts({ works }: Stall): ReadonlyMap<number, number> {
+const firstStarts = cached(({ works }: Stall): ReadonlyMap<number, number> => {
   const starts = new Map<number, number>();
   for (const { file, work } of works) starts.set(file, Math.min(starts.get(file) ?? Infinity, work.start));
   return starts;
-}
+});
 
 const begin = ({ collective, works, inside }: Stall): number =>
   minOf(

@@ -9,10 +9,12 @@ import type { TraceNs } from '../base/time.js';
 import { lateSpans, listOf, together, type Spell } from '../cluster/late_spans.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
 import type { Case } from './case.js';
+import type { Rule } from './finding.js';
 import { logChance } from './chance.js';
 import { heldUp } from './pace.js';
 import { slowestLink } from './slow_links.js';
 import type { Slowness } from './types.js';
+import { doubt, unclearWhetherSlow } from './unclear.js';
 
 /** Fewer collectives prove no habit. */
 export const FEWEST = 4;
@@ -60,6 +62,15 @@ export interface Judged {
   /** Collectives that were compared. */
   readonly compared: number;
 }
+
+export const late: Rule = ({ lateness: { slow } }) =>
+  slow ? [{ rule: 'late', verdict: { kind: 'slow', slow }, stands: false, isSure: true }] : [];
+
+/** Much of the run was lost to a rank, but chance may explain it. */
+export const perhapsLate: Rule = (scene) => {
+  const { doubtful } = scene.lateness;
+  return doubtful ? doubt('perhaps late', false, unclearWhetherSlow(doubtful, scene.silent, scene)) : [];
+};
 
 export function slowest(evidence: Case): Judged {
   const judged = evidence.comms

@@ -26,6 +26,8 @@ export interface ProcessState {
 }
 
 export type Verdict = VerdictKind & {
+  /** All that was found. The first one is the headline, and has its kind; empty: healthy. */
+  readonly findings: readonly Finding[];
   /** By file. */
   readonly states: readonly LifeState[];
   /** Work without a recorded end: the verdict only knows its start. */
@@ -78,6 +80,52 @@ export type VerdictKind =
   | { readonly kind: 'healthy'; readonly silent: readonly Silent[] }
   /** No collective and no send/receive was seen. */
   | { readonly kind: 'nothing' };
+
+/** What a rule of `RULES` found (rules.ts). */
+export type RuleName =
+  | 'stuck'
+  | 'broke off'
+  | 'different calls'
+  | 'perhaps over'
+  | 'idle'
+  | 'silent'
+  | 'late'
+  | 'lost records'
+  | 'job ended'
+  | 'at work'
+  | 'nothing seen'
+  | 'perhaps late';
+
+export interface Finding {
+  readonly rule: RuleName;
+  /** What the verdict would be if nothing else was found. */
+  readonly kind: VerdictKind['kind'];
+  /** The job does not go on because of it, or computes something undefined. Otherwise it cost time, or is only a doubt. */
+  readonly stands: boolean;
+  /** Nothing else explains the records. */
+  readonly isSure: boolean;
+  /** null: not known, or at no one time. */
+  readonly since: TraceNs | null;
+  /** null: it lasts up to the end. */
+  readonly until: TraceNs | null;
+  /** The call: a stuck one, an example, or the worst. null: it is about no call. */
+  readonly where: CallName | null;
+  /** ns: how long the job stood still, or the time that it would gain; null: not known. */
+  readonly cost: number | null;
+  readonly who: Who;
+  /** A few that show it. */
+  readonly records: readonly Evidence[];
+  /** Index of the finding that explains it; null: none does. */
+  readonly because: number | null;
+  /** What to record or to copy so that it is certain, or names the rank. */
+  readonly surer: string | null;
+}
+
+/** The files to look at: this one, all of these, one of them. */
+export interface Who {
+  readonly degree: 'this' | 'these' | 'one of' | 'nobody known';
+  readonly files: readonly number[];
+}
 
 export interface Broken {
   readonly stall: Hang;

@@ -4,10 +4,53 @@ import { isAborted } from './is_hang.js';
 import { endOfRun, callName, type Case } from './case.js';
 import { mismatchOf } from './mismatch.js';
 import type { Break } from './broken_off.js';
+import { foundBy, type Found, type Rule } from './finding.js';
 import { allLived, othersEndedAfter } from './process_states.js';
 import type { Stall } from './stall.js';
 import type { RankWitness } from './file_facts.js';
-import type { Idle, Silent, Slowness, Unclear } from './types.js';
+import type { Idle, RuleName, Silent, Slowness, Unclear } from './types.js';
+
+/**
+ * Ranks that disappeared. If nothing is known to be unfinished, the others may be stuck without them. With `mayBeCopy`: ranks of which only
+ * an older copy may be here.
+ */
+export const silent: Rule = (scene) => {
+  const gone = scene.silent.filter(({ mayBeCopy, isGone }) => !mayBeCopy && (isGone || hasMoved(scene)));
+  return scene.unfinished.length > 0 ? [] : doubt('silent', true, unclearFor(gone, scene));
+};
+
+/** Others still work. */
+export const died: Rule = (scene) =>
+  scene.unfinished.length === 0
+    ? []
+    : doubt(
+        'silent',
+        false,
+        unclearFor(
+          scene.silent.filter(({ isGone }) => isGone),
+          scene,
+        ),
+      );
+
+export const perhapsSilent: Rule = (scene, before) =>
+  scene.unfinished.length > 0 || foundBy(before, 'silent').length > 0
+    ? []
+    : doubt('silent', false, unclearFor(scene.silent, scene));
+
+export const lostRecords: Rule = (scene) => {
+  const lost = scene.doubtful.length > 0 ? null : unclear(scene, []);
+  return doubt('lost records', false, lost ?? cannotTell(scene));
+};
+
+export const nothingSeen: Rule = (scene) =>
+  hasMoved(scene) || scene.unfinished.length > 0
+    ? []
+    : [{ rule: 'nothing seen', verdict: { kind: 'nothing' }, stands: false, isSure: false }];
+
+const hasMoved = ({ ranks }: Case): boolean => ranks.some(({ pace }) => pace.lastMove.size > 0);
+
+export const doubt = (rule: RuleName, stands: boolean, found: Unclear | null): Found[] =>
+  found ? [{ rule, verdict: { kind: 'unclear', unclear: found }, stands, isSure: false }] : [];
 
 /**
  * The pending work may have ended in lost records, and there is no other evidence of a hang: no absent rank, no dead process, no abort, no

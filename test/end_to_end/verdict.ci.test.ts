@@ -393,6 +393,7 @@ describe.concurrent('the verdict on', () => {
     expect(rest).toEqual({
       kind: 'healthy',
       states: ['ended', 'ended', 'ended', 'ended'],
+      findings: [],
       silent: [],
       sampled: [],
       muted: [],

@@ -374,6 +374,7 @@ it('a run that ended is healthy', () => {
   expect(judge(evidence([closed, closed]))).toEqual({
     kind: 'healthy',
     silent: [],
+    findings: [],
     states: ['ended', 'ended'],
     damaged: [],
     lostEntries: 0,

@@ -402,6 +402,7 @@ it('says for which time and ranks there is no evidence', () => {
     sampled: [],
     muted: [],
     notRecorded: [{ event: 'KernelCh', files: [0, 1] }],
+    findings: [],
     seen: { communicators: 1, collectives: 7, works: 7 },
     lateness: false,
     unresolved: null,

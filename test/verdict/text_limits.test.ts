@@ -143,6 +143,7 @@ it('fits, whatever the evidence, and lets no control character through to the te
               kind: 'waiting',
               waiting: { stall: one, hungAfter, isLive: hungAfter < 1e9, byKernel: missingRanks },
             }),
+        findings: [],
         states: [],
         endsNotKnown: 1,
         endsToSelf: 0,

@@ -50,13 +50,15 @@ export const silentFiles = ({ states }: Verdict): boolean[] =>
 /** Files, the most suspect first. */
 export const suspects = (verdict: Verdict): number[] => suspectsOf(verdict).map(({ file }) => file);
 
-function silentIn(verdict: Verdict): readonly Silent[] {
+function silentIn(verdict: VerdictKind): readonly Silent[] {
   if (verdict.kind === 'unclear') return verdict.unclear.silent;
   return stallOf(verdict)?.silent ?? [];
 }
 
 /** Files may come twice. */
-function* accused(verdict: Verdict): Generator<readonly [file: number | null, label: SuspectLabel]> {
+export function* accused(
+  verdict: VerdictKind,
+): Generator<readonly [file: number | null, label: SuspectLabel]> {
   if (verdict.kind === 'slow') yield [verdict.slow.file, verdict.slow.link ? 'SLOW SENDS' : 'LATE'];
   if (verdict.kind === 'mismatch') {
     // Ranks that made the most frequent call are witnesses, not suspects.

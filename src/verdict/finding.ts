@@ -1,0 +1,127 @@
+/** What a rule finds. The headline is the first finding in one order, whatever the rule. */
+
+import { append } from '../base/extremes.js';
+import { accused, stallOf } from './evidence/suspects.js';
+import type { Scene } from './scene.js';
+import type { Evidence, Finding, RuleName, VerdictKind } from './types.js';
+
+/** `verdict`: what it is called, and all that is known about it. */
+export interface Found {
+  readonly rule: RuleName;
+  readonly verdict: VerdictKind;
+  /** The job does not go on because of it, or computes something undefined. Otherwise it cost time, or is only a doubt. */
+  readonly stands: boolean;
+  /** Nothing else explains the records. */
+  readonly isSure: boolean;
+  /** What explains it. */
+  readonly because?: Found;
+  /** What to record or to copy so that it is certain, or names the rank. */
+  readonly surer?: string;
+}
+
+/** `before`: what the rules before it found. */
+export type Rule = (scene: Scene, before: readonly Found[]) => readonly Found[];
+
+export const foundBy = (before: readonly Found[], ...rules: readonly RuleName[]): readonly Found[] =>
+  before.filter(({ rule }) => rules.includes(rule));
+
+/**
+ * What stands now comes before what is over, what is certain before what is possible, a cause before what it explains. Then the order of
+ * the rules counts, and the order in which a rule gives its findings: causes first, then the costliest.
+ */
+export const inOrder = (found: readonly Found[]): Found[] =>
+  found.toSorted(
+    (a, b) =>
+      Number(b.stands) - Number(a.stands) ||
+      Number(b.isSure) - Number(a.isSure) ||
+      Number(a.because !== undefined) - Number(b.because !== undefined),
+  );
+
+export const findingsOf = (found: readonly Found[]): Finding[] =>
+  found.map((one) => {
+    const { rule, verdict, stands, isSure, because, surer } = one;
+    return {
+      rule,
+      kind: verdict.kind,
+      stands,
+      isSure,
+      ...placeOf(verdict),
+      who: whoOf(verdict),
+      because: because ? found.indexOf(because) : null,
+      surer: surer ?? null,
+    };
+  });
+
+type Place = Pick<Finding, 'since' | 'until' | 'where' | 'cost' | 'records'>;
+
+function placeOf(verdict: VerdictKind): Place {
+  const stall = stallOf(verdict);
+  const nowhere: Place = { since: null, until: null, where: null, cost: null, records: [] };
+  if (stall) {
+    const { commId, comm, func, seq, replay, since, until, age, waiting, inside } = stall;
+    const where = { commId, comm, func, seq, replay };
+    return {
+      ...{ since, until: verdict.kind === 'broken' ? until : null, where, cost: age },
+      records: evidenceOf([...waiting, ...inside]),
+    };
+  }
+  switch (verdict.kind) {
+    case 'slow':
+      return late(verdict.slow);
+    case 'mismatch': {
+      const { commId, comm, ways } = verdict.mismatch;
+      const [{ func, seq, replay, entered }] = ways;
+      const records = evidenceOf(ways.flatMap((way) => way.entered.slice(0, 1)));
+      return {
+        ...nowhere,
+        ...{ since: entered[0]?.at ?? null, where: { commId, comm, func, seq, replay }, records },
+      };
+    }
+    case 'unclear': {
+      const { late: perhaps, idle, work, silent } = verdict.unclear;
+      if (perhaps) return late(perhaps);
+      if (idle) return { ...nowhere, since: idle.since, cost: idle.age };
+      if (!work) return { ...nowhere, since: silent[0]?.lastSign ?? null };
+      const { commId, comm, func, seq, replay, at } = work;
+      return {
+        ...nowhere,
+        ...{ since: at, where: { commId, comm, func, seq, replay }, records: evidenceOf([work]) },
+      };
+    }
+    default:
+      return nowhere;
+  }
+}
+
+function late({
+  commId,
+  comm,
+  from,
+  to,
+  cost,
+  worst,
+}: Extract<VerdictKind, { kind: 'slow' }>['slow']): Place {
+  const { func, seq, replay } = worst;
+  return {
+    ...{ since: from, until: to, where: { commId, comm, func, seq, replay }, cost },
+    records: evidenceOf([worst]),
+  };
+}
+
+const evidenceOf = (all: readonly Evidence[]): Evidence[] =>
+  all.slice(0, MOST_RECORDS).map(({ file, record, at }) => ({ file, record, at }));
+
+/** As many as anybody looks at. */
+const MOST_RECORDS = 8;
+
+/** The ranks that it accuses for the first of its reasons. */
+function whoOf(verdict: VerdictKind): Finding['who'] {
+  const all: [number, string][] = [];
+  for (const [file, label] of accused(verdict)) if (file !== null) append(all, [[file, label]]);
+  const [first] = all;
+  if (!first) return { degree: 'nobody known', files: [] };
+  const files = [...new Set(all.filter(([, label]) => label === first[1]).map(([file]) => file))];
+  // The two ends of a connection, or the two sides of a send: it is one of them.
+  const isEither = first[1] === 'STUCK' && files.length > 1;
+  return { degree: files.length === 1 ? 'this' : isEither ? 'one of' : 'these', files };
+}

@@ -1,0 +1,31 @@
+/**
+ * The rules of the verdict, in the order of docs/verdicts.md. Each is a function from what is known of the run to what it finds. Between
+ * findings that stand alike and are alike certain, the rule that comes first has the headline.
+ */
+
+import { atWork, perhapsAtWork } from './at_work.js';
+import { brokeOff, jobEnded } from './broken_off.js';
+import type { Rule } from './finding.js';
+import { idle } from './idleness.js';
+import { differentCalls } from './mismatch.js';
+import { late, perhapsLate } from './slowness.js';
+import { perhapsOver, stuck } from './stuck.js';
+import { died, lostRecords, nothingSeen, perhapsSilent, silent } from './unclear.js';
+
+export const RULES: readonly Rule[] = [
+  stuck,
+  perhapsOver,
+  brokeOff,
+  differentCalls,
+  idle,
+  silent,
+  late,
+  lostRecords,
+  jobEnded,
+  died,
+  atWork,
+  nothingSeen,
+  perhapsSilent,
+  perhapsLate,
+  perhapsAtWork,
+];

@@ -1,0 +1,72 @@
+/** Work that stands still: it hangs, or waits and may still go on, or its end may be lost. */
+
+import { describeHang } from './hang.js';
+import type { Found, Rule } from './finding.js';
+import { causeAmong, hungAfter, isHang, mayGoOn } from './is_hang.js';
+import { waitingFor } from './root_stall.js';
+import type { Scene } from './scene.js';
+import type { Stall } from './stall.js';
+import { unclear } from './unclear.js';
+import type { VerdictKind } from './types.js';
+
+/** Each stall, the one for which the others wait first. */
+export const stuck: Rule = (scene) => {
+  const { stalls, ranks } = scene;
+  const cause = causeAmong(stalls, scene);
+  if (!cause) return [];
+  const behindCause = waitingFor(cause, stalls, ranks);
+  // If a stall waits for ranks that have just begun other work, it is no hang at any age.
+  const isHung = (stall: Stall): boolean =>
+    isHang(stall, scene) &&
+    (stall === cause || isHang(cause, scene) || !(behindCause.has(stall) && mayGoOn(stall, scene)));
+  const hung = stalls.filter(isHung);
+  const first = hung.includes(cause) ? cause : (causeAmong(hung, scene) ?? cause);
+  const found = (stall: Stall, because?: Found): Found => ({
+    rule: 'stuck',
+    verdict: hung.includes(stall)
+      ? { kind: 'hung', hang: describeHang(stall, stalls, scene) }
+      : waiting(stall, scene),
+    stands: true,
+    isSure: hung.includes(stall),
+    ...(because && { because }),
+    ...surerOf(stall, scene),
+  });
+  // If all its processes have ended, nothing can come any more, and the work broke off.
+  const mayCome = ({ files }: Stall): boolean =>
+    files.some((file) => !ranks[file]!.life.isClosed && !ranks[file]!.life.isGone);
+  const shown = stalls.filter((stall) => hung.includes(stall) || mayCome(stall));
+  if (!shown.includes(first)) return [];
+  const root = found(first);
+  const behind = first === cause ? behindCause : waitingFor(first, stalls, ranks);
+  const others = shown.filter((stall) => stall !== first);
+  return [root, ...others.map((stall) => found(stall, behind.has(stall) ? root : undefined))];
+};
+
+function waiting(stall: Stall, scene: Scene): VerdictKind {
+  const { ranks, stalls } = scene;
+  return {
+    kind: 'waiting',
+    waiting: {
+      stall: describeHang(stall, stalls, scene),
+      hungAfter: hungAfter(stall, scene),
+      isLive: stall.files.every((file) => ranks[file]!.life.isAlive),
+      byKernel: stall.files.filter((file) => ranks[file]!.life.isLate),
+    },
+  };
+}
+
+function surerOf({ works, files }: Stall, { ranks }: Scene): Pick<Found, 'surer'> {
+  if (works.length === 0 || works.some(({ work }) => work.ops.length > 0 || work.blocks)) return {};
+  const events = ['ProxyOp', 'KernelCh'].filter((event) =>
+    files.some((file) => ranks[file]!.lacks.notRecorded.includes(event)),
+  );
+  return events.length === 0 ? {} : { surer: `record ${events.join(' and ')} (NCCL_TRACE_EVENTS)` };
+}
+
+export const perhapsOver: Rule = (scene) => {
+  if (scene.doubtful.length === 0) return [];
+  const unknown = unclear(scene, scene.doubtful);
+  return unknown
+    ? [{ rule: 'perhaps over', verdict: { kind: 'unclear', unclear: unknown }, stands: true, isSure: false }]
+    : [];
+};
