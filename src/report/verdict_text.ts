@@ -10,6 +10,7 @@ import type { Mismatch, VerdictKind, Way, Working } from '../verdict/types.js';
 import { quoted } from '../trace/commands.js';
 import { countText } from '../trace/drawing.js';
 import { stallOf } from '../verdict/evidence/suspects.js';
+import { alsoLines, beforeLines } from './finding_text.js';
 import { flightLines } from './flight_text.js';
 import { brokenLines, hangLines, waitingLines } from './hang_text.js';
 import { latestLines, slowLines } from './lateness_text.js';
@@ -50,7 +51,8 @@ export function verdictText(report: VerdictReport, next: NextCommand | null): st
   const notUsed = unusableLines(report);
   // The culprit of a stall comes first.
   const said = stallOf(verdict) ? [...rest, ...notUsed] : [...notUsed, ...rest];
-  const lines = [...otherRuns(report), ...said, ...missing(report), ...limits(report)];
+  const besides = [...beforeLines(report), ...alsoLines(report)];
+  const lines = [...otherRuns(report), ...said, ...besides, ...missing(report), ...limits(report)];
   const flight = report.flightRecorder ? flightLines(report.flightRecorder) : [];
   const foot = [
     ...flight,
@@ -85,7 +87,7 @@ function verdictLines(verdict: VerdictKind, report: VerdictReport): string[] {
     case 'healthy':
       return [
         isWhole(report)
-          ? 'HEALTHY  everything that began also ended'
+          ? `HEALTHY  everything that began${wasGivenUp(report) ? ' since the recovery' : ''} also ended`
           : `HEALTHY  nothing unfinished was seen, ${asFarAs(report)}`,
         labelled('seen', seenText(report)),
         ...latestLines(report),
@@ -139,6 +141,9 @@ function working(
     ...silentLines(silent, end, report),
   ];
 }
+
+const wasGivenUp = ({ verdict: { findings } }: VerdictReport): boolean =>
+  findings.some(({ next }) => next !== null);
 
 function asFarAs({ unusable }: VerdictReport): string {
   if (unusable.length === 0) return 'as far as is recorded';

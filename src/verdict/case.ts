@@ -27,6 +27,8 @@ export interface Facts {
 /** With the state of each file. */
 export interface Case extends Facts {
   readonly processes: readonly ProcessState[];
+  /** Silent ranks without which the others went on in another communicator. */
+  readonly leftBehind: ReadonlySet<number>;
 }
 
 /** Keeps the result for each key, because such a function is called often and reads the whole run. */

@@ -1,9 +1,9 @@
 /** What a rule finds. The headline is the first finding in one order, whatever the rule. */
 
 import { append } from '../base/extremes.js';
-import { accused, stallOf } from './evidence/suspects.js';
+import { accused, stallOf, type SuspectLabel } from './evidence/suspects.js';
 import type { Scene } from './scene.js';
-import type { Evidence, Finding, RuleName, VerdictKind } from './types.js';
+import type { Evidence, Finding, RuleName, Successor, VerdictKind } from './types.js';
 
 /** `verdict`: what it is called, and all that is known about it. */
 export interface Found {
@@ -13,6 +13,10 @@ export interface Found {
   readonly stands: boolean;
   /** Nothing else explains the records. */
   readonly isSure: boolean;
+  /** What it is about, if that is not what it is called. */
+  readonly about?: VerdictKind;
+  /** Where the ranks went on. */
+  readonly next?: Successor;
   /** What explains it. */
   readonly because?: Found;
   /** What to record or to copy so that it is certain, or names the rank. */
@@ -39,16 +43,18 @@ export const inOrder = (found: readonly Found[]): Found[] =>
 
 export const findingsOf = (found: readonly Found[]): Finding[] =>
   found.map((one) => {
-    const { rule, verdict, stands, isSure, because, surer } = one;
+    const { rule, verdict, about = verdict, stands, isSure, because, surer, next } = one;
     return {
       rule,
       kind: verdict.kind,
       stands,
       isSure,
-      ...placeOf(verdict),
-      who: whoOf(verdict),
+      ...placeOf(about),
+      ...(next && { until: about.kind === 'hung' ? about.hang.until : null }),
+      who: whoOf(about),
       because: because ? found.indexOf(because) : null,
       surer: surer ?? null,
+      next: next ?? null,
     };
   });
 
@@ -116,12 +122,12 @@ const MOST_RECORDS = 8;
 
 /** The ranks that it accuses for the first of its reasons. */
 function whoOf(verdict: VerdictKind): Finding['who'] {
-  const all: [number, string][] = [];
+  const all: [number, SuspectLabel][] = [];
   for (const [file, label] of accused(verdict)) if (file !== null) append(all, [[file, label]]);
   const [first] = all;
-  if (!first) return { degree: 'nobody known', files: [] };
+  if (!first) return { degree: 'nobody known', files: [], why: null };
   const files = [...new Set(all.filter(([, label]) => label === first[1]).map(([file]) => file))];
   // The two ends of a connection, or the two sides of a send: it is one of them.
   const isEither = first[1] === 'STUCK' && files.length > 1;
-  return { degree: files.length === 1 ? 'this' : isEither ? 'one of' : 'these', files };
+  return { degree: files.length === 1 ? 'this' : isEither ? 'one of' : 'these', files, why: first[1] };
 }

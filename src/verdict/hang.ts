@@ -21,7 +21,7 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
   const { collective, works, files, nRanks, commId, since } = stall;
   const doubtful = filesInDoubt(works);
   const surely = works.filter(({ file }) => !doubtful.includes(file));
-  const silent = silentFiles(evidence, since);
+  const silent = silentFiles(evidence, since, files);
   const ended = endedEarly(stall, evidence);
   const suspects = new Set([
     ...stall.absent,

@@ -29,7 +29,10 @@ export const idle: Rule = (scene, before) => {
 /** Each file's time without events is measured by its own clock. null: the ranks do something or just did, or no rank is alive. */
 export function idleness(evidence: Case): Idle | null {
   const { ranks, hungAfter } = evidence;
-  const silent = new Set(silentFiles(evidence, NO_STALL).map(({ file }) => file));
+  const silent = new Set([
+    ...silentFiles(evidence, NO_STALL).map(({ file }) => file),
+    ...evidence.leftBehind,
+  ]);
   const files = ranks.flatMap((rank, file) => (mayCall(rank) && !silent.has(file) ? [file] : []));
   const ages = files.flatMap((file) => quietFor(ranks[file]!) ?? []);
   if (ages.length === 0) return null;

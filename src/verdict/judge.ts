@@ -14,7 +14,8 @@ import type { Verdict, VerdictKind } from './types.js';
 
 export function judge(facts: Facts): Verdict {
   const scene = sceneOf(facts);
-  const { comms, ranks, comparable, lateness } = scene;
+  const { ranks, lateness } = scene;
+  const { comms, comparable } = facts;
   const found = inOrder(RULES.reduce<readonly Found[]>((all, rule) => [...all, ...rule(scene, all)], []));
   return {
     ...headlineOf(found, { kind: 'healthy', silent: scene.silent }),

@@ -52,8 +52,13 @@ export const silentAmong = (files: readonly number[], { processes, ranks }: Case
     return [{ file, lastSign, mayBeCopy, isGone: ranks[file]!.life.isGone }];
   });
 
-export const silentFiles = (evidence: Case, since: TraceNs): Silent[] =>
-  silentAmong([...evidence.processes.keys()], evidence, since);
+/** Of all files. Others went on without a rank that was left behind, so it matters only among those that wait for it (`stuck`). */
+export const silentFiles = (evidence: Case, since: TraceNs, stuck: readonly number[] = []): Silent[] =>
+  silentAmong(
+    [...evidence.processes.keys()].filter((file) => !evidence.leftBehind.has(file) || stuck.includes(file)),
+    evidence,
+    since,
+  );
 
 /** Start of a stall if there is none, so that every last sign is later. */
 export const NO_STALL = -Infinity as TraceNs;

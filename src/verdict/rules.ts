@@ -6,6 +6,7 @@
 import { atWork, perhapsAtWork } from './at_work.js';
 import { brokeOff, jobEnded } from './broken_off.js';
 import type { Rule } from './finding.js';
+import { givenUp } from './given_up.js';
 import { idle } from './idleness.js';
 import { differentCalls } from './mismatch.js';
 import { late, perhapsLate } from './slowness.js';
@@ -20,6 +21,7 @@ export const RULES: readonly Rule[] = [
   idle,
   silent,
   late,
+  givenUp,
   lostRecords,
   jobEnded,
   died,

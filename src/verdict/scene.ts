@@ -3,6 +3,7 @@
 import { endedInMidst, findBreaks, type Break } from './broken_off.js';
 import type { Case, Facts } from './case.js';
 import { findStalls } from './find_stalls.js';
+import { findGivenUp, withoutGivenUp, type GivenUp } from './given_up.js';
 import { isWorthReporting } from './is_hang.js';
 import { NO_STALL, processStates, silentFiles } from './process_states.js';
 import { slowest, type Judged } from './slowness.js';
@@ -10,7 +11,10 @@ import type { Stall } from './stall.js';
 import type { Silent } from './types.js';
 import { mayBeOver } from './unclear.js';
 
+/** As a `Case`, it has no more what is over. */
 export interface Scene extends Case {
+  readonly asRecorded: Case;
+  readonly over: readonly GivenUp[];
   /** Work that stands still. */
   readonly stalls: readonly Stall[];
   /** The same, but it may have ended in lost records. */
@@ -27,7 +31,9 @@ export interface Scene extends Case {
 }
 
 export function sceneOf(facts: Facts): Scene {
-  const evidence: Case = { ...facts, processes: processStates(facts) };
+  const asRecorded: Case = { ...facts, processes: processStates(facts), leftBehind: new Set() };
+  const over = findGivenUp(asRecorded);
+  const evidence = withoutGivenUp(asRecorded, over);
   const seeming = findStalls(evidence).filter((stall) => isWorthReporting(stall, evidence));
   const doubtful = seeming.filter((stall) => mayBeOver(stall, evidence));
   const unfinished = filesAtWork(evidence);
@@ -36,6 +42,8 @@ export function sceneOf(facts: Facts): Scene {
   const isAtWork = unfinished.some((file) => !silent.some((one) => one.file === file));
   return {
     ...evidence,
+    asRecorded,
+    over,
     stalls: seeming.filter((stall) => !doubtful.includes(stall)),
     doubtful,
     breaks: findBreaks(evidence),

@@ -90,6 +90,7 @@ export type RuleName =
   | 'idle'
   | 'silent'
   | 'late'
+  | 'given up'
   | 'lost records'
   | 'job ended'
   | 'at work'
@@ -119,12 +120,21 @@ export interface Finding {
   readonly because: number | null;
   /** What to record or to copy so that it is certain, or names the rank. */
   readonly surer: string | null;
+  /** Where the ranks went on after they had given up the communicator; null: it is about no such thing. */
+  readonly next: Successor | null;
+}
+
+export interface Successor extends Pick<CallName, 'commId' | 'comm'> {
+  readonly nRanks: number;
+  readonly since: TraceNs;
 }
 
 /** The files to look at: this one, all of these, one of them. */
 export interface Who {
   readonly degree: 'this' | 'these' | 'one of' | 'nobody known';
   readonly files: readonly number[];
+  /** As the label of their processes in the trace; null: nobody is known. */
+  readonly why: string | null;
 }
 
 export interface Broken {

@@ -14,4 +14,34 @@ describeVerdicts('cases', {
     culprits: [1],
     says: [/^HUNG {2}AllReduce seq 764 on world/, /no heartbeat: +rank 1 /, /not finished: +rank 0$/],
   },
+  'second-hang': {
+    kind: 'hung',
+    culprits: [3],
+    finds: ['stuck', 'given up'],
+    says: [
+      /^HUNG {2}AllReduce seq 10 on shrunk \(3 of 4 ranks\)/,
+      /never entered: +rank 3 .*alive/,
+      /before: +AllReduce seq 6 on world, given up at 00:31:08 UTC$/,
+      /rank 1 fell silent; goes on with shrunk \(3 of 4 ranks\)$/,
+    ],
+  },
+  recovered: {
+    kind: 'healthy',
+    culprits: [],
+    finds: ['given up'],
+    says: [
+      /^HEALTHY {2}everything that began since the recovery also ended$/,
+      /before: +AllReduce seq 5 on world, given up at /,
+      /rank 1 fell silent; goes on with shrunk \(3 of 4 ranks\)$/,
+    ],
+  },
+  shrunk: {
+    kind: 'healthy',
+    says: [/before: +AllReduce seq 5 on world, given up at /, /rank 1 fell silent; goes on with shrunk/],
+  },
+  aborted: {
+    kind: 'hung',
+    culprits: [1],
+    says: [/^HUNG, then ABORTED {2}AllReduce seq 5 on world/, /process died: +rank 1 /],
+  },
 });

@@ -13,6 +13,8 @@ export interface Expected {
   readonly hungAfter?: number;
   /** The ranks to look at, and no other before them. */
   readonly culprits?: readonly number[];
+  /** The rules of `verdict.findings`, the headline's first. */
+  readonly finds?: readonly string[];
   /** What the words say, line by line in any order. */
   readonly says?: readonly RegExp[];
 }
@@ -22,12 +24,13 @@ export function describeVerdicts(root: string, recordings: Readonly<Record<strin
   const { folder, remove } = temporaryFolder();
   afterAll(remove);
 
-  describe.each(Object.entries(recordings))('%s', (name, { kind, hungAfter, culprits, says = [] }) => {
+  describe.each(Object.entries(recordings))('%s', (name, { kind, hungAfter, culprits, finds, says = [] }) => {
     it('has the verdict of what happened', async () => {
       const diagnosis = await diagnose([unpackRecording(`${root}/${name}`, folder)], { jobs: 1, hungAfter });
       const lines = verdictText(diagnosis, null);
       expect(diagnosis.verdict.kind).toBe(kind);
       for (const line of says) expect(lines).toContainEqual(expect.stringMatching(line));
+      if (finds) expect(diagnosis.verdict.findings.map(({ rule }) => rule)).toEqual(finds);
       if (culprits) {
         const ranks = suspects(diagnosis.verdict).map((file) => diagnosis.ranks[file]!.rank);
         expect(ranks.slice(0, culprits.length)).toEqual(culprits);

@@ -1,0 +1,68 @@
+/** What was found beside the headline, as lines: what is over, and what else is the matter. */
+
+import { durationText } from '../base/duration.js';
+import type { Finding, Who } from '../verdict/types.js';
+import {
+  callText,
+  clockTime,
+  commName,
+  continued,
+  labelled,
+  rankList,
+  type VerdictReport,
+} from './verdict_phrases.js';
+import { sizeText } from './text.js';
+
+/** What the ranks did, by their label in the trace. */
+const DID: Readonly<Record<string, string>> = {
+  SILENT: 'fell silent',
+  GONE: 'ended',
+  LEFT: 'left',
+  'NOT CALLED': 'never entered it',
+  BEHIND: 'called less',
+  'OTHER CALL': 'called differently',
+  STUCK: 'stuck',
+  LATE: 'late',
+  'SLOW SENDS': 'slow sends',
+};
+
+/** "rank 1 fell silent"; empty: nobody is known. */
+export function whoText({ degree, files, why }: Who, report: VerdictReport): string {
+  if (files.length === 0 || why === null) return '';
+  const who = rankList(files, report);
+  return `${degree === 'one of' ? `one of ${who.replace(/^\d+ /, '')}` : who} ${DID[why] ?? why}`;
+}
+
+const MOST_BEFORE = 2;
+
+/** The newest first. */
+export function beforeLines(report: VerdictReport): string[] {
+  const over = report.verdict.findings.filter(({ next }) => next !== null).reverse();
+  const lines = over.slice(0, MOST_BEFORE).flatMap((one) => recoveryLines(one, report));
+  const more = over.length - MOST_BEFORE;
+  return more > 0 ? [...lines, continued(`and ${more} more before`)] : lines;
+}
+
+function recoveryLines({ where, until, who, next }: Finding, report: VerdictReport): string[] {
+  if (!where || !next || until === null) return [];
+  const why = whoText(who, report);
+  const size = sizeText(next.nRanks, report.worldSize);
+  return [
+    labelled('before', `${callText(where)}, given up at ${clockTime(report, until)}`),
+    continued(`${why && `${why}; `}goes on with ${commName(next)} (${size})`),
+  ];
+}
+
+/** Rules whose findings no line of a stall tells. */
+const ALSO: readonly string[] = ['late'];
+
+/** Beside a headline that is about something else. */
+export function alsoLines({ verdict, ...rest }: VerdictReport): string[] {
+  const report = { verdict, ...rest };
+  return verdict.findings.slice(1).flatMap((one) => {
+    if (!ALSO.includes(one.rule) || one.cost === null) return [];
+    const why = whoText(one.who, report);
+    const where = one.where ? ` on ${commName(one.where)}` : '';
+    return [labelled('also', `SLOW: ${why}${where}, cost ${durationText(one.cost)}`)];
+  });
+}

@@ -1,0 +1,148 @@
+/**
+ * Communicators that their ranks gave up: each rank that was stuck there left it (ncclCommAbort, ncclCommDestroy), or went on in a smaller
+ * one without the missing ranks (ncclCommShrink), and some of them went on working. What stands there is over. If nobody went on, the job
+ * was only cleaned up.
+ */
+
+import { hex64 } from '../base/hex.js';
+import { maxOf } from '../base/extremes.js';
+import type { TraceNs } from '../base/time.js';
+import type { ClusterComm } from '../cluster/types.js';
+import { ranksInComm } from './absence.js';
+import { lastMoveIn, type Case } from './case.js';
+import type { RankWitness, WitnessedComm } from './file_facts.js';
+import { findUnfinished } from './find_stalls.js';
+import type { Rule } from './finding.js';
+import { describeHang } from './hang.js';
+import { silentAmong } from './process_states.js';
+import type { Stall } from './stall.js';
+import type { Successor } from './types.js';
+
+export interface GivenUp {
+  readonly stall: Stall & { readonly commId: bigint };
+  /** When the last of its ranks left. */
+  readonly at: TraceNs;
+  /** Where they went on. */
+  readonly next: Successor;
+}
+
+/** Oldest first. */
+export const givenUp: Rule = ({ over, asRecorded }) =>
+  over
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ stall, at, next }) => ({
+      rule: 'given up',
+      verdict: { kind: 'healthy', silent: [] },
+      about: { kind: 'hung', hang: { ...describeHang(stall, [stall], asRecorded), until: at } },
+      next,
+      stands: false,
+      isSure: true,
+    }));
+
+export const findGivenUp = (evidence: Case): GivenUp[] =>
+  findUnfinished(evidence).flatMap((stall) => givenUpOf(stall, evidence) ?? []);
+
+function givenUpOf(stall: Stall, evidence: Case): GivenUp | null {
+  const { commId, works, inside, collective, since } = stall;
+  const { ranks } = evidence;
+  if (commId === null) return null;
+  const entered = [...works, ...inside].map(({ file }) => file);
+  const waiting = new Set([...entered, ...(collective?.open ?? []), ...(collective?.aborted ?? [])]);
+  const gone = new Set(silentAmong(stall.files, evidence, since).map(({ file }) => file));
+  const smaller = smallerThan(stall, gone, ranks);
+  const ends = new Map<number, TraceNs>();
+  for (const file of waiting) {
+    const end = leftAt(commId, ranks[file]!) ?? smaller?.since ?? null;
+    if (end !== null) ends.set(file, end);
+    else if (!gone.has(file)) return null;
+  }
+  const nexts = [...ends].flatMap(([file, end]) => smaller ?? workedLater(commId, end, ranks[file]!) ?? []);
+  const [next] = nexts.sort((a, b) => a.since - b.since);
+  return next ? { stall: { ...stall, commId }, at: maxOf([...ends.values()]) as TraceNs, next } : null;
+}
+
+/** null: the rank still has it. */
+function leftAt(commId: bigint, { communicators }: RankWitness): TraceNs | null {
+  const ends = [...communicators.values()].flatMap((comm) =>
+    comm.commId === commId ? [comm.finalized] : [],
+  );
+  return ends.every((end) => end !== null) && ends.length > 0 ? (maxOf(ends) as TraceNs) : null;
+}
+
+/** A communicator that the rank set up after it had left, or in which it called something after that. */
+function workedLater(commId: bigint, left: TraceNs, rank: RankWitness): Successor | null {
+  const others = [...rank.communicators.values()].filter(
+    (comm) => comm.commId !== commId && comm.commId !== 0n,
+  );
+  const found = others.flatMap((comm) => {
+    const newest = rank.calls.newest(comm.commId)?.at ?? -Infinity;
+    if (newest <= left && (comm.init ?? -Infinity) <= left) return [];
+    return [successor(comm, Math.max(comm.init ?? left, left) as TraceNs)];
+  });
+  return found.sort((a, b) => a.since - b.since)[0] ?? null;
+}
+
+const successor = ({ commId, name, nRanks }: WitnessedComm, since: TraceNs): Successor => ({
+  commId: hex64(commId),
+  comm: name,
+  nRanks,
+  since,
+});
+
+/** A communicator of all ranks of the stall but those that are missing, set up since then, in which work has ended. */
+function smallerThan(
+  { files, absent, since, nRanks }: Stall,
+  gone: ReadonlySet<number>,
+  ranks: readonly RankWitness[],
+): Successor | null {
+  const survivors = files.filter((file) => !gone.has(file) && !absent.includes(file));
+  if (survivors.length === files.length) return null;
+  const [first] = survivors;
+  const candidates = first === undefined ? [] : [...ranks[first]!.communicators.values()];
+  for (const comm of candidates) {
+    const own = ranks.flatMap((rank, file) => (ranksInComm(rank, comm.commId).length > 0 ? [file] : []));
+    const isSame = own.length === survivors.length && own.every((file) => survivors.includes(file));
+    const hasMoved = own.every((file) => lastMoveIn(comm.commId, ranks[file]!) > since);
+    if (comm.init !== null && comm.init > since && comm.nRanks < nRanks && isSame && hasMoved)
+      return successor(comm, comm.init);
+  }
+  return null;
+}
+
+/** The evidence without what is over: work that stands there, and silent ranks without which the others went on. */
+export function withoutGivenUp(evidence: Case, over: readonly GivenUp[]): Case {
+  if (over.length === 0) return evidence;
+  const ids = new Set(over.map(({ stall }) => stall.commId));
+  const leftBehind = new Set(
+    over.flatMap(({ stall }) => silentAmong(stall.files, evidence, stall.since).map(({ file }) => file)),
+  );
+  return {
+    ...evidence,
+    comms: evidence.comms.map((comm) => (ids.has(comm.commId) ? finishedOf(comm) : comm)),
+    ranks: evidence.ranks.map((rank) => withoutComms(rank, ids)),
+    leftBehind,
+  };
+}
+
+const finishedOf = (comm: ClusterComm): ClusterComm => ({
+  ...comm,
+  collectives: comm.collectives.filter(
+    ({ end, open, aborted }) => end !== null && open.length + aborted.length === 0,
+  ),
+});
+
+function withoutComms(rank: RankWitness, ids: ReadonlySet<bigint>): RankWitness {
+  const isOver = (number: number | null): boolean =>
+    number !== null && ids.has(rank.communicators.get(number)?.commId ?? 0n);
+  const { works, inside, lastWithoutEnd } = rank.pending;
+  return {
+    ...rank,
+    pending: {
+      ...rank.pending,
+      works: works.filter(({ comm }) => !isOver(comm)),
+      inside: inside.filter(({ comm }) => !isOver(comm)),
+      lastWithoutEnd: lastWithoutEnd.filter((number) => !isOver(number)),
+    },
+    hostCalls: new Map([...rank.hostCalls].filter(([number]) => !isOver(number))),
+  };
+}
