@@ -37,6 +37,12 @@ it('demo records 8 ranks, merges them and says where to open the trace', async (
   expect(readdirSync(folder)).toEqual(['demo.pftrace']);
 });
 
+it('demo --scenario straggler says that the rank is slow', async () => {
+  const { code, err } = await runProgram(folder, 'demo', '-s', 'straggler');
+  expect({ code, err }).toMatchObject({ code: 0 });
+  expect(err).toMatch(/^recording 8 ranks: one rank begins every iteration 20 ms late\nSLOW {2}rank 7 /);
+});
+
 it('demo --scenario hang shows the waits of every rank', async () => {
   const { code, err } = await runProgram(
     folder,
