@@ -174,6 +174,8 @@ function whyNotSlow({
     return ['too little', `the others kept their pace: held up for ${durationText(heldUp)}`];
   if (why === 'cost')
     return ['too little', `without its longest wait ${percent(habit)}; SLOW from ${percent(slowFrom)}`];
+  if (heldUp < cost)
+    return ['may be chance', `hosts run ahead, so a lag stays: the run would gain ${durationText(heldUp)}`];
   const often = chance > 0.5 ? 'most runs' : `1 of ${runs(chance)} runs`;
   return ['may be chance', `chance does this in ${often}; SLOW: in under 1 of ${runs(chanceBelow)}`];
 }

@@ -6,15 +6,19 @@
 import { maxOf } from '../base/extremes.js';
 
 /**
- * `own`: waits for this rank. `others`: waits for the other ranks. `ranks`: number of all ranks. The result is a natural logarithm; 0: by
- * chance.
+ * `own`: waits for this rank. `others`: waits for the other ranks. `ranks`: number of all ranks. `share`: how many waits are for this rank if
+ * all are equal. The result is a natural logarithm; 0: by chance.
  */
-export function logChance(own: readonly number[], others: readonly number[], ranks: number): number {
+export function logChance(
+  own: readonly number[],
+  others: readonly number[],
+  ranks: number,
+  share = 1 / ranks,
+): number {
   const all = [...own, ...others].filter((wait) => wait > 0);
   const cost = own.reduce((sum, wait) => sum + wait, 0);
   const largest = maxOf(all);
   if (all.length === 0 || ranks < 2 || cost <= 0) return 0;
-  const share = 1 / ranks;
   const bound = (theta: number): number =>
     all.reduce((sum, wait) => sum + logMean(share, theta * wait), 0) - theta * cost;
   // Convex in theta: search for the least value, in units of the largest wait.

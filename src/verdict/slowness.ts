@@ -12,6 +12,7 @@ import type { Case } from './case.js';
 import type { Rule } from './finding.js';
 import { logChance } from './chance.js';
 import { heldUp } from './pace.js';
+import { aheadOf } from './run_ahead.js';
 import { slowestLink } from './slow_links.js';
 import type { Slowness } from './types.js';
 import { doubt, unclearWhetherSlow } from './unclear.js';
@@ -177,21 +178,32 @@ function latenessOf(
   const { waits, spells, cost } = latest;
   const others = latecomers.filter((one) => one !== latest);
   const ofOthers = others.reduce((sum, one) => sum + one.cost, 0) / Math.max(1, size - 1);
-  const chance =
-    tests +
-    logChance(
-      causes(spells),
-      others.flatMap((one) => causes(one.spells)),
-      size,
-    );
   const span = whole.at(-1)!.end! - Math.min(whole[0]!.firstArrival, waits[0]!.from);
   const longest = longestOf(spells, MOST_OF_IT * cost);
   const worst = waits.reduce((a, b) => (b.to - b.from > a.to - a.from ? b : a));
-  const held = heldUp(whole, cost);
+  const onHost = lengthOf(
+    together(waits.map(({ from, to, called }) => ({ from, to: Math.min(to, called) }))),
+  );
+  const isOnHost = 2 * onHost >= cost;
+  const { late: first } = lateSpans(waits[0]!.one, waits[0]!.bound).find(
+    ({ late }) => late.called === waits[0]!.called,
+  )!;
+  const ahead = isOnHost ? aheadOf(first.file, comm, whole, ranks) : null;
+  const held = ahead ? Math.min(cost, ahead.gain + cost - onHost) : heldUp(whole, cost);
+  const chance =
+    tests +
+    (ahead
+      ? // The lag of one of two equal sides grows as often as it shrinks.
+        logChance(ahead.own, ahead.others, size, 0.5)
+      : logChance(
+          causes(spells),
+          others.flatMap((one) => causes(one.spells)),
+          size,
+        ));
   const habit = Math.max(0, held - (worst.to - worst.from) - ofOthers) / span;
   const slowFrom = shareOf(whole.length);
   const isCostly = habit >= slowFrom;
-  const share = (cost - ofOthers) / span;
+  const share = (held - ofOthers) / span;
   const rare = leastLikely(share);
   const isByChance = chance > rare;
   const isFew = whole.length < FEWEST;
@@ -201,9 +213,6 @@ function latenessOf(
   )!;
   const { commId, name, nRanks, collectives } = comm;
   const call = { func: one.func, seq: one.seq, ordinal: one.ordinal };
-  const onHost = lengthOf(
-    together(waits.map(({ from, to, called }) => ({ from, to: Math.min(to, called) }))),
-  );
   return {
     isSlow: isCostly && !isByChance && !isFew,
     isDoubtful:
@@ -216,7 +225,7 @@ function latenessOf(
       nRanks,
       file: late.file,
       inComm: late.rank,
-      on: 2 * onHost >= cost ? 'host' : 'GPU',
+      on: isOnHost ? 'host' : 'GPU',
       basis: late.basis,
       late: new Set(waits.map((wait) => wait.one)).size,
       of: whole.length,

@@ -39,6 +39,11 @@ describeVerdicts('cases', {
     kind: 'healthy',
     says: [/before: +AllReduce seq 5 on world, given up at /, /rank 1 fell silent; goes on with shrunk/],
   },
+  'hosts-run-ahead': {
+    kind: 'healthy',
+    says: [/^HEALTHY/, /rank 1 last in 56 of 59/, /so a lag stays: the run would gain 50\.\d ms$/],
+  },
+  'never-waits': { kind: 'healthy', says: [/^HEALTHY/, /rank 2 last in 54 of 59/, /so a lag stays/] },
   aborted: {
     kind: 'hung',
     culprits: [1],

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { judge } from '../../src/verdict/judge.js';
 import type { Slowness, Verdict } from '../../src/verdict/types.js';
-import { evidence, open, s, type MadeUpRank } from './evidence.js';
+import { evidence, open, s, type MadeUpCall, type MadeUpRank } from './evidence.js';
 
 function slownessOf(verdict: Verdict): Slowness {
   if (verdict.kind !== 'slow') throw new Error(`not slow but ${verdict.kind}`);
@@ -154,5 +154,44 @@ describe('the slow rank', () => {
     const still = ({ calls }: MadeUpRank): MadeUpRank => ({ calls: [...calls, open(10, 10.5)] });
     const verdict = judge(evidence([still(late(0)), still(late(0)), still(late(0.3))], { end: 10.6 }));
     expect(slownessOf(verdict)).toMatchObject({ file: 2 });
+  });
+});
+
+describe('where hosts run ahead', () => {
+  /** The hosts call three collectives ahead, and take this long for each call. */
+  function run(hostTimes: readonly (readonly number[])[]) {
+    const calls = hostTimes.map((): MadeUpCall[] => []);
+    const ends: number[] = [];
+    const at = hostTimes.map(() => 1);
+    hostTimes[0]!.forEach((_, seq) => {
+      hostTimes.forEach((times, rank) => {
+        at[rank] = Math.max(at[rank]!, ends[seq - 3] ?? 0) + times[seq]!;
+      });
+      ends.push(Math.max(...at, ends[seq - 1] ?? 0) + 0.001);
+      calls.forEach((list, rank) => list.push({ seq, at: at[rank]!, end: ends[seq]! }));
+    });
+    return judge(evidence(calls.map((list) => ({ calls: list, closed: true }))));
+  }
+  /** Always the same: between 0 and 1, as if by chance. */
+  const noise = (seed: number) => {
+    let state = seed;
+    return () => (state = (state * 1103515245 + 12345) % 2 ** 31) / 2 ** 31;
+  };
+  const times = (seed: number, least: number, most: number) => {
+    const next = noise(seed);
+    return Array.from({ length: 80 }, () => least + (most - least) * next());
+  };
+
+  it('a rank that takes longer for each call is slow, and costs what the run would gain without it', () => {
+    const { kind, latest, ...verdict } = run([times(1, 0, 0.02), times(2, 0, 0.02), times(3, 0.01, 0.04)]);
+    expect({ kind, latest }).toEqual({ kind: 'slow', latest: null });
+    expect(verdict).toMatchObject({ slow: { file: 2, on: 'host' } });
+  });
+
+  it('one of equal ranks is not slow, although all wait for the one that lags behind', () => {
+    for (let seed = 1; seed < 60; seed += 3) {
+      const verdict = run([times(seed, 0, 0.02), times(seed + 1, 0, 0.02), times(seed + 2, 0, 0.02)]);
+      expect(verdict.kind).toBe('healthy');
+    }
   });
 });
