@@ -8,7 +8,7 @@ import { addClockOptions } from './clock_options.js';
 import { ExitCode } from './exit.js';
 import { interruptible } from './interrupts.js';
 import { print } from './output.js';
-import { complain } from './streams.js';
+import { tellProblems } from './streams.js';
 import { whileWatched } from './watching.js';
 import { addRunOptions, LIST, runList } from './run_option.js';
 import { studyIn } from './study_input.js';
@@ -56,9 +56,9 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
             findClocks({ ...studyOptions(options), inputs, interrupt, onProgress }),
           ),
         );
-  const { problems, ...report } = found;
+  const { problems, unusable, ...report } = found;
   const { clocks, traffic } = report;
-  if (!options.quiet) for (const problem of problems) complain(problem);
+  tellProblems({ problems, unusable }, options.quiet);
   await print(
     options.json
       ? `${JSON.stringify({ version: 2, ...report }, null, 2)}\n`

@@ -21,7 +21,7 @@ import { traceTexts } from '../report/headline.js';
 import { LOOPBACK, nativeFiles, PLUGIN } from './native_files.js';
 import { oneOf } from './one_of.js';
 import { checkNames, writeSummary } from './output.js';
-import { complain, say } from './streams.js';
+import { complain, say, tellProblems } from './streams.js';
 import { coloured, whileWatched } from './watching.js';
 
 const SCENARIOS = {
@@ -66,7 +66,7 @@ export function demoCommand(setExit: (code: ExitCode) => void): Command {
     .option('-f, --force', 'replace an existing trace or summary, and nothing else')
     .option('--strict', 'exit with 1 if the report names any problem')
     .option('--summary <file>', 'write the findings as JSON, - for the standard output (schemas/trace.md)')
-    .option('-q, --quiet', 'no report, no progress')
+    .option('-q, --quiet', 'no report, no progress, errors only')
     .addHelpText('before', EXAMPLES)
     .action(async (options: Options) => {
       setExit(await interruptible((interrupt) => run(options, interrupt)));
@@ -108,7 +108,8 @@ async function recordAndMerge(folder: string, options: Options, interrupt: Abort
       texts: traceTexts,
     }),
   );
-  if (!quiet) say(coloured(mergeReportText(report), process.stderr));
+  if (quiet) tellProblems(report, true);
+  else say(coloured(mergeReportText(report), process.stderr));
   if (summary !== undefined) await writeSummary(summary, report, { force, inputs: [] });
   return options.strict && hasProblems(report) ? ExitCode.problems : ExitCode.ok;
 }

@@ -8,7 +8,7 @@ import { addClockOptions } from './clock_options.js';
 import { ExitCode } from './exit.js';
 import { interruptible } from './interrupts.js';
 import { print } from './output.js';
-import { complain } from './streams.js';
+import { complain, tellProblems } from './streams.js';
 import { examineAny } from './study_input.js';
 import type { StudyFlags } from './study_options.js';
 import { addVerdictOptions } from './verdict_options.js';
@@ -43,7 +43,7 @@ export function diffCommand(setExit: (code: ExitCode) => void): Command {
     )
     .option('--json', 'one JSON object (schemas/report.md)')
     .option('--redact', 'replace names of hosts, communicators and files (host-1, comm-2...)')
-    .option('-q, --quiet', 'print errors only');
+    .option('-q, --quiet', 'print errors only: the exit code tells (--fail-on)');
   return addVerdictOptions(addClockOptions(command))
     .addHelpText('before', EXAMPLES)
     .action(async (before: string, after: string, options: Options) => {
@@ -67,13 +67,14 @@ async function run(before: string, after: string, options: Options): Promise<Exi
         examineAny([path], { ...options, ...(run !== undefined && { run }) }, about);
       const first = await of(before, options.before);
       const second = await of(after, options.after);
-      for (const problem of [...first.report.problems, ...second.report.problems]) note?.(problem);
+      for (const { report } of [first, second]) tellProblems(report, options.quiet);
       return diffOf(first, second);
     }),
   );
   if (String(diff.before.files) === String(diff.after.files))
     throw new UsageError('both are the same run; --before and --after choose among the runs of a directory');
-  await print(options.json ? `${JSON.stringify(diff, null, 1)}\n` : diffText(diff));
+  if (options.json) await print(`${JSON.stringify(diff, null, 1)}\n`);
+  else if (!options.quiet) await print(diffText(diff));
   return hasFailed(diff, options.failOn) ? ExitCode.problems : ExitCode.ok;
 }
 

@@ -27,11 +27,11 @@ import { recordText, summaryText } from '../report/inspect_text.js';
 import { interruptible } from './interrupts.js';
 import { wholeNumber } from './numbers.js';
 import { addVerdictOptions } from './verdict_options.js';
-import { inspectNext, mergeNext } from '../report/next_command.js';
+import { causeNext, inspectNext, mergeNext } from '../report/next_command.js';
 import { diagnoseStudy } from '../shards/study_file.js';
 import { studyIn } from './study_input.js';
 import { print } from './output.js';
-import { complain } from './streams.js';
+import { complain, tellProblems } from './streams.js';
 import { addRunOptions, LIST, runList } from './run_option.js';
 import { coloured, whileWatched } from './watching.js';
 import { fit } from '../report/verdict_phrases.js';
@@ -73,7 +73,7 @@ export function inspectCommand(setExit: (code: ExitCode) => void): Command {
       .option('--records [n]', 'all records in order of time, or the newest n', wholeNumber(1))
       .option('--files', 'for several files: also the facts of each, after the verdict')
       .option('--strict', 'exit with 1 if a file cannot be used or has problems')
-      .option('-q, --quiet', 'print errors only'),
+      .option('-q, --quiet', 'print what is asked for and errors only'),
   );
   return addFlightOption(addVerdictOptions(command))
     .addHelpText('before', EXAMPLES)
@@ -138,8 +138,11 @@ async function inspectStudy(path: string, options: Options): Promise<ExitCode> {
   if (options.files !== undefined || options.records !== undefined)
     throw new UsageError(`${path}: is a .study, which has no files and records; name rank files`);
   const { problems, ...diagnosis } = diagnoseStudy(path, options);
-  if (options.quiet !== true) for (const problem of problems) complain(problem);
-  const text = verdictText(diagnosis, diagnosis.suggestion ? mergeNext(diagnosis, []) : null);
+  tellProblems({ problems, unusable: diagnosis.unusable }, options.quiet);
+  const text = verdictText(diagnosis, [
+    ...causeNext(diagnosis, [path]),
+    ...(diagnosis.suggestion ? [mergeNext(diagnosis, [])] : []),
+  ]);
   const output = coloured(text.map((line) => `${line}\n`).join(''), process.stdout);
   await print(options.json === true ? jsonLine({ diagnosis }) : output);
   return options.strict === true && problems.length > 0 ? ExitCode.problems : ExitCode.ok;
@@ -160,7 +163,7 @@ async function showVerdict(
       ),
     );
     const { problems, ...diagnosis } = found;
-    for (const problem of problems) note(problem);
+    tellProblems(found, options.quiet);
     const isRead = await print(
       options.json === true ? jsonLine({ diagnosis }) : verdictOutput(found, paths, options),
     );

@@ -21,7 +21,7 @@ import {
   type SelectionOptions,
 } from './selection_options.js';
 import { checkNames, print, writeSummary } from './output.js';
-import { complain, say } from './streams.js';
+import { complain, say, tellProblems } from './streams.js';
 import { LIST, runList } from './run_option.js';
 import { wholeNumber } from './numbers.js';
 import { traceTexts } from '../report/headline.js';
@@ -65,7 +65,7 @@ export function mergeCommand(setExit: (code: ExitCode) => void): Command {
       'files to work on at once (default: by size, at most one per CPU)',
       wholeNumber(1),
     )
-    .option('-q, --quiet', 'no report, no progress');
+    .option('-q, --quiet', 'no report, no progress, errors only');
   return addPeakOption(addFlightOption(addStudyOptions(addSelectionOptions(addPageOptions(command)))))
     .addHelpText('before', EXAMPLES)
     .action(async (paths: string[], options: Options) => {
@@ -100,7 +100,8 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
       }),
     ),
   );
-  if (!options.quiet) say(coloured(mergeReportText(report), process.stderr));
+  if (options.quiet) tellProblems(report, true);
+  else say(coloured(mergeReportText(report, inputs, options), process.stderr));
   if (options.summary !== undefined)
     await writeSummary(options.summary, report, { force: options.force, inputs: files });
   if (options.report !== undefined && made) await writeReport(options.report, made, report, options, files);

@@ -22,7 +22,7 @@ import { interruptible } from './interrupts.js';
 import { print } from './output.js';
 import { addPageOptions, checkPage, writePage, type PageOptions } from './report_page.js';
 import { LIST, runList } from './run_option.js';
-import { complain, say } from './streams.js';
+import { complain, say, tellProblems } from './streams.js';
 import { whileWatched } from './watching.js';
 import { examineAny, studyIn } from './study_input.js';
 import { addStudyOptions, studyOptions, type StudyFlags } from './study_options.js';
@@ -52,7 +52,7 @@ export function reportCommand(setExit: (code: ExitCode) => void): Command {
     .option('--json', 'one JSON object (schemas/report.md)')
     .option('--markdown', 'for tickets and chats: at most 60 lines')
     .option('-f, --force', 'replace an existing report, and nothing else')
-    .option('-q, --quiet', 'print errors only');
+    .option('-q, --quiet', 'print what is asked for and errors only');
   return addPeakOption(addFlightOption(addStudyOptions(addPageOptions(command))))
     .addHelpText('before', EXAMPLES)
     .action(async (paths: string[], options: Options) => {
@@ -74,7 +74,7 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
       : pageOfStudy(study, options.output, options);
   }
   const { report } = await watched(options, (about) => examineAny(inputs, options, about));
-  if (!options.quiet) for (const problem of report.problems) complain(problem);
+  tellProblems(report, options.quiet);
   await print(options.json ? `${JSON.stringify(report, null, 1)}\n` : markdownOf(report));
   return ExitCode.ok;
 }
@@ -103,7 +103,7 @@ async function page(inputs: readonly string[], output: string, options: Options)
     const merged = await watched(options, (about) =>
       merge({ ...about, inputs, output: trace, texts: traceTexts, onReport: (made) => (report = made) }),
     );
-    if (!options.quiet) for (const problem of merged.problems) complain(problem);
+    tellProblems(merged, options.quiet);
     const content = { report: report!, trace, traceName: traceNameFor(output), startup: merged.startup };
     return writePage(output, content, options, { force: options.force, inputs: files });
   });
@@ -115,7 +115,7 @@ async function page(inputs: readonly string[], output: string, options: Options)
 async function pageOfStudy(study: string, output: string, options: Options): Promise<ExitCode> {
   checkPage(output, options.force, [study]);
   const { report } = examineStudy(study, { ...options, peaks: options.peak });
-  if (!options.quiet) for (const problem of report.problems) complain(problem);
+  tellProblems(report, options.quiet);
   const content = { report, trace: null, traceName: '', startup: '' };
   const bytes = await writePage(
     output,

@@ -22,7 +22,7 @@ import {
   selectionRequest,
   type SelectionOptions,
 } from './selection_options.js';
-import { complain, say } from './streams.js';
+import { complain, say, tellProblems } from './streams.js';
 import { addStudyOptions, studyOptions, type StudyFlags } from './study_options.js';
 import { coloured, whileWatched } from './watching.js';
 
@@ -58,7 +58,7 @@ export function scanCommand(setExit: SetExit): Command {
         done(options);
         return;
       }
-      tell(options, made.problems);
+      tell(made.problems);
       note(options, `${made.files} files, ${size(made.bytes)}, ${made.records} records`);
       setExit(ExitCode.ok);
     });
@@ -86,8 +86,8 @@ export function studyCommand(setExit: SetExit): Command {
           return;
         }
         const diagnosis = diagnosisOf(made, null);
-        if (!options.quiet) for (const problem of diagnosis.problems) complain(problem);
-        const lines = verdictText(diagnosis, null);
+        tellProblems(diagnosis, options.quiet);
+        const lines = verdictText(diagnosis);
         if (!options.quiet) say(coloured(lines.map((line) => `${line}\n`).join(''), process.stderr));
         setExit(ExitCode.ok);
       },
@@ -109,7 +109,7 @@ export function convertCommand(setExit: SetExit): Command {
         done(options);
         return;
       }
-      tell(options, made.problems);
+      tell(made.problems);
       note(options, `${made.files} files drawn, ${made.slices} slices`);
       setExit(ExitCode.ok);
     });
@@ -137,7 +137,8 @@ export function joinCommand(setExit: SetExit): Command {
         const report = await watched(options, (about) =>
           joinTrace({ ...about, study, parts, allowMissing, texts: traceTexts, stdout: process.stdout }),
         );
-        if (!options.quiet) say(coloured(mergeReportText(report), process.stderr));
+        if (options.quiet) tellProblems(report, true);
+        else say(coloured(mergeReportText(report), process.stderr));
         if (summary !== undefined) await writeSummary(summary, report, { force, inputs: [study, ...parts] });
         setExit(ExitCode.ok);
       },
@@ -177,6 +178,7 @@ function note({ quiet, output }: Common, text: string): void {
   if (!quiet && output !== STDOUT) say(`${printable(output)}: ${text}\n`);
 }
 
-function tell({ quiet }: Common, problems: readonly Sentence[]): void {
-  if (!quiet) for (const problem of problems) complain(sentenceText(problem));
+/** Also with --quiet: each is about a file that is left out. */
+function tell(problems: readonly Sentence[]): void {
+  for (const problem of problems) complain(sentenceText(problem));
 }

@@ -12,7 +12,7 @@ import { ExitCode } from './exit.js';
 import { interruptible } from './interrupts.js';
 import { print } from './output.js';
 import { LIST, runList } from './run_option.js';
-import { complain } from './streams.js';
+import { complain, tellProblems } from './streams.js';
 import { whileWatched } from './watching.js';
 import { examineAny } from './study_input.js';
 import { addStudyOptions, type StudyFlags } from './study_options.js';
@@ -39,7 +39,7 @@ export const tableCommand =
       .argument('<paths...>', 'rank files, directories that hold them, or a .study')
       .option('--csv', 'all rows as CSV (schemas/tables.md)')
       .option('--json', 'all rows as JSON')
-      .option('-q, --quiet', 'print errors only');
+      .option('-q, --quiet', 'print the table and errors only');
     if (name === 'links') command.option('--pairs', 'one row per pair of ranks: all its channels together');
     return addStudyOptions(command)
       .addHelpText('before', `Examples:\n  $ nccl-trace ${name} RUN --csv > ${name}.csv\n`)
@@ -60,7 +60,7 @@ async function run(name: TableName, inputs: readonly string[], options: Options)
       examineAny(inputs, options, { interrupt, onProgress, onWait: note }),
     ),
   );
-  for (const problem of report.problems) note?.(problem);
+  tellProblems(report, options.quiet);
   const table = tableOf(name, report, numbers.collectives, options.pairs);
   await print(options.csv ? csvOf(table) : options.json ? jsonOf(table) : shown(table));
   return ExitCode.ok;

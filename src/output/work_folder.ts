@@ -26,9 +26,11 @@ export async function withWorkFolder<T>(
   });
   removeDead(beside, lstatSync(folder).uid);
   const working = use(folder);
+  const done = new AbortController();
   try {
-    return await Promise.race([working, interruption(interrupt)]);
+    return await Promise.race([working, interruption(interrupt, done.signal)]);
   } finally {
+    done.abort();
     await settled(working);
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });
   }
@@ -42,14 +44,14 @@ async function settled(working: Promise<unknown>): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Never settles unless the signal comes. */
-function interruption(signal: AbortSignal | undefined): Promise<never> {
+/** Never settles unless the signal comes. `done`: nobody waits any more, so nothing must stay behind at a signal that outlives the work. */
+function interruption(signal: AbortSignal | undefined, done: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     const stop = (): void => {
       reject(interruptedBy(signal));
     };
     if (signal?.aborted) stop();
-    signal?.addEventListener('abort', stop, { once: true });
+    signal?.addEventListener('abort', stop, { once: true, signal: done });
   });
 }
 

@@ -66,6 +66,8 @@ export interface RunReport {
   readonly flightRecorder: FlightReport | null;
   readonly clocks: readonly ClockReport[];
   readonly traffic: TrafficReport | null;
+  /** Files that cannot be used, and why. They are among `problems`, too. */
+  readonly unusable: readonly string[];
   readonly problems: readonly string[];
   readonly made: {
     readonly by: string;
@@ -128,7 +130,7 @@ export function runReport(
   return {
     version: 2,
     headline: `${headline(about)}${slowedText(studied, numbers)}`,
-    lines: verdictText(about, null),
+    lines: verdictText(about),
     verdict,
     next: diagnosis.suggestion?.command ?? null,
     run: {
@@ -152,6 +154,7 @@ export function runReport(
     flightRecorder: diagnosis.flightRecorder,
     clocks: diagnosis.clocks,
     traffic: diagnosis.traffic,
+    unusable: diagnosis.unusable,
     problems,
     made: {
       by: `nccl-trace ${ownVersion()}`,

@@ -17,7 +17,7 @@ const { folder, remove } = temporaryFolder();
 afterAll(remove);
 
 const diff = (before: string, after: string, ...args: string[]) =>
-  runProgram(root, 'diff', before, after, '-q', ...args);
+  runProgram(root, 'diff', before, after, ...args);
 
 /** The first waits most of its time, so that two recordings are alike on a busy machine too. */
 const JOBS = [
