@@ -22,6 +22,7 @@ import {
   summarize,
 } from '../rankfile/index.js';
 import { ExitCode } from './exit.js';
+import { addFailOn, exitFor, type FailOnFlag } from './fail_on.js';
 import { addFlightOption } from './flight_option.js';
 import { recordText, summaryText } from '../report/inspect_text.js';
 import { interruptible } from './interrupts.js';
@@ -37,7 +38,7 @@ import { coloured, whileWatched } from './watching.js';
 import { fit } from '../report/verdict_phrases.js';
 import { verdictText } from '../report/verdict_text.js';
 
-interface Options {
+interface Options extends FailOnFlag {
   readonly json?: true;
   readonly records?: number | true;
   readonly strict?: true;
@@ -75,7 +76,7 @@ export function inspectCommand(setExit: (code: ExitCode) => void): Command {
       .option('--strict', 'exit with 1 if a file cannot be used or has problems')
       .option('-q, --quiet', 'print what is asked for and errors only'),
   );
-  return addFlightOption(addVerdictOptions(command))
+  return addFailOn(addFlightOption(addVerdictOptions(command)))
     .addHelpText('before', EXAMPLES)
     .action(async (paths: string[], options: Options) => {
       setExit(await run(paths, options));
@@ -90,18 +91,22 @@ async function run(paths: readonly string[], options: Options): Promise<ExitCode
   if (paths.length === 0) return inspectDumps(options);
   const study = studyIn(paths, options);
   if (study !== null) return inspectStudy(study, options);
-  const found = findRankFiles(paths);
-  const { files, aliases } = pickFiles(found.files, options);
+  const there = findRankFiles(paths);
+  const { files, aliases } = pickFiles(there.files, options);
   const note = options.quiet === true ? (): void => undefined : complain;
-  for (const problem of found.problems) note(said(problem, aliases));
-  let clean = found.problems.length === 0;
-  // Naming one file asks for its facts. A folder with one file has a verdict.
-  if (files.length > 1 || !paths.some((path) => files.includes(path))) {
-    const verdict = await showVerdict(paths, options, note);
-    if (verdict === 'nobody reads') return ExitCode.ok;
+  for (const problem of there.problems) note(said(problem, aliases));
+  let clean = there.problems.length === 0;
+  let found: Diagnosis | null = null;
+  const exit = (otherwise: ExitCode): ExitCode =>
+    found === null ? otherwise : exitFor(found, options, otherwise);
+  // Naming one file asks for its facts. A folder with one file has a verdict, and so has what is to fail on one.
+  if (files.length > 1 || !paths.some((path) => files.includes(path)) || options.failOn) {
+    const shown = await showVerdict(paths, options, note);
+    found = shown?.found ?? null;
+    if (shown?.isRead === false) return exit(ExitCode.ok);
     const wantsMore = options.files ?? options.json ?? options.records !== undefined;
-    if (!wantsMore && verdict !== 'nothing usable')
-      return options.strict === true && !(clean && verdict === 'clean') ? ExitCode.problems : ExitCode.ok;
+    if (!wantsMore && found !== null)
+      return exit(options.strict === true && !(clean && isClean(found)) ? ExitCode.problems : ExitCode.ok);
   }
   let used = 0;
   for (const path of files) {
@@ -111,13 +116,16 @@ async function run(paths: readonly string[], options: Options): Promise<ExitCode
       continue;
     }
     if (options.json !== true && used > 0) await print('\n');
-    if (!(await show(path, summary, options, aliases))) return ExitCode.ok;
+    if (!(await show(path, summary, options, aliases))) return exit(ExitCode.ok);
     used++;
     clean &&= summary.problems.length === 0;
   }
   if (used === 0) return ExitCode.noUsableInput;
-  return options.strict === true && !clean ? ExitCode.problems : ExitCode.ok;
+  return exit(options.strict === true && !clean ? ExitCode.problems : ExitCode.ok);
 }
+
+const isClean = ({ problems, ranks }: Diagnosis): boolean =>
+  problems.length === 0 && ranks.every((rank) => rank.problems.length === 0);
 
 /** Without rank files, PyTorch's dumps have a verdict of their own. */
 async function inspectDumps(options: Options): Promise<ExitCode> {
@@ -130,7 +138,8 @@ async function inspectDumps(options: Options): Promise<ExitCode> {
   await print(
     options.json === true ? jsonLine({ flightRecorder }) : coloured(lines.join(''), process.stdout),
   );
-  return options.strict === true && dumps.problems.length > 0 ? ExitCode.problems : ExitCode.ok;
+  const otherwise = options.strict === true && dumps.problems.length > 0 ? ExitCode.problems : ExitCode.ok;
+  return exitFor({ verdict: null, flightRecorder }, options, otherwise);
 }
 
 /** `study` has already used the options that change a verdict, so this command does not take them with a .study. */
@@ -145,17 +154,16 @@ async function inspectStudy(path: string, options: Options): Promise<ExitCode> {
   ]);
   const output = coloured(text.map((line) => `${line}\n`).join(''), process.stdout);
   await print(options.json === true ? jsonLine({ diagnosis }) : output);
-  return options.strict === true && problems.length > 0 ? ExitCode.problems : ExitCode.ok;
+  const otherwise = options.strict === true && problems.length > 0 ? ExitCode.problems : ExitCode.ok;
+  return exitFor(diagnosis, options, otherwise);
 }
 
-type Shown = 'clean' | 'problems' | 'nothing usable' | 'nobody reads';
-
-/** For several files, the verdict comes first. */
+/** For several files, the verdict comes first. null: no file can be used. */
 async function showVerdict(
   paths: readonly string[],
   options: Options,
   note: (problem: string) => void,
-): Promise<Shown> {
+): Promise<{ readonly found: Diagnosis; readonly isRead: boolean } | null> {
   try {
     const found = await interruptible((interrupt) =>
       whileWatched(options.quiet ?? false, (onProgress) =>
@@ -163,16 +171,14 @@ async function showVerdict(
       ),
     );
     const { problems, ...diagnosis } = found;
-    tellProblems(found, options.quiet);
+    tellProblems({ problems, unusable: found.unusable }, options.quiet);
     const isRead = await print(
       options.json === true ? jsonLine({ diagnosis }) : verdictOutput(found, paths, options),
     );
-    if (!isRead) return 'nobody reads';
-    const isClean = problems.length === 0 && found.ranks.every((rank) => rank.problems.length === 0);
-    return isClean ? 'clean' : 'problems';
+    return { found, isRead };
   } catch (error) {
     // Each file's own error follows.
-    if (error instanceof NoUsableInput) return 'nothing usable';
+    if (error instanceof NoUsableInput) return null;
     throw error;
   }
 }

@@ -16,6 +16,7 @@ import { markdownOf } from '../report/markdown.js';
 import type { RunReport } from '../report/run_report.js';
 import { printable, size } from '../report/text.js';
 import { ExitCode } from './exit.js';
+import { addFailOn, exitFor, type FailOnFlag } from './fail_on.js';
 import { addFlightOption } from './flight_option.js';
 import { addPeakOption } from './peak_option.js';
 import { interruptible } from './interrupts.js';
@@ -27,7 +28,7 @@ import { whileWatched } from './watching.js';
 import { examineAny, studyIn } from './study_input.js';
 import { addStudyOptions, studyOptions, type StudyFlags } from './study_options.js';
 
-interface Options extends PageOptions, StudyFlags {
+interface Options extends PageOptions, StudyFlags, FailOnFlag {
   readonly flightRecorder?: string;
   readonly peak?: Peaks;
   readonly output?: string;
@@ -53,7 +54,7 @@ export function reportCommand(setExit: (code: ExitCode) => void): Command {
     .option('--markdown', 'for tickets and chats: at most 60 lines')
     .option('-f, --force', 'replace an existing report, and nothing else')
     .option('-q, --quiet', 'print what is asked for and errors only');
-  return addPeakOption(addFlightOption(addStudyOptions(addPageOptions(command))))
+  return addFailOn(addPeakOption(addFlightOption(addStudyOptions(addPageOptions(command)))))
     .addHelpText('before', EXAMPLES)
     .action(async (paths: string[], options: Options) => {
       setExit(await run(paths, options));
@@ -76,7 +77,7 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
   const { report } = await watched(options, (about) => examineAny(inputs, options, about));
   tellProblems(report, options.quiet);
   await print(options.json ? `${JSON.stringify(report, null, 1)}\n` : markdownOf(report));
-  return ExitCode.ok;
+  return exitFor(report, options);
 }
 
 /** Options of study and merge, the same for each form. */
@@ -97,7 +98,7 @@ type About = NonNullable<Parameters<typeof examine>[1]>;
 async function page(inputs: readonly string[], output: string, options: Options): Promise<ExitCode> {
   const { files } = findRankFiles(inputs);
   checkPage(output, options.force, files);
-  const bytes = await withWorkFolder(tmpdir(), undefined, async (folder) => {
+  const { bytes, report } = await withWorkFolder(tmpdir(), undefined, async (folder) => {
     const trace = join(folder, 'nccl.pftrace.gz');
     let report: RunReport | undefined;
     const merged = await watched(options, (about) =>
@@ -105,10 +106,11 @@ async function page(inputs: readonly string[], output: string, options: Options)
     );
     tellProblems(merged, options.quiet);
     const content = { report: report!, trace, traceName: traceNameFor(output), startup: merged.startup };
-    return writePage(output, content, options, { force: options.force, inputs: files });
+    const bytes = await writePage(output, content, options, { force: options.force, inputs: files });
+    return { bytes, report: report! };
   });
   if (!options.quiet && output !== STDOUT) say(`report: ${printable(output)} (${size(bytes)})\n`);
-  return ExitCode.ok;
+  return exitFor(report, options);
 }
 
 /** A page without a trace, because the rank files are on other hosts. */
@@ -125,7 +127,7 @@ async function pageOfStudy(study: string, output: string, options: Options): Pro
   );
   if (!options.quiet && output !== STDOUT)
     say(`report: ${printable(output)} (${size(bytes)}), without its trace: "nccl-trace join" draws it\n`);
-  return ExitCode.ok;
+  return exitFor(report, options);
 }
 
 /** "postmortem.html" → "postmortem.pftrace.gz" */

@@ -1,5 +1,5 @@
 /**
- * examples/kubernetes/postmortem.yaml: valid for the API, and what its pods run gives the trace of `merge`. The validator and the YAML parser are
+ * examples/kubernetes: valid for the API, and what the pods of postmortem.yaml run gives the trace of `merge`. The validator and the YAML parser are
  * installed for the test alone, so it runs with the long tests, and is skipped without a registry.
  */
 
@@ -15,7 +15,6 @@ import { traceTexts } from '../../src/report/headline.js';
 import { copyRanks, RECORDED, writeCommand } from '../support/node_disks.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const manifest = path.join(root, 'examples/kubernetes/postmortem.yaml');
 const isLong = process.env.NCCL_TRACE_LONG === '1';
 /** None where all tests are skipped: then `afterAll` does not run, and would leave it behind. */
 const folder = isLong ? mkdtempSync(path.join(tmpdir(), 'nccl-trace-kubernetes-')) : '';
@@ -47,28 +46,30 @@ interface Manifest {
   };
 }
 
-function documents(): Manifest[] {
+function documents(name: string): Manifest[] {
   const load = createRequire(path.join(folder, 'package.json'));
   const yaml = load('yaml') as { parseAllDocuments: (text: string) => { toJS: () => Manifest }[] };
-  return yaml.parseAllDocuments(readFileSync(manifest, 'utf8')).map((one) => one.toJS());
+  return yaml
+    .parseAllDocuments(readFileSync(path.join(root, 'examples/kubernetes', name), 'utf8'))
+    .map((one) => one.toJS());
 }
 
 type Model = new (value: unknown) => { validate(): Promise<void> };
 
-it.runIf(canInstall)(`the manifest is valid for the API of Kubernetes${why}`, async () => {
+it.runIf(canInstall)(`the manifests are valid for the API of Kubernetes${why}`, async () => {
   const models = path.join(folder, 'node_modules/kubernetes-models');
   const of = async (file: string): Promise<Record<string, Model>> =>
     (await import(/* @vite-ignore */ pathToFileURL(path.join(models, file)).href)) as Record<string, Model>;
   const kinds = { ...(await of('v1/index.js')), ...(await of('batch/v1/index.js')) };
-  const all = documents();
-  expect(all.map(({ kind }) => kind)).toEqual(['ConfigMap', 'Job', 'Job']);
+  const all = ['postmortem.yaml', 'liveness.yaml'].flatMap(documents);
+  expect(all.map(({ kind }) => kind)).toEqual(['ConfigMap', 'Job', 'Job', 'Job']);
   for (const one of all) await new kinds[one.kind]!(one).validate();
   const wrong = { ...all[1], spec: { ...all[1]!.spec, completions: 'two' } };
   await expect(async () => new kinds.Job!(wrong).validate()).rejects.toThrow(/completions must be integer/);
 });
 
 it.runIf(canInstall)(`its pods make the trace of merge${why}`, { timeout: 120_000 }, async () => {
-  const [config, nodes, head] = documents() as [Manifest, Manifest, Manifest];
+  const [config, nodes, head] = documents('postmortem.yaml') as [Manifest, Manifest, Manifest];
   const traces = path.join(folder, 'traces');
   writeCommand(folder);
   const pod = ({ spec }: Manifest, node: string): Promise<number | null> => {
