@@ -1,15 +1,16 @@
 /**
- * `nccl-trace collectives`, `links`, `ranks`, `waits`: print one table of a run. A terminal gets the first rows, spreadsheets and notebooks
- * get all.
+ * `nccl-trace collectives`, `links`, `ranks`, `waits`: print one table of a run. A terminal gets the first rows with units, and as many
+ * columns as it is wide. Spreadsheets and notebooks get all, as raw numbers.
  */
 
 import { Command } from 'commander';
 import { UsageError } from '../base/errors.js';
-import { csvOf, jsonOf, tableOf, type Cell, type FilledTable, type TableName } from '../report/tables.js';
-import { cut, padColumns, printable } from '../report/text.js';
+import { shownTable, sorted } from '../report/shown_table.js';
+import { csvOf, jsonOf, tableOf, type TableName } from '../report/tables.js';
 import type { ExitCode as Exit } from './exit.js';
 import { ExitCode } from './exit.js';
 import { interruptible } from './interrupts.js';
+import { wholeNumber } from './numbers.js';
 import { print } from './output.js';
 import { LIST, runList } from './run_option.js';
 import { complain, tellProblems } from './streams.js';
@@ -19,6 +20,8 @@ import { addStudyOptions, type StudyFlags } from './study_options.js';
 
 interface Options extends StudyFlags {
   readonly pairs?: true;
+  readonly sort?: string;
+  readonly top?: number;
   readonly csv?: true;
   readonly json?: true;
   readonly quiet?: true;
@@ -37,6 +40,11 @@ export const tableCommand =
     const command = new Command(name)
       .description(ABOUT[name])
       .argument('<paths...>', 'rank files, directories that hold them, or a .study')
+      .option(
+        '--sort <column>',
+        'by a column: the largest number, or the first name or time; -COLUMN turns it round',
+      )
+      .option('--top <n>', 'the first N rows (default: 40; with --csv and --json all)', wholeNumber(1))
       .option('--csv', 'all rows as CSV (schemas/tables.md)')
       .option('--json', 'all rows as JSON')
       .option('-q, --quiet', 'print the table and errors only');
@@ -61,25 +69,18 @@ async function run(name: TableName, inputs: readonly string[], options: Options)
     ),
   );
   tellProblems(report, options.quiet);
-  const table = tableOf(name, report, numbers.collectives, options.pairs);
-  await print(options.csv ? csvOf(table) : options.json ? jsonOf(table) : shown(table));
+  const table = sorted(tableOf(name, report, numbers.collectives, options.pairs), options.sort);
+  const { top } = options;
+  const first = { ...table, rows: table.rows.slice(0, top) };
+  await print(
+    options.csv
+      ? csvOf(first)
+      : options.json
+        ? jsonOf(first)
+        : shownTable(table, { top, width: terminalWidth(), communicators: report.communicators }),
+  );
   return ExitCode.ok;
 }
 
-const MOST_ROWS = 40;
-const MOST_CHARACTERS = 24;
-
-/** The first rows, without the columns that are empty there. */
-function shown({ columns, rows }: FilledTable): string {
-  const first = rows.slice(0, MOST_ROWS);
-  const telling = columns.map((_, i) => first.some((cells) => cells[i] !== null && cells[i] !== ''));
-  const only = <T>(cells: readonly T[]): T[] => cells.filter((_, i) => telling[i]);
-  const text = padColumns([
-    only(columns.map(({ name }) => name)),
-    ...first.map((cells) => only(cells).map(cellText)),
-  ]);
-  const more = rows.length > first.length ? `and ${rows.length - first.length} more: --csv, --json\n` : '';
-  return first.length === 0 ? 'none\n' : text + more;
-}
-
-const cellText = (cell: Cell): string => (cell === null ? '' : cut(printable(String(cell)), MOST_CHARACTERS));
+/** A pipe has no width: all columns go through it. */
+const terminalWidth = (): number => (process.stdout.isTTY ? process.stdout.columns : Infinity);
