@@ -12,12 +12,15 @@
 // How strict it is depends on the npm script. An error of esbuild or of the kernel's compiler always fails: without dist/ nothing works. (Types are checked by
 // `npm run check`.) A C++ error fails too, but not an install, which is complete without the addon; it says so instead.
 
+import { Buffer } from 'node:buffer';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { bundleCommand, transpileModules } from './bundle.mjs';
 import { ensureNative } from './ensure_native.mjs';
 import { KernelBuildError, buildKernel } from './kernel.mjs';
 import { NativeBuildError } from './native_build.mjs';
+import { put } from './put.mjs';
 import { ADDON, MACHINES, SANITIZERS, SHIPPED } from './native.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -62,6 +65,7 @@ try {
 async function buildTypeScript() {
   try {
     await bundleCommand(root);
+    await writeManPage();
     await buildKernel(root, { debug: !isInstall });
     if (!isInstall) await transpileModules(root);
   } catch (error) {
@@ -71,6 +75,12 @@ async function buildTypeScript() {
     if (!Array.isArray(error.errors)) throw error;
     fail('the TypeScript part does not build; see above');
   }
+}
+
+/** From the commands, as their help. */
+async function writeManPage() {
+  const { manPage } = await import('../dist/cli/main.js');
+  put(path.join(root, 'man/nccl-trace.1'), Buffer.from(await manPage()));
 }
 
 function say(text) {

@@ -8,7 +8,8 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
-import { Command, Option } from 'commander';
+import { Option, type Command } from 'commander';
+import { commandWith } from './help.js';
 import { OutputError, UsageError } from '../base/errors.js';
 import { merge } from '../merge.js';
 import { interruptedBy, withWorkFolder } from '../output/work_folder.js';
@@ -52,7 +53,7 @@ const OPS = 'allreduce:4M,allreduce:192K,group{send+recv:256K}';
 const HUNG_AS_ASKED = 4;
 
 export function demoCommand(setExit: (code: ExitCode) => void): Command {
-  return new Command('demo')
+  return commandWith('demo', EXAMPLES)
     .description('Record a run on this machine, without a GPU, and merge it.')
     .option('-r, --ranks <n>', 'processes', wholeNumber(2, 64), 8)
     .addOption(
@@ -67,7 +68,6 @@ export function demoCommand(setExit: (code: ExitCode) => void): Command {
     .option('--strict', 'exit with 1 if the report names any problem')
     .option('--summary <file>', 'write the findings as JSON, - for the standard output (schemas/trace.md)')
     .option('-q, --quiet', 'no report, no progress, errors only')
-    .addHelpText('before', EXAMPLES)
     .action(async (options: Options) => {
       setExit(await interruptible((interrupt) => run(options, interrupt)));
     });

@@ -1,6 +1,7 @@
 /** `nccl-trace diff`: compares two runs, before and after a change, and prints what got slower or faster by more than noise. */
 
-import { Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
+import { commandWith } from './help.js';
 import { UsageError } from '../base/errors.js';
 import { diffOf, type RunDiff } from '../report/diff.js';
 import { diffText } from '../report/diff_text.js';
@@ -28,10 +29,8 @@ const EXAMPLES = `Examples:
 `;
 
 export function diffCommand(setExit: (code: ExitCode) => void): Command {
-  const command = new Command('diff')
-    .description(
-      'Compare two runs: which collectives, links and ranks got slower or faster by more than noise.',
-    )
+  const command = commandWith('diff', EXAMPLES)
+    .description('Compare two runs: what got slower or faster by more than noise.')
     .argument('<before>', 'rank file, directory of rank files, or .study')
     .argument('<after>', 'the same for the run to compare with it')
     .option('--before <name>', 'which run of the first directory (default: the newest)')
@@ -44,11 +43,11 @@ export function diffCommand(setExit: (code: ExitCode) => void): Command {
     .option('--json', 'one JSON object (schemas/report.md)')
     .option('--redact', 'replace names of hosts, communicators and files (host-1, comm-2...)')
     .option('-q, --quiet', 'print errors only: the exit code tells (--fail-on)');
-  return addVerdictOptions(addClockOptions(command))
-    .addHelpText('before', EXAMPLES)
-    .action(async (before: string, after: string, options: Options) => {
+  return addVerdictOptions(addClockOptions(command)).action(
+    async (before: string, after: string, options: Options) => {
       setExit(await run(before, after, options));
-    });
+    },
+  );
 }
 
 function percentage(text: string): number {

@@ -13,11 +13,7 @@ export interface FailOnFlag {
 }
 
 export const addFailOn = (command: Command): Command =>
-  command.option(
-    '--fail-on <list>',
-    `exit with 5 if the verdict is one of these: ${KINDS.join(',')} (docs/exit-codes.md)`,
-    kinds,
-  );
+  command.option('--fail-on <list>', `exit with 5 at ${KINDS.join(',')}`, kinds);
 
 function kinds(text: string): FailOn {
   return text.split(',').map((name) => {

@@ -4,7 +4,8 @@
  * prints every record in merged order. A file that cannot be used is reported on stderr, and the next one is read.
  */
 
-import { Command } from 'commander';
+import type { Command } from 'commander';
+import { commandWith } from './help.js';
 
 import { NoUsableInput, RankFileError, UsageError } from '../base/errors.js';
 import { diagnose, type Diagnosis } from '../report/diagnosis.js';
@@ -61,26 +62,20 @@ const EXAMPLES = `Examples:
 
 export function inspectCommand(setExit: (code: ExitCode) => void): Command {
   const command = addRunOptions(
-    new Command('inspect')
+    commandWith('inspect', EXAMPLES)
       .description('Give the verdict on a run, or show what a rank file holds.')
-      .argument(
-        '[paths...]',
-        'rank files, directories that hold them, or a .study; may be left out with --flight-recorder',
-      )
-      .option(
-        '--json',
-        'one JSON object per line: {"diagnosis": ...} for several files, {"file": ...}, {"record": ...}',
-      )
+      .argument('[paths...]', 'rank files, their directories, or a .study')
+      .option('--json', 'one JSON object per line: diagnosis, file, record')
       .option('--records [n]', 'all records in order of time, or the newest n', wholeNumber(1))
-      .option('--files', 'for several files: also the facts of each, after the verdict')
+      .option('--files', 'also the facts of each file, after the verdict')
       .option('--strict', 'exit with 1 if a file cannot be used or has problems')
       .option('-q, --quiet', 'print what is asked for and errors only'),
   );
-  return addFailOn(addFlightOption(addVerdictOptions(command)))
-    .addHelpText('before', EXAMPLES)
-    .action(async (paths: string[], options: Options) => {
+  return addFailOn(addFlightOption(addVerdictOptions(command))).action(
+    async (paths: string[], options: Options) => {
       setExit(await run(paths, options));
-    });
+    },
+  );
 }
 
 async function run(paths: readonly string[], options: Options): Promise<ExitCode> {

@@ -2,7 +2,8 @@
 
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { Command } from 'commander';
+import type { Command } from 'commander';
+import { commandWith } from './help.js';
 import type { Peaks } from '../analysis/allowed_rate.js';
 import { UsageError } from '../base/errors.js';
 import { merge } from '../merge.js';
@@ -46,19 +47,19 @@ const EXAMPLES = `Examples:
 `;
 
 export function reportCommand(setExit: (code: ExitCode) => void): Command {
-  const command = new Command('report')
-    .description('Report on a run: the verdict, and the numbers of its ranks, collectives and links.')
-    .argument('<paths...>', 'rank files, directories that hold them, or a .study')
-    .option('-o, --output <file>', 'a page (.html) that needs no network, - for the standard output')
+  const command = commandWith('report', EXAMPLES)
+    .description('Report on a run: verdict, ranks, collectives and links.')
+    .argument('<paths...>', 'rank files, their directories, or a .study')
+    .option('-o, --output <file>', 'a page (.html) that needs no network, or -')
     .option('--json', 'one JSON object (schemas/report.md)')
     .option('--markdown', 'for tickets and chats: at most 60 lines')
-    .option('-f, --force', 'replace an existing report, and nothing else')
+    .option('-f, --force', 'replace an existing report')
     .option('-q, --quiet', 'print what is asked for and errors only');
-  return addFailOn(addPeakOption(addFlightOption(addStudyOptions(addPageOptions(command)))))
-    .addHelpText('before', EXAMPLES)
-    .action(async (paths: string[], options: Options) => {
+  return addFailOn(addPeakOption(addFlightOption(addStudyOptions(addPageOptions(command))))).action(
+    async (paths: string[], options: Options) => {
       setExit(await run(paths, options));
-    });
+    },
+  );
 }
 
 async function run(inputs: readonly string[], options: Options): Promise<ExitCode> {

@@ -12,7 +12,7 @@ export const LIST = 'list';
 
 export const addRunOptions = (command: Command): Command =>
   command
-    .option('--run <name>', 'which run, if there are several (default: the newest); list: show them and stop')
+    .option('--run <name>', 'which of several runs (default: newest), or list')
     .option(
       '--redact',
       'replace names of hosts, programs, jobs, communicators, threads, GPUs and files (host-1, comm-2...)',

@@ -1,6 +1,7 @@
 /** The steps of a merge as commands of their own, for schedulers: `scan` and `convert` run where the files are, `study` and `join` once. */
 
-import { Command } from 'commander';
+import type { Command } from 'commander';
+import { commandWith } from './help.js';
 import { sentenceText, type Sentence } from '../base/sentence.js';
 import { STDOUT } from '../output/place.js';
 import { traceTexts } from '../report/headline.js';
@@ -44,11 +45,10 @@ docs/cluster.md has the same for Slurm.
 `;
 
 export function scanCommand(setExit: SetExit): Command {
-  const about = 'Read the rank files of a node, or any part of a run, once (step 1 of 4).';
+  const about = 'Merge, step 1 of 4: read the rank files of a node once.';
   return addTimeOptions(step('scan', about, 'node.scan'), 'read')
     .argument('<paths...>', 'rank files, or directories that hold them')
     .option('--run <name>', 'read the files of this run only (default: of all runs)')
-    .addHelpText('before', EXAMPLES)
     .action(async (inputs: string[], options: Common & SelectionOptions & { readonly run?: string }) => {
       const select = selectionRequest(options);
       const made = await watched(options, (about) =>
@@ -67,42 +67,35 @@ export function scanCommand(setExit: SetExit): Command {
 export function studyCommand(setExit: SetExit): Command {
   const command = step(
     'study',
-    'Find clocks and verdict of a run from its scans, and what to draw (step 2 of 4).',
+    'Merge, step 2 of 4: clocks and verdict of a run from its scans.',
     'run.study',
   )
     .argument('<scans...>', 'written by "nccl-trace scan"')
     .option('--allow-missing', 'go on if some ranks have no scan');
-  return addStudyOptions(addSelectionOptions(command))
-    .addHelpText('before', EXAMPLES)
-    .action(
-      async (inputs: string[], options: Common & StudyFlags & SelectionOptions & { allowMissing?: true }) => {
-        const select = selectionRequest(options);
-        const { allowMissing } = options;
-        const made = await watched(options, (about) =>
-          makeStudy({ ...about, ...studyOptions(options), select, allowMissing, inputs }),
-        );
-        if (made === null) {
-          done(options);
-          return;
-        }
-        const diagnosis = diagnosisOf(made, null);
-        tellProblems(diagnosis, options.quiet);
-        const lines = verdictText(diagnosis);
-        if (!options.quiet) say(coloured(lines.map((line) => `${line}\n`).join(''), process.stderr));
-        setExit(ExitCode.ok);
-      },
-    );
+  return addStudyOptions(addSelectionOptions(command)).action(
+    async (inputs: string[], options: Common & StudyFlags & SelectionOptions & { allowMissing?: true }) => {
+      const select = selectionRequest(options);
+      const { allowMissing } = options;
+      const made = await watched(options, (about) =>
+        makeStudy({ ...about, ...studyOptions(options), select, allowMissing, inputs }),
+      );
+      if (made === null) {
+        done(options);
+        return;
+      }
+      const diagnosis = diagnosisOf(made, null);
+      tellProblems(diagnosis, options.quiet);
+      const lines = verdictText(diagnosis);
+      if (!options.quiet) say(coloured(lines.map((line) => `${line}\n`).join(''), process.stderr));
+      setExit(ExitCode.ok);
+    },
+  );
 }
 
 export function convertCommand(setExit: SetExit): Command {
-  return step(
-    'convert',
-    'Make the part of the trace that comes from the rank files of a node (step 3 of 4).',
-    'node.part',
-  )
+  return step('convert', "Merge, step 3 of 4: a node's part of the trace.", 'node.part')
     .argument('<paths...>', 'the rank files that were scanned, or directories that hold them')
     .requiredOption('--study <file>', 'written by "nccl-trace study"')
-    .addHelpText('before', EXAMPLES)
     .action(async (inputs: string[], options: Common & { readonly study: string }) => {
       const made = await watched(options, (about) => makePart({ ...about, study: options.study, inputs }));
       if (made === null) {
@@ -116,16 +109,11 @@ export function convertCommand(setExit: SetExit): Command {
 }
 
 export function joinCommand(setExit: SetExit): Command {
-  return step(
-    'join',
-    'Join the parts of a run into the trace that "merge" writes (step 4 of 4).',
-    'nccl.pftrace',
-  )
+  return step('join', 'Merge, step 4 of 4: join the parts into the trace.', 'nccl.pftrace')
     .argument('<study>', 'written by "nccl-trace study"')
     .argument('<parts...>', 'written by "nccl-trace convert"')
     .option('--allow-missing', 'go on if some ranks have no part')
     .option('--summary <file>', 'write the findings as JSON, - for the standard output (schemas/trace.md)')
-    .addHelpText('before', EXAMPLES)
     .action(
       async (
         study: string,
@@ -146,7 +134,7 @@ export function joinCommand(setExit: SetExit): Command {
 }
 
 function step(name: string, about: string, output: string): Command {
-  return new Command(name)
+  return commandWith(name, EXAMPLES)
     .description(about)
     .option('-o, --output <file>', 'the file to write', output)
     .option('-f, --force', 'run the step again, and replace an existing file')

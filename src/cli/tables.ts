@@ -3,7 +3,8 @@
  * columns as it is wide. Spreadsheets and notebooks get all, as raw numbers.
  */
 
-import { Command } from 'commander';
+import type { Command } from 'commander';
+import { commandWith } from './help.js';
 import { UsageError } from '../base/errors.js';
 import { shownTable, sorted } from '../report/shown_table.js';
 import { csvOf, jsonOf, tableOf, type TableName } from '../report/tables.js';
@@ -28,32 +29,27 @@ interface Options extends StudyFlags {
 }
 
 const ABOUT: Readonly<Record<TableName, string>> = {
-  collectives: 'Every collective of a run, once for all its ranks: duration, skew, bandwidth, late rank.',
+  collectives: 'Every collective: duration, skew, bandwidth, late rank.',
   links: 'Every connection: bytes, transfers, latency and rate.',
-  ranks: 'Every rank: how late it came, what its transfers waited for, what is lost.',
+  ranks: 'Every rank: how late it came, what its transfers waited for.',
   waits: 'Who waited for whom, for how long.',
 };
 
 export const tableCommand =
   (name: TableName) =>
   (setExit: (code: Exit) => void): Command => {
-    const command = new Command(name)
+    const command = commandWith(name, `Examples:\n  $ nccl-trace ${name} RUN --csv > ${name}.csv\n`)
       .description(ABOUT[name])
-      .argument('<paths...>', 'rank files, directories that hold them, or a .study')
-      .option(
-        '--sort <column>',
-        'by a column: the largest number, or the first name or time; -COLUMN turns it round',
-      )
-      .option('--top <n>', 'the first N rows (default: 40; with --csv and --json all)', wholeNumber(1))
+      .argument('<paths...>', 'rank files, their directories, or a .study')
+      .option('--sort <column>', 'largest number or first name first; -COLUMN: last')
+      .option('--top <n>', 'the first N rows (default: 40, in CSV and JSON all)', wholeNumber(1))
       .option('--csv', 'all rows as CSV (schemas/tables.md)')
       .option('--json', 'all rows as JSON')
       .option('-q, --quiet', 'print the table and errors only');
     if (name === 'links') command.option('--pairs', 'one row per pair of ranks: all its channels together');
-    return addStudyOptions(command)
-      .addHelpText('before', `Examples:\n  $ nccl-trace ${name} RUN --csv > ${name}.csv\n`)
-      .action(async (paths: string[], options: Options) => {
-        setExit(await run(name, paths, options));
-      });
+    return addStudyOptions(command).action(async (paths: string[], options: Options) => {
+      setExit(await run(name, paths, options));
+    });
   };
 
 async function run(name: TableName, inputs: readonly string[], options: Options): Promise<Exit> {
