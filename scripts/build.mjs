@@ -13,6 +13,8 @@
 // How strict it is depends on the npm script. An error of esbuild or of the kernel's compiler always fails: without dist/ nothing works. (Types are checked by
 // `npm run check`.) A C++ error fails too, but not an install, which is complete without the addon; it says so instead.
 
+import { Buffer } from 'node:buffer';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { bundleCommand, transpileModules } from './bundle.mjs';
@@ -20,6 +22,7 @@ import { ensureNative } from './ensure_native.mjs';
 import { KernelBuildError, buildKernel } from './kernel.mjs';
 import { NativeBuildError } from './native_build.mjs';
 import { ADDON, FIRST_TIER, MACHINES, SANITIZERS, SHIPPED } from './native.mjs';
+import { put } from './put.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const npmScript = process.env.npm_lifecycle_event ?? 'build';
@@ -75,6 +78,7 @@ try {
 async function buildTypeScript() {
   try {
     await bundleCommand(root);
+    await writeManPage();
     await buildKernel(root, { debug: !isInstall });
     if (!isInstall) await transpileModules(root);
   } catch (error) {
@@ -84,6 +88,12 @@ async function buildTypeScript() {
     if (!Array.isArray(error.errors)) throw error;
     fail('the TypeScript part does not build; see above');
   }
+}
+
+/** From the commands, as their help. */
+async function writeManPage() {
+  const { manPage } = await import('../dist/cli/main.js');
+  put(path.join(root, 'man/nccl-trace.1'), Buffer.from(await manPage()));
 }
 
 function say(text) {

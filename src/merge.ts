@@ -113,7 +113,7 @@ export function checkTraceName(path: string): void {
 /** The clocks of a run without a trace. */
 export async function findClocks(
   options: ClockOptions & RunOptions & Pick<MergeOptions, 'inputs' | 'jobs' | 'interrupt' | 'onProgress'>,
-): Promise<ClocksReport & Pick<MergeReport, 'problems'>> {
+): Promise<ClocksReport & Pick<MergeReport, 'problems' | 'unusable'>> {
   const found = findRankFiles(options.inputs);
   const workers = startWorkers(found.files, 1, options);
   try {
@@ -122,6 +122,7 @@ export async function findClocks(
       const { run, clocks, unusable } = scanned;
       return {
         ...reportAllClocks(clocks, run),
+        unusable,
         problems: [...shownAs(found.problems, scanned.aliases), ...unusable, ...run.problems],
       };
     });

@@ -43,7 +43,7 @@ const helps = new Map<string, string>();
 for (const command of ['', ...COMMANDS]) helps.set(command, await helpOf(command));
 
 export async function helpOf(command: string): Promise<string> {
-  return (await runHere(ROOT, ...command.split(' ').filter(Boolean), '--help')).out;
+  return (await runHere(ROOT, ...command.split(' ').filter(Boolean), '--help', '--all')).out;
 }
 
 export const help = (command: string): string => helps.get(command)!;

@@ -6,6 +6,8 @@
 #   nccl-trace-4711/run.study      for "nccl-trace inspect", "report", and "convert" on the nodes (docs/merge-at-scale.md)
 #   nccl-trace-4711/verdict.txt    what "nccl-trace inspect" says
 #
+# If that is HUNG, BROKEN OFF or MISMATCH, its first line also goes to the system's log.
+#
 # The folder is beside the job's log if Slurm tells where that is, else in $TRACES. After a requeue it is nccl-trace-4711.1.
 
 TOOLS=${TOOLS:-/shared/tools}            # has bin/nccl-trace; bin/node, too, if the nodes have no Node.js
@@ -34,7 +36,8 @@ timeout "$PATIENCE" runuser -u "$SLURM_JOB_USER" -- bash -c '
   mkdir -p "$out" && nccl-trace scan --quiet "$files" -o "$out/$node.scan" || exit
   # One node at a time, so that the last study has all scans.
   exec 9> "$out/.lock" && flock 9 || exit
-  nccl-trace study --quiet --force --allow-missing "$out"/*.scan -o "$out/run.study" &&
-    nccl-trace inspect "$out/run.study" > "$out/verdict.txt" 2>&1
+  nccl-trace study --quiet --force --allow-missing "$out"/*.scan -o "$out/run.study" || exit
+  nccl-trace inspect "$out/run.study" --fail-on hung,broken,mismatch > "$out/verdict.txt" 2>&1
+  [ $? != 5 ] || logger -t nccl-trace "job $SLURM_JOB_ID: $(head -n 1 "$out/verdict.txt")"
 '
 exit 0 # another status would drain the node

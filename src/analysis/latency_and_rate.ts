@@ -1,6 +1,7 @@
 /**
  * A link's time as latency + size / rate, in two ways: fitted to all transfers (the usual time), and to the least time of each size (what
- * the link can do). With one size there is no line, because one point has no slope.
+ * the link can do). There is no line with one size, because one point has no slope, and none that does not fit: a latency below zero is no
+ * latency, and a line that explains less than half of the variance does not show what a size costs.
  */
 
 import type { SizeTotals } from '../scan/transfer_totals.js';
@@ -14,6 +15,8 @@ export interface LinkLine {
   readonly r2: number;
 }
 
+const LEAST_R2 = 0.5;
+
 export function lineTime(
   sizes: readonly Omit<SizeTotals, 'counts' | 'sums'>[],
   nsPerTick: number,
@@ -26,7 +29,7 @@ export function lineTime(
         : { x, count: 1, sum: least, sumOfSquares: least * least },
     ),
   );
-  if (line === null) return null;
+  if (line === null || line.intercept < 0 || line.r2 < LEAST_R2) return null;
   const slope = line.slope * nsPerTick;
   return {
     latencyNs: Math.round(line.intercept * nsPerTick),

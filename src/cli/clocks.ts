@@ -1,6 +1,7 @@
 /** `nccl-trace clocks`: how the hosts of a run are aligned, and how large the error can be. Writes no trace. */
 
-import { Command } from 'commander';
+import type { Command } from 'commander';
+import { commandWith } from './help.js';
 import { findClocks } from '../merge.js';
 import { studyClocks } from '../shards/study_file.js';
 import { clockTable } from '../report/clock_text.js';
@@ -8,7 +9,7 @@ import { addClockOptions } from './clock_options.js';
 import { ExitCode } from './exit.js';
 import { interruptible } from './interrupts.js';
 import { print } from './output.js';
-import { complain } from './streams.js';
+import { tellProblems } from './streams.js';
 import { whileWatched } from './watching.js';
 import { addRunOptions, LIST, runList } from './run_option.js';
 import { studyIn } from './study_input.js';
@@ -28,18 +29,16 @@ const EXAMPLES = `Examples:
 export function clocksCommand(setExit: (code: ExitCode) => void): Command {
   return addClockOptions(
     addRunOptions(
-      new Command('clocks')
-        .description('Show how the hosts of a run are aligned, and how large the error can be.')
-        .argument('<paths...>', 'rank files, directories that hold them, or a .study')
+      commandWith('clocks', EXAMPLES)
+        .description('Show how the hosts of a run are aligned, with the error.')
+        .argument('<paths...>', 'rank files, their directories, or a .study')
         .option('--json', 'one JSON object')
         .option('--strict', 'exit with 1 if evidence contradicts itself or a host has none')
         .option('-q, --quiet', 'print the table and errors only'),
     ),
-  )
-    .addHelpText('before', EXAMPLES)
-    .action(async (paths: string[], options: Options) => {
-      setExit(await run(paths, options));
-    });
+  ).action(async (paths: string[], options: Options) => {
+    setExit(await run(paths, options));
+  });
 }
 
 async function run(inputs: readonly string[], options: Options): Promise<ExitCode> {
@@ -56,9 +55,9 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
             findClocks({ ...studyOptions(options), inputs, interrupt, onProgress }),
           ),
         );
-  const { problems, ...report } = found;
+  const { problems, unusable, ...report } = found;
   const { clocks, traffic } = report;
-  if (!options.quiet) for (const problem of problems) complain(problem);
+  tellProblems({ problems, unusable }, options.quiet);
   await print(
     options.json
       ? `${JSON.stringify({ version: 2, ...report }, null, 2)}\n`

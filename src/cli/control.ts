@@ -4,7 +4,8 @@
  */
 
 import { setTimeout as pause } from 'node:timers/promises';
-import { Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
+import { commandWith } from './help.js';
 
 import { durationText } from '../base/duration.js';
 import { NoUsableInput, OutputError, RankFileError, UsageError } from '../base/errors.js';
@@ -49,8 +50,8 @@ const POLL_MS = 100;
 const GONE_AFTER = 60;
 
 export function controlCommand(setExit: (code: ExitCode) => void): Command {
-  return new Command('control')
-    .description('Make a running job record fewer events, or everything that it was started with.')
+  return commandWith('control', EXAMPLES)
+    .description('Make a running job record fewer events, or all again.')
     .argument('<paths...>', 'rank files of a running job, or directories that hold them')
     .option(
       '--events <list>',
@@ -69,7 +70,6 @@ export function controlCommand(setExit: (code: ExitCode) => void): Command {
       10,
     )
     .option('-q, --quiet', 'print only recorders that did not answer or refused')
-    .addHelpText('before', EXAMPLES)
     .action(async (paths: string[], options: Options) => {
       setExit(await run(paths, options));
     });

@@ -8,7 +8,8 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
-import { Command, Option } from 'commander';
+import { Option, type Command } from 'commander';
+import { commandWith } from './help.js';
 import { OutputError, UsageError } from '../base/errors.js';
 import { merge } from '../merge.js';
 import { interruptedBy, withWorkFolder } from '../output/work_folder.js';
@@ -21,7 +22,7 @@ import { traceTexts } from '../report/headline.js';
 import { LOOPBACK, nativeFiles, PLUGIN } from './native_files.js';
 import { oneOf } from './one_of.js';
 import { checkNames, writeSummary } from './output.js';
-import { complain, say } from './streams.js';
+import { complain, say, tellProblems } from './streams.js';
 import { coloured, whileWatched } from './watching.js';
 
 const SCENARIOS = {
@@ -55,7 +56,7 @@ const ITERATIONS: Record<Scenario, number> = { healthy: 4, straggler: 12, hang: 
 const HUNG_AS_ASKED = 4;
 
 export function demoCommand(setExit: (code: ExitCode) => void): Command {
-  return new Command('demo')
+  return commandWith('demo', EXAMPLES)
     .description('Record a run on this machine, without a GPU, and merge it.')
     .option('-r, --ranks <n>', 'processes', wholeNumber(2, 64), 8)
     .addOption(
@@ -69,8 +70,7 @@ export function demoCommand(setExit: (code: ExitCode) => void): Command {
     .option('-f, --force', 'replace an existing trace or summary, and nothing else')
     .option('--strict', 'exit with 1 if the report names any problem')
     .option('--summary <file>', 'write the findings as JSON, - for the standard output (schemas/trace.md)')
-    .option('-q, --quiet', 'no report, no progress')
-    .addHelpText('before', EXAMPLES)
+    .option('-q, --quiet', 'no report, no progress, errors only')
     .action(async (options: Options) => {
       setExit(await interruptible((interrupt) => run(options, interrupt)));
     });
@@ -111,7 +111,8 @@ async function recordAndMerge(folder: string, options: Options, interrupt: Abort
       texts: traceTexts,
     }),
   );
-  if (!quiet) say(coloured(mergeReportText(report), process.stderr));
+  if (quiet) tellProblems(report, true);
+  else say(coloured(mergeReportText(report), process.stderr));
   if (summary !== undefined) await writeSummary(summary, report, { force, inputs: [] });
   return options.strict && hasProblems(report) ? ExitCode.problems : ExitCode.ok;
 }

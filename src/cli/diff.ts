@@ -1,6 +1,7 @@
 /** `nccl-trace diff`: compares two runs, before and after a change, and prints what got slower or faster by more than noise. */
 
-import { Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
+import { commandWith } from './help.js';
 import { UsageError } from '../base/errors.js';
 import { diffOf, type RunDiff } from '../report/diff.js';
 import { diffText } from '../report/diff_text.js';
@@ -8,7 +9,7 @@ import { addClockOptions } from './clock_options.js';
 import { ExitCode } from './exit.js';
 import { interruptible } from './interrupts.js';
 import { print } from './output.js';
-import { complain } from './streams.js';
+import { complain, tellProblems } from './streams.js';
 import { examineAny } from './study_input.js';
 import type { StudyFlags } from './study_options.js';
 import { addVerdictOptions } from './verdict_options.js';
@@ -28,10 +29,8 @@ const EXAMPLES = `Examples:
 `;
 
 export function diffCommand(setExit: (code: ExitCode) => void): Command {
-  const command = new Command('diff')
-    .description(
-      'Compare two runs: which collectives, links and ranks got slower or faster by more than noise.',
-    )
+  const command = commandWith('diff', EXAMPLES)
+    .description('Compare two runs: what got slower or faster by more than noise.')
     .argument('<before>', 'rank file, directory of rank files, or .study')
     .argument('<after>', 'the same for the run to compare with it')
     .option('--before <name>', 'which run of the first directory (default: the newest)')
@@ -43,12 +42,12 @@ export function diffCommand(setExit: (code: ExitCode) => void): Command {
     )
     .option('--json', 'one JSON object (schemas/report.md)')
     .option('--redact', 'replace names of hosts, communicators and files (host-1, comm-2...)')
-    .option('-q, --quiet', 'print errors only');
-  return addVerdictOptions(addClockOptions(command))
-    .addHelpText('before', EXAMPLES)
-    .action(async (before: string, after: string, options: Options) => {
+    .option('-q, --quiet', 'print errors only: the exit code tells (--fail-on)');
+  return addVerdictOptions(addClockOptions(command)).action(
+    async (before: string, after: string, options: Options) => {
       setExit(await run(before, after, options));
-    });
+    },
+  );
 }
 
 function percentage(text: string): number {
@@ -67,13 +66,14 @@ async function run(before: string, after: string, options: Options): Promise<Exi
         examineAny([path], { ...options, ...(run !== undefined && { run }) }, about);
       const first = await of(before, options.before);
       const second = await of(after, options.after);
-      for (const problem of [...first.report.problems, ...second.report.problems]) note?.(problem);
+      for (const { report } of [first, second]) tellProblems(report, options.quiet);
       return diffOf(first, second);
     }),
   );
   if (String(diff.before.files) === String(diff.after.files))
     throw new UsageError('both are the same run; --before and --after choose among the runs of a directory');
-  await print(options.json ? `${JSON.stringify(diff, null, 1)}\n` : diffText(diff));
+  if (options.json) await print(`${JSON.stringify(diff, null, 1)}\n`);
+  else if (!options.quiet) await print(diffText(diff));
   return hasFailed(diff, options.failOn) ? ExitCode.problems : ExitCode.ok;
 }
 

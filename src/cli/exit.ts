@@ -1,5 +1,5 @@
 /**
- * The exit codes. Scripts rely on them. A bug prints a stack and exits with 70 (EX_SOFTWARE of sysexits.h), so no script takes a crash for
+ * The exit codes (docs/exit-codes.md). Scripts rely on them. A bug prints a stack and exits with 70 (EX_SOFTWARE of sysexits.h), so no script takes a crash for
  * "written, with problems".
  */
 
@@ -12,6 +12,8 @@ export const ExitCode = {
   usage: 2,
   noUsableInput: 3,
   outputFailed: 4,
+  /** The verdict is among those of --fail-on. */
+  verdict: 5,
   bug: 70,
   /** The codes with which a shell reports a program that SIGHUP, SIGINT or SIGTERM ended. */
   hungUp: 129,

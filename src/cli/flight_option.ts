@@ -3,7 +3,4 @@
 import type { Command } from 'commander';
 
 export const addFlightOption = (command: Command): Command =>
-  command.option(
-    '--flight-recorder <folder>',
-    "dumps of PyTorch's Flight Recorder, one per rank: adds Python stack and process group of what is stuck",
-  );
+  command.option('--flight-recorder <folder>', "dumps of PyTorch's Flight Recorder: Python stacks");

@@ -4,7 +4,8 @@
  * prints every record in merged order. A file that cannot be used is reported on stderr, and the next one is read.
  */
 
-import { Command } from 'commander';
+import type { Command } from 'commander';
+import { commandWith } from './help.js';
 
 import { NoUsableInput, RankFileError, UsageError } from '../base/errors.js';
 import { diagnose, type Diagnosis } from '../report/diagnosis.js';
@@ -22,22 +23,23 @@ import {
   summarize,
 } from '../rankfile/index.js';
 import { ExitCode } from './exit.js';
+import { addFailOn, exitFor, type FailOnFlag } from './fail_on.js';
 import { addFlightOption } from './flight_option.js';
 import { recordText, summaryText } from '../report/inspect_text.js';
 import { interruptible } from './interrupts.js';
 import { wholeNumber } from './numbers.js';
 import { addVerdictOptions } from './verdict_options.js';
-import { inspectNext, mergeNext } from '../report/next_command.js';
+import { causeNext, inspectNext, mergeNext } from '../report/next_command.js';
 import { diagnoseStudy } from '../shards/study_file.js';
 import { studyIn } from './study_input.js';
 import { print } from './output.js';
-import { complain } from './streams.js';
+import { complain, tellProblems } from './streams.js';
 import { addRunOptions, LIST, runList } from './run_option.js';
 import { coloured, whileWatched } from './watching.js';
 import { fit } from '../report/verdict_phrases.js';
 import { verdictText } from '../report/verdict_text.js';
 
-interface Options {
+interface Options extends FailOnFlag {
   readonly json?: true;
   readonly records?: number | true;
   readonly strict?: true;
@@ -60,26 +62,20 @@ const EXAMPLES = `Examples:
 
 export function inspectCommand(setExit: (code: ExitCode) => void): Command {
   const command = addRunOptions(
-    new Command('inspect')
+    commandWith('inspect', EXAMPLES)
       .description('Give the verdict on a run, or show what a rank file holds.')
-      .argument(
-        '[paths...]',
-        'rank files, directories that hold them, or a .study; may be left out with --flight-recorder',
-      )
-      .option(
-        '--json',
-        'one JSON object per line: {"diagnosis": ...} for several files, {"file": ...}, {"record": ...}',
-      )
+      .argument('[paths...]', 'rank files, their directories, or a .study')
+      .option('--json', 'one JSON object per line: diagnosis, file, record')
       .option('--records [n]', 'all records in order of time, or the newest n', wholeNumber(1))
-      .option('--files', 'for several files: also the facts of each, after the verdict')
+      .option('--files', 'also the facts of each file, after the verdict')
       .option('--strict', 'exit with 1 if a file cannot be used or has problems')
-      .option('-q, --quiet', 'print errors only'),
+      .option('-q, --quiet', 'print what is asked for and errors only'),
   );
-  return addFlightOption(addVerdictOptions(command))
-    .addHelpText('before', EXAMPLES)
-    .action(async (paths: string[], options: Options) => {
+  return addFailOn(addFlightOption(addVerdictOptions(command))).action(
+    async (paths: string[], options: Options) => {
       setExit(await run(paths, options));
-    });
+    },
+  );
 }
 
 async function run(paths: readonly string[], options: Options): Promise<ExitCode> {
@@ -90,18 +86,22 @@ async function run(paths: readonly string[], options: Options): Promise<ExitCode
   if (paths.length === 0) return inspectDumps(options);
   const study = studyIn(paths, options);
   if (study !== null) return inspectStudy(study, options);
-  const found = findRankFiles(paths);
-  const { files, aliases } = pickFiles(found.files, options);
+  const there = findRankFiles(paths);
+  const { files, aliases } = pickFiles(there.files, options);
   const note = options.quiet === true ? (): void => undefined : complain;
-  for (const problem of found.problems) note(said(problem, aliases));
-  let clean = found.problems.length === 0;
-  // Naming one file asks for its facts. A folder with one file has a verdict.
-  if (files.length > 1 || !paths.some((path) => files.includes(path))) {
-    const verdict = await showVerdict(paths, options, note);
-    if (verdict === 'nobody reads') return ExitCode.ok;
+  for (const problem of there.problems) note(said(problem, aliases));
+  let clean = there.problems.length === 0;
+  let found: Diagnosis | null = null;
+  const exit = (otherwise: ExitCode): ExitCode =>
+    found === null ? otherwise : exitFor(found, options, otherwise);
+  // Naming one file asks for its facts. A folder with one file has a verdict, and so has what is to fail on one.
+  if (files.length > 1 || !paths.some((path) => files.includes(path)) || options.failOn) {
+    const shown = await showVerdict(paths, options, note);
+    found = shown?.found ?? null;
+    if (shown?.isRead === false) return exit(ExitCode.ok);
     const wantsMore = options.files ?? options.json ?? options.records !== undefined;
-    if (!wantsMore && verdict !== 'nothing usable')
-      return options.strict === true && !(clean && verdict === 'clean') ? ExitCode.problems : ExitCode.ok;
+    if (!wantsMore && found !== null)
+      return exit(options.strict === true && !(clean && isClean(found)) ? ExitCode.problems : ExitCode.ok);
   }
   let used = 0;
   for (const path of files) {
@@ -111,13 +111,16 @@ async function run(paths: readonly string[], options: Options): Promise<ExitCode
       continue;
     }
     if (options.json !== true && used > 0) await print('\n');
-    if (!(await show(path, summary, options, aliases))) return ExitCode.ok;
+    if (!(await show(path, summary, options, aliases))) return exit(ExitCode.ok);
     used++;
     clean &&= summary.problems.length === 0;
   }
   if (used === 0) return ExitCode.noUsableInput;
-  return options.strict === true && !clean ? ExitCode.problems : ExitCode.ok;
+  return exit(options.strict === true && !clean ? ExitCode.problems : ExitCode.ok);
 }
+
+const isClean = ({ problems, ranks }: Diagnosis): boolean =>
+  problems.length === 0 && ranks.every((rank) => rank.problems.length === 0);
 
 /** Without rank files, PyTorch's dumps have a verdict of their own. */
 async function inspectDumps(options: Options): Promise<ExitCode> {
@@ -130,7 +133,8 @@ async function inspectDumps(options: Options): Promise<ExitCode> {
   await print(
     options.json === true ? jsonLine({ flightRecorder }) : coloured(lines.join(''), process.stdout),
   );
-  return options.strict === true && dumps.problems.length > 0 ? ExitCode.problems : ExitCode.ok;
+  const otherwise = options.strict === true && dumps.problems.length > 0 ? ExitCode.problems : ExitCode.ok;
+  return exitFor({ verdict: null, flightRecorder }, options, otherwise);
 }
 
 /** `study` has already used the options that change a verdict, so this command does not take them with a .study. */
@@ -138,21 +142,23 @@ async function inspectStudy(path: string, options: Options): Promise<ExitCode> {
   if (options.files !== undefined || options.records !== undefined)
     throw new UsageError(`${path}: is a .study, which has no files and records; name rank files`);
   const { problems, ...diagnosis } = diagnoseStudy(path, options);
-  if (options.quiet !== true) for (const problem of problems) complain(problem);
-  const text = verdictText(diagnosis, diagnosis.suggestion ? mergeNext(diagnosis, []) : null);
+  tellProblems({ problems, unusable: diagnosis.unusable }, options.quiet);
+  const text = verdictText(diagnosis, [
+    ...causeNext(diagnosis, [path]),
+    ...(diagnosis.suggestion ? [mergeNext(diagnosis, [])] : []),
+  ]);
   const output = coloured(text.map((line) => `${line}\n`).join(''), process.stdout);
   await print(options.json === true ? jsonLine({ diagnosis }) : output);
-  return options.strict === true && problems.length > 0 ? ExitCode.problems : ExitCode.ok;
+  const otherwise = options.strict === true && problems.length > 0 ? ExitCode.problems : ExitCode.ok;
+  return exitFor(diagnosis, options, otherwise);
 }
 
-type Shown = 'clean' | 'problems' | 'nothing usable' | 'nobody reads';
-
-/** For several files, the verdict comes first. */
+/** For several files, the verdict comes first. null: no file can be used. */
 async function showVerdict(
   paths: readonly string[],
   options: Options,
   note: (problem: string) => void,
-): Promise<Shown> {
+): Promise<{ readonly found: Diagnosis; readonly isRead: boolean } | null> {
   try {
     const found = await interruptible((interrupt) =>
       whileWatched(options.quiet ?? false, (onProgress) =>
@@ -160,16 +166,14 @@ async function showVerdict(
       ),
     );
     const { problems, ...diagnosis } = found;
-    for (const problem of problems) note(problem);
+    tellProblems({ problems, unusable: found.unusable }, options.quiet);
     const isRead = await print(
       options.json === true ? jsonLine({ diagnosis }) : verdictOutput(found, paths, options),
     );
-    if (!isRead) return 'nobody reads';
-    const isClean = problems.length === 0 && found.ranks.every((rank) => rank.problems.length === 0);
-    return isClean ? 'clean' : 'problems';
+    return { found, isRead };
   } catch (error) {
     // Each file's own error follows.
-    if (error instanceof NoUsableInput) return 'nothing usable';
+    if (error instanceof NoUsableInput) return null;
     throw error;
   }
 }

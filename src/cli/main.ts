@@ -13,6 +13,7 @@ import { projectFile } from '../base/project.js';
 import { printable } from '../report/text.js';
 import { tuneCompiler } from './compiler.js';
 import { ExitCode, exitCodeOf } from './exit.js';
+import { examplesOf, ONE_LINE_PER_COMMAND, prepareHelp, withoutAll } from './help.js';
 import { stackInSources } from './source_stack.js';
 import { hearErrors, isBrokenPipe, say } from './streams.js';
 import { usageSentence } from './usage_text.js';
@@ -39,6 +40,7 @@ const COMMANDS: Readonly<Record<string, (setExit: SetExit) => Promise<Command>>>
   'plugin-path': async () => (await import('./plugin_path.js')).pluginPathCommand(),
   snapshot: async (setExit) => (await import('./snapshot.js')).snapshotCommand(setExit),
   control: async (setExit) => (await import('./control.js')).controlCommand(setExit),
+  completion: async () => (await import('./completion.js')).completionCommand(wholeProgram),
 };
 
 const EXAMPLES = `Examples:
@@ -54,9 +56,9 @@ export async function main(args: readonly string[]): Promise<ExitCode> {
   tuneCompiler();
   try {
     let exit: ExitCode = ExitCode.ok;
-    const asked = withoutHelpCommand(args);
+    const { args: asked, all } = withoutAll(withoutHelpCommand(args));
     if (asked.includes('--redact')) (await import('../rankfile/stalls.js')).hideNames();
-    const root = await program(asked, (code) => (exit = code));
+    const root = await program(commandsFor(asked[0]), (code) => (exit = code), all);
     await root.parseAsync(asked, { from: 'user' });
     return exit;
   } catch (error) {
@@ -66,11 +68,24 @@ export async function main(args: readonly string[]): Promise<ExitCode> {
   }
 }
 
+/** All commands with all options. */
+const wholeProgram = (): Promise<Command> =>
+  program(
+    Object.keys(COMMANDS).filter((name) => name !== 'completion'),
+    () => undefined,
+    true,
+  );
+
+/** For scripts/build.mjs. */
+export const manPage = async (): Promise<string> =>
+  (await import('./man_page.js')).manPageOf(await wholeProgram(), examplesOf);
+
 /** "help merge" is "merge --help". */
 function withoutHelpCommand(args: readonly string[]): readonly string[] {
   const [first, command, ...rest] = args;
   if (first !== 'help') return args;
   if (command === undefined) return ['--help'];
+  if (rest.length === 1 && rest[0] === '--all') return [command, '--help', '--all'];
   if (rest.length > 0) throw new UsageError('help takes one command; see nccl-trace --help');
   if (!Object.hasOwn(COMMANDS, command) && !command.startsWith('-')) throw noSuchCommand(command);
   return [command, '--help'];
@@ -79,15 +94,15 @@ function withoutHelpCommand(args: readonly string[]): readonly string[] {
 const noSuchCommand = (name: string): UsageError =>
   new UsageError(`there is no command ${name}${hint(name, Object.keys(COMMANDS))}; see nccl-trace --help`);
 
-/** Loads the command that the arguments name. Without a known command it loads all, for the help or a hint. */
-async function program(args: readonly string[], setExit: SetExit): Promise<Command> {
+async function program(names: readonly string[], setExit: SetExit, all: boolean): Promise<Command> {
   const root = new Command('nccl-trace')
-    .description('Record what NCCL does on every rank, and merge all ranks into one Perfetto trace.')
+    .description('Record what NCCL does on every rank, and merge all into one Perfetto trace.')
     .version(version(), '-V, --version')
     .exitOverride()
     .configureOutput(errorsFor('nccl-trace'))
+    .configureHelp(ONE_LINE_PER_COMMAND)
     .addHelpText('before', EXAMPLES)
-    .addHelpText('after', '\n"nccl-trace help COMMAND" shows the options of a command.')
+    .addHelpText('after', '\n"nccl-trace help COMMAND" shows its options, with --all the rare ones, too.')
     .argument('[command]')
     .usage('<command> [options]')
     .allowExcessArguments()
@@ -95,11 +110,11 @@ async function program(args: readonly string[], setExit: SetExit): Promise<Comma
       if (name === undefined) command.help({ error: true });
       throw noSuchCommand(name);
     });
-  for (const load of askedFor(args[0])) {
-    const command = await load(setExit);
+  for (const name of names) {
+    const command = await COMMANDS[name]!(setExit);
     root.addCommand(
       // Subcommands inherit how Commander ends: by an exception, which `main` catches.
-      command
+      prepareHelp(command, all)
         .copyInheritedSettings(root)
         .allowExcessArguments(false)
         .configureOutput(errorsFor(`nccl-trace ${command.name()}`)),
@@ -114,10 +129,10 @@ const errorsFor = (command: string) => ({
   },
 });
 
-function askedFor(name = ''): (typeof COMMANDS)[string][] {
+/** The command that the arguments name. Without a known command all are loaded, for the help or a hint. */
+function commandsFor(name = ''): readonly string[] {
   if (name === '-V' || name === '--version') return [];
-  const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  return load === undefined ? Object.values(COMMANDS) : [load];
+  return Object.hasOwn(COMMANDS, name) ? [name] : Object.keys(COMMANDS);
 }
 
 /** `redact`: also hides the names of files in messages. The last part of an output's name stays. */

@@ -1,6 +1,7 @@
 /** `nccl-trace merge`: rank files in, one Perfetto trace and a short report out. */
 
-import { Command } from 'commander';
+import type { Command } from 'commander';
+import { commandWith } from './help.js';
 import type { Peaks } from '../analysis/allowed_rate.js';
 import { merge } from '../merge.js';
 import type { MergeReport } from '../report/report.js';
@@ -21,7 +22,7 @@ import {
   type SelectionOptions,
 } from './selection_options.js';
 import { checkNames, print, writeSummary } from './output.js';
-import { complain, say } from './streams.js';
+import { complain, say, tellProblems } from './streams.js';
 import { LIST, runList } from './run_option.js';
 import { wholeNumber } from './numbers.js';
 import { traceTexts } from '../report/headline.js';
@@ -48,29 +49,25 @@ const EXAMPLES = `Examples:
 ${SELECTION_EXAMPLES}`;
 
 export function mergeCommand(setExit: (code: ExitCode) => void): Command {
-  const command = new Command('merge')
+  const command = commandWith('merge', EXAMPLES)
     .description('Merge the rank files of one run into one Perfetto trace.')
     .argument('<paths...>', 'rank files, or directories that hold them')
-    .option(
-      '-o, --output <file>',
-      'the trace: .pftrace, .pftrace.gz, .pftrace.zst, or - for the standard output',
-      'nccl.pftrace',
-    )
-    .option('-f, --force', 'replace an existing trace or summary, and nothing else')
+    .option('-o, --output <file>', '.pftrace, .gz, .zst or -', 'nccl.pftrace')
+    .option('-f, --force', 'replace an existing trace or summary')
     .option('--strict', 'fail on a file that cannot be used; exit with 1 if the report names any problem')
     .option('--summary <file>', 'write the findings as JSON, - for the standard output (schemas/trace.md)')
-    .option('--report <file>', 'also write a page (.html) about the run, as "nccl-trace report" does')
+    .option('--report <file>', 'also write a page (.html), as "report" does')
     .option(
       '-j, --jobs <n>',
       'files to work on at once (default: by size, at most one per CPU)',
       wholeNumber(1),
     )
-    .option('-q, --quiet', 'no report, no progress');
-  return addPeakOption(addFlightOption(addStudyOptions(addSelectionOptions(addPageOptions(command)))))
-    .addHelpText('before', EXAMPLES)
-    .action(async (paths: string[], options: Options) => {
+    .option('-q, --quiet', 'no report, no progress, errors only');
+  return addPeakOption(addFlightOption(addStudyOptions(addSelectionOptions(addPageOptions(command))))).action(
+    async (paths: string[], options: Options) => {
       setExit(await run(paths, options));
-    });
+    },
+  );
 }
 
 async function run(inputs: readonly string[], options: Options): Promise<ExitCode> {
@@ -100,7 +97,8 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
       }),
     ),
   );
-  if (!options.quiet) say(coloured(mergeReportText(report), process.stderr));
+  if (options.quiet) tellProblems(report, true);
+  else say(coloured(mergeReportText(report, inputs, options), process.stderr));
   if (options.summary !== undefined)
     await writeSummary(options.summary, report, { force: options.force, inputs: files });
   if (options.report !== undefined && made) await writeReport(options.report, made, report, options, files);

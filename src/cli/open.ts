@@ -2,7 +2,8 @@
 
 import { hostname, userInfo } from 'node:os';
 import { basename } from 'node:path';
-import { Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
+import { commandWith } from './help.js';
 import { OutputError } from '../base/errors.js';
 import { traceFacts } from '../trace/trace_facts.js';
 import { amount } from './numbers.js';
@@ -32,8 +33,8 @@ const EXAMPLES = `Examples:
 `;
 
 export function openCommand(): Command {
-  return new Command('open')
-    .description('Serve one trace to the Perfetto UI in your browser, until it has been loaded.')
+  return commandWith('open', EXAMPLES)
+    .description('Serve one trace to the Perfetto UI in your browser.')
     .argument('<trace>', 'a trace written by "nccl-trace merge"')
     .option('--origin <url>', 'address of the Perfetto UI', webOrigin, PERFETTO)
     .option(
@@ -45,7 +46,6 @@ export function openCommand(): Command {
     .option('-k, --keep', 'keep serving after the trace was loaded, until the timeout or Ctrl-C')
     .option('--pin <regex>', 'also pin tracks whose name matches; may be repeated', pattern, [])
     .option('-q, --quiet', 'print only the link')
-    .addHelpText('before', EXAMPLES)
     .action(run);
 }
 

@@ -1,6 +1,7 @@
 /** `nccl-trace plugin-path`: prints the value for NCCL_PROFILER_PLUGIN. */
 
-import { Command } from 'commander';
+import type { Command } from 'commander';
+import { commandWith } from './help.js';
 import { NoUsableInput } from '../base/errors.js';
 import { nativeFiles, PLUGIN } from './native_files.js';
 
@@ -8,9 +9,8 @@ import { nativeFiles, PLUGIN } from './native_files.js';
 const MAX_PATH_BYTES = 254;
 
 export function pluginPathCommand(): Command {
-  return new Command('plugin-path')
-    .description('Print the path of the profiler plugin, for NCCL_PROFILER_PLUGIN.')
-    .addHelpText('before', 'Examples:\n  $ export NCCL_PROFILER_PLUGIN=$(nccl-trace plugin-path)\n')
+  return commandWith('plugin-path', 'Examples:\n  $ export NCCL_PROFILER_PLUGIN=$(nccl-trace plugin-path)\n')
+    .description('Print the value for NCCL_PROFILER_PLUGIN.')
     .action(async () => {
       const [path] = await nativeFiles(PLUGIN);
       const bytes = Buffer.byteLength(path);

@@ -2,7 +2,8 @@
 
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { Command } from 'commander';
+import type { Command } from 'commander';
+import { commandWith } from './help.js';
 import type { Peaks } from '../analysis/allowed_rate.js';
 import { UsageError } from '../base/errors.js';
 import { merge } from '../merge.js';
@@ -16,18 +17,19 @@ import { markdownOf } from '../report/markdown.js';
 import type { RunReport } from '../report/run_report.js';
 import { printable, size } from '../report/text.js';
 import { ExitCode } from './exit.js';
+import { addFailOn, exitFor, type FailOnFlag } from './fail_on.js';
 import { addFlightOption } from './flight_option.js';
 import { addPeakOption } from './peak_option.js';
 import { interruptible } from './interrupts.js';
 import { print } from './output.js';
 import { addPageOptions, checkPage, writePage, type PageOptions } from './report_page.js';
 import { LIST, runList } from './run_option.js';
-import { complain, say } from './streams.js';
+import { complain, say, tellProblems } from './streams.js';
 import { whileWatched } from './watching.js';
 import { examineAny, studyIn } from './study_input.js';
 import { addStudyOptions, studyOptions, type StudyFlags } from './study_options.js';
 
-interface Options extends PageOptions, StudyFlags {
+interface Options extends PageOptions, StudyFlags, FailOnFlag {
   readonly flightRecorder?: string;
   readonly peak?: Peaks;
   readonly output?: string;
@@ -45,19 +47,19 @@ const EXAMPLES = `Examples:
 `;
 
 export function reportCommand(setExit: (code: ExitCode) => void): Command {
-  const command = new Command('report')
-    .description('Report on a run: the verdict, and the numbers of its ranks, collectives and links.')
-    .argument('<paths...>', 'rank files, directories that hold them, or a .study')
-    .option('-o, --output <file>', 'a page (.html) that needs no network, - for the standard output')
+  const command = commandWith('report', EXAMPLES)
+    .description('Report on a run: verdict, ranks, collectives and links.')
+    .argument('<paths...>', 'rank files, their directories, or a .study')
+    .option('-o, --output <file>', 'a page (.html) that needs no network, or -')
     .option('--json', 'one JSON object (schemas/report.md)')
     .option('--markdown', 'for tickets and chats: at most 60 lines')
-    .option('-f, --force', 'replace an existing report, and nothing else')
-    .option('-q, --quiet', 'print errors only');
-  return addPeakOption(addFlightOption(addStudyOptions(addPageOptions(command))))
-    .addHelpText('before', EXAMPLES)
-    .action(async (paths: string[], options: Options) => {
+    .option('-f, --force', 'replace an existing report')
+    .option('-q, --quiet', 'print what is asked for and errors only');
+  return addFailOn(addPeakOption(addFlightOption(addStudyOptions(addPageOptions(command))))).action(
+    async (paths: string[], options: Options) => {
       setExit(await run(paths, options));
-    });
+    },
+  );
 }
 
 async function run(inputs: readonly string[], options: Options): Promise<ExitCode> {
@@ -74,9 +76,9 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
       : pageOfStudy(study, options.output, options);
   }
   const { report } = await watched(options, (about) => examineAny(inputs, options, about));
-  if (!options.quiet) for (const problem of report.problems) complain(problem);
+  tellProblems(report, options.quiet);
   await print(options.json ? `${JSON.stringify(report, null, 1)}\n` : markdownOf(report));
-  return ExitCode.ok;
+  return exitFor(report, options);
 }
 
 /** Options of study and merge, the same for each form. */
@@ -97,25 +99,26 @@ type About = NonNullable<Parameters<typeof examine>[1]>;
 async function page(inputs: readonly string[], output: string, options: Options): Promise<ExitCode> {
   const { files } = findRankFiles(inputs);
   checkPage(output, options.force, files);
-  const bytes = await withWorkFolder(tmpdir(), undefined, async (folder) => {
+  const { bytes, report } = await withWorkFolder(tmpdir(), undefined, async (folder) => {
     const trace = join(folder, 'nccl.pftrace.gz');
     let report: RunReport | undefined;
     const merged = await watched(options, (about) =>
       merge({ ...about, inputs, output: trace, texts: traceTexts, onReport: (made) => (report = made) }),
     );
-    if (!options.quiet) for (const problem of merged.problems) complain(problem);
+    tellProblems(merged, options.quiet);
     const content = { report: report!, trace, traceName: traceNameFor(output), startup: merged.startup };
-    return writePage(output, content, options, { force: options.force, inputs: files });
+    const bytes = await writePage(output, content, options, { force: options.force, inputs: files });
+    return { bytes, report: report! };
   });
   if (!options.quiet && output !== STDOUT) say(`report: ${printable(output)} (${size(bytes)})\n`);
-  return ExitCode.ok;
+  return exitFor(report, options);
 }
 
 /** A page without a trace, because the rank files are on other hosts. */
 async function pageOfStudy(study: string, output: string, options: Options): Promise<ExitCode> {
   checkPage(output, options.force, [study]);
   const { report } = examineStudy(study, { ...options, peaks: options.peak });
-  if (!options.quiet) for (const problem of report.problems) complain(problem);
+  tellProblems(report, options.quiet);
   const content = { report, trace: null, traceName: '', startup: '' };
   const bytes = await writePage(
     output,
@@ -125,7 +128,7 @@ async function pageOfStudy(study: string, output: string, options: Options): Pro
   );
   if (!options.quiet && output !== STDOUT)
     say(`report: ${printable(output)} (${size(bytes)}), without its trace: "nccl-trace join" draws it\n`);
-  return ExitCode.ok;
+  return exitFor(report, options);
 }
 
 /** "postmortem.html" → "postmortem.pftrace.gz" */

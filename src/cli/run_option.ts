@@ -5,13 +5,14 @@ import { foldRanks } from '../base/ranks.js';
 import { NoUsableInput } from '../base/errors.js';
 import { listRuns, type RunListing } from '../merge.js';
 import { complain } from './streams.js';
-import { cut, padColumns, printable } from '../report/text.js';
+import { cut } from '../report/text.js';
+import { textTable } from '../report/text_table.js';
 
 export const LIST = 'list';
 
 export const addRunOptions = (command: Command): Command =>
   command
-    .option('--run <name>', 'which run, if there are several (default: the newest); list: show them and stop')
+    .option('--run <name>', 'which of several runs (default: newest), or list')
     .option(
       '--redact',
       'replace names of hosts, programs, jobs, communicators, threads, GPUs and files (host-1, comm-2...)',
@@ -29,17 +30,18 @@ export function runList(
 }
 
 function table(runs: readonly RunListing[]): string {
-  const rows = [
-    ['run', 'started (UTC)', 'last sign', 'files', 'ranks'],
-    ...runs.map(({ name, started, lastSeen, files, ranks, worldSize }) => [
-      printable(name),
-      started,
-      duration(Date.parse(lastSeen) - Date.parse(started)),
-      String(files.length),
-      cut(`${foldRanks(ranks) || 'unknown'}${worldSize > ranks.length ? ` of ${worldSize}` : ''}`, 24),
-    ]),
-  ];
-  return padColumns(rows);
+  const titles = ['run', 'started (UTC)', 'last sign', 'files', 'ranks'];
+  const rows = runs.map(({ name, started, lastSeen, files, ranks, worldSize }) => [
+    name,
+    started,
+    duration(Date.parse(lastSeen) - Date.parse(started)),
+    String(files.length),
+    cut(`${foldRanks(ranks) || 'unknown'}${worldSize > ranks.length ? ` of ${worldSize}` : ''}`, 24),
+  ]);
+  return textTable(
+    titles.map((title) => ({ title, isNumber: title === 'last sign' || title === 'files' })),
+    rows,
+  );
 }
 
 /** The time from the start to the last sign. */

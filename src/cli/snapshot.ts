@@ -5,7 +5,8 @@
 
 import { linkSync, lstatSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { Command } from 'commander';
+import type { Command } from 'commander';
+import { commandWith } from './help.js';
 
 import { sentenceText } from '../base/sentence.js';
 import { NoUsableInput, OutputError, RankFileError } from '../base/errors.js';
@@ -30,14 +31,13 @@ const EXAMPLES = `Examples, on the node of the job:
 `;
 
 export function snapshotCommand(setExit: (code: ExitCode) => void): Command {
-  return new Command('snapshot')
-    .description('Copy the rank files of a running or hung job, without stopping it.')
+  return commandWith('snapshot', EXAMPLES)
+    .description('Copy the rank files of a running or hung job.')
     .argument('<paths...>', 'rank files, or directories that hold them')
     .requiredOption('-o, --output <folder>', 'folder for the copies; created if it does not exist')
     .option('--ring-dir <folder>', "the job's NCCL_TRACE_RING_DIR, if it was set")
     .option('--strict', 'exit with 1 if a file cannot be used or its newest records cannot be reached')
     .option('-q, --quiet', 'print errors only')
-    .addHelpText('before', EXAMPLES)
     .action(async (paths: string[], options: Options) => {
       setExit(await interruptible((interrupt) => run(paths, options, interrupt)));
     });

@@ -1,6 +1,7 @@
 /** The steps of a merge as commands of their own, for schedulers: `scan` and `convert` run where the files are, `study` and `join` once. */
 
-import { Command } from 'commander';
+import type { Command } from 'commander';
+import { commandWith } from './help.js';
 import { sentenceText, type Sentence } from '../base/sentence.js';
 import { STDOUT } from '../output/place.js';
 import { traceTexts } from '../report/headline.js';
@@ -22,7 +23,7 @@ import {
   selectionRequest,
   type SelectionOptions,
 } from './selection_options.js';
-import { complain, say } from './streams.js';
+import { complain, say, tellProblems } from './streams.js';
 import { addStudyOptions, studyOptions, type StudyFlags } from './study_options.js';
 import { coloured, whileWatched } from './watching.js';
 
@@ -44,11 +45,10 @@ docs/merge-at-scale.md has the same for Slurm.
 `;
 
 export function scanCommand(setExit: SetExit): Command {
-  const about = 'Read the rank files of a node, or any part of a run, once (step 1 of 4).';
+  const about = 'Merge, step 1 of 4: read the rank files of a node once.';
   return addTimeOptions(step('scan', about, 'node.scan'), 'read')
     .argument('<paths...>', 'rank files, or directories that hold them')
     .option('--run <name>', 'read the files of this run only (default: of all runs)')
-    .addHelpText('before', EXAMPLES)
     .action(async (inputs: string[], options: Common & SelectionOptions & { readonly run?: string }) => {
       const select = selectionRequest(options);
       const made = await watched(options, (about) =>
@@ -58,7 +58,7 @@ export function scanCommand(setExit: SetExit): Command {
         done(options);
         return;
       }
-      tell(options, made.problems);
+      tell(made.problems);
       note(options, `${made.files} files, ${size(made.bytes)}, ${made.records} records`);
       setExit(ExitCode.ok);
     });
@@ -67,65 +67,53 @@ export function scanCommand(setExit: SetExit): Command {
 export function studyCommand(setExit: SetExit): Command {
   const command = step(
     'study',
-    'Find clocks and verdict of a run from its scans, and what to draw (step 2 of 4).',
+    'Merge, step 2 of 4: clocks and verdict of a run from its scans.',
     'run.study',
   )
     .argument('<scans...>', 'written by "nccl-trace scan"')
     .option('--allow-missing', 'go on if some ranks have no scan');
-  return addStudyOptions(addSelectionOptions(command))
-    .addHelpText('before', EXAMPLES)
-    .action(
-      async (inputs: string[], options: Common & StudyFlags & SelectionOptions & { allowMissing?: true }) => {
-        const select = selectionRequest(options);
-        const { allowMissing } = options;
-        const made = await watched(options, (about) =>
-          makeStudy({ ...about, ...studyOptions(options), select, allowMissing, inputs }),
-        );
-        if (made === null) {
-          done(options);
-          return;
-        }
-        const diagnosis = diagnosisOf(made, null);
-        if (!options.quiet) for (const problem of diagnosis.problems) complain(problem);
-        const lines = verdictText(diagnosis, null);
-        if (!options.quiet) say(coloured(lines.map((line) => `${line}\n`).join(''), process.stderr));
-        setExit(ExitCode.ok);
-      },
-    );
+  return addStudyOptions(addSelectionOptions(command)).action(
+    async (inputs: string[], options: Common & StudyFlags & SelectionOptions & { allowMissing?: true }) => {
+      const select = selectionRequest(options);
+      const { allowMissing } = options;
+      const made = await watched(options, (about) =>
+        makeStudy({ ...about, ...studyOptions(options), select, allowMissing, inputs }),
+      );
+      if (made === null) {
+        done(options);
+        return;
+      }
+      const diagnosis = diagnosisOf(made, null);
+      tellProblems(diagnosis, options.quiet);
+      const lines = verdictText(diagnosis);
+      if (!options.quiet) say(coloured(lines.map((line) => `${line}\n`).join(''), process.stderr));
+      setExit(ExitCode.ok);
+    },
+  );
 }
 
 export function convertCommand(setExit: SetExit): Command {
-  return step(
-    'convert',
-    'Make the part of the trace that comes from the rank files of a node (step 3 of 4).',
-    'node.part',
-  )
+  return step('convert', "Merge, step 3 of 4: a node's part of the trace.", 'node.part')
     .argument('<paths...>', 'the rank files that were scanned, or directories that hold them')
     .requiredOption('--study <file>', 'written by "nccl-trace study"')
-    .addHelpText('before', EXAMPLES)
     .action(async (inputs: string[], options: Common & { readonly study: string }) => {
       const made = await watched(options, (about) => makePart({ ...about, study: options.study, inputs }));
       if (made === null) {
         done(options);
         return;
       }
-      tell(options, made.problems);
+      tell(made.problems);
       note(options, `${made.files} files drawn, ${made.slices} slices`);
       setExit(ExitCode.ok);
     });
 }
 
 export function joinCommand(setExit: SetExit): Command {
-  return step(
-    'join',
-    'Join the parts of a run into the trace that "merge" writes (step 4 of 4).',
-    'nccl.pftrace',
-  )
+  return step('join', 'Merge, step 4 of 4: join the parts into the trace.', 'nccl.pftrace')
     .argument('<study>', 'written by "nccl-trace study"')
     .argument('<parts...>', 'written by "nccl-trace convert"')
     .option('--allow-missing', 'go on if some ranks have no part')
     .option('--summary <file>', 'write the findings as JSON, - for the standard output (schemas/trace.md)')
-    .addHelpText('before', EXAMPLES)
     .action(
       async (
         study: string,
@@ -137,7 +125,8 @@ export function joinCommand(setExit: SetExit): Command {
         const report = await watched(options, (about) =>
           joinTrace({ ...about, study, parts, allowMissing, texts: traceTexts, stdout: process.stdout }),
         );
-        if (!options.quiet) say(coloured(mergeReportText(report), process.stderr));
+        if (options.quiet) tellProblems(report, true);
+        else say(coloured(mergeReportText(report), process.stderr));
         if (summary !== undefined) await writeSummary(summary, report, { force, inputs: [study, ...parts] });
         setExit(ExitCode.ok);
       },
@@ -145,7 +134,7 @@ export function joinCommand(setExit: SetExit): Command {
 }
 
 function step(name: string, about: string, output: string): Command {
-  return new Command(name)
+  return commandWith(name, EXAMPLES)
     .description(about)
     .option('-o, --output <file>', 'the file to write', output)
     .option('-f, --force', 'run the step again, and replace an existing file')
@@ -177,6 +166,7 @@ function note({ quiet, output }: Common, text: string): void {
   if (!quiet && output !== STDOUT) say(`${printable(output)}: ${text}\n`);
 }
 
-function tell({ quiet }: Common, problems: readonly Sentence[]): void {
-  if (!quiet) for (const problem of problems) complain(sentenceText(problem));
+/** Also with --quiet: each is about a file that is left out. */
+function tell(problems: readonly Sentence[]): void {
+  for (const problem of problems) complain(sentenceText(problem));
 }

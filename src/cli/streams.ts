@@ -12,6 +12,17 @@ export function complain(text: string): void {
   say(`nccl-trace: ${printable(text)}\n`);
 }
 
+export interface Problems {
+  readonly problems: readonly string[];
+  /** Files that cannot be used: part of `problems`. */
+  readonly unusable: readonly string[];
+}
+
+/** With --quiet only errors: what is missing because a file cannot be used must not be taken for absent. */
+export function tellProblems({ problems, unusable }: Problems, quiet: boolean | undefined): void {
+  for (const problem of quiet ? unusable : problems) complain(problem);
+}
+
 export const isBrokenPipe = (error: unknown): boolean =>
   error instanceof Error &&
   'code' in error &&

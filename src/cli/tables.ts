@@ -1,51 +1,55 @@
 /**
- * `nccl-trace collectives`, `links`, `ranks`, `waits`: print one table of a run. A terminal gets the first rows, spreadsheets and notebooks
- * get all.
+ * `nccl-trace collectives`, `links`, `ranks`, `waits`: print one table of a run. A terminal gets the first rows with units, and as many
+ * columns as it is wide. Spreadsheets and notebooks get all, as raw numbers.
  */
 
-import { Command } from 'commander';
+import type { Command } from 'commander';
+import { commandWith } from './help.js';
 import { UsageError } from '../base/errors.js';
-import { csvOf, jsonOf, tableOf, type Cell, type FilledTable, type TableName } from '../report/tables.js';
-import { cut, padColumns, printable } from '../report/text.js';
+import { shownTable, sorted } from '../report/shown_table.js';
+import { csvOf, jsonOf, tableOf, type TableName } from '../report/tables.js';
 import type { ExitCode as Exit } from './exit.js';
 import { ExitCode } from './exit.js';
 import { interruptible } from './interrupts.js';
+import { wholeNumber } from './numbers.js';
 import { print } from './output.js';
 import { LIST, runList } from './run_option.js';
-import { complain } from './streams.js';
+import { complain, tellProblems } from './streams.js';
 import { whileWatched } from './watching.js';
 import { examineAny } from './study_input.js';
 import { addStudyOptions, type StudyFlags } from './study_options.js';
 
 interface Options extends StudyFlags {
   readonly pairs?: true;
+  readonly sort?: string;
+  readonly top?: number;
   readonly csv?: true;
   readonly json?: true;
   readonly quiet?: true;
 }
 
 const ABOUT: Readonly<Record<TableName, string>> = {
-  collectives: 'Every collective of a run, once for all its ranks: duration, skew, bandwidth, late rank.',
+  collectives: 'Every collective: duration, skew, bandwidth, late rank.',
   links: 'Every connection: bytes, transfers, latency and rate.',
-  ranks: 'Every rank: how late it came, what its transfers waited for, what is lost.',
+  ranks: 'Every rank: how late it came, what its transfers waited for.',
   waits: 'Who waited for whom, for how long.',
 };
 
 export const tableCommand =
   (name: TableName) =>
   (setExit: (code: Exit) => void): Command => {
-    const command = new Command(name)
+    const command = commandWith(name, `Examples:\n  $ nccl-trace ${name} RUN --csv > ${name}.csv\n`)
       .description(ABOUT[name])
-      .argument('<paths...>', 'rank files, directories that hold them, or a .study')
+      .argument('<paths...>', 'rank files, their directories, or a .study')
+      .option('--sort <column>', 'largest number or first name first; -COLUMN: last')
+      .option('--top <n>', 'the first N rows (default: 40, in CSV and JSON all)', wholeNumber(1))
       .option('--csv', 'all rows as CSV (schemas/tables.md)')
       .option('--json', 'all rows as JSON')
-      .option('-q, --quiet', 'print errors only');
+      .option('-q, --quiet', 'print the table and errors only');
     if (name === 'links') command.option('--pairs', 'one row per pair of ranks: all its channels together');
-    return addStudyOptions(command)
-      .addHelpText('before', `Examples:\n  $ nccl-trace ${name} RUN --csv > ${name}.csv\n`)
-      .action(async (paths: string[], options: Options) => {
-        setExit(await run(name, paths, options));
-      });
+    return addStudyOptions(command).action(async (paths: string[], options: Options) => {
+      setExit(await run(name, paths, options));
+    });
   };
 
 async function run(name: TableName, inputs: readonly string[], options: Options): Promise<Exit> {
@@ -60,26 +64,19 @@ async function run(name: TableName, inputs: readonly string[], options: Options)
       examineAny(inputs, options, { interrupt, onProgress, onWait: note }),
     ),
   );
-  for (const problem of report.problems) note?.(problem);
-  const table = tableOf(name, report, numbers.collectives, options.pairs);
-  await print(options.csv ? csvOf(table) : options.json ? jsonOf(table) : shown(table));
+  tellProblems(report, options.quiet);
+  const table = sorted(tableOf(name, report, numbers.collectives, options.pairs), options.sort);
+  const { top } = options;
+  const first = { ...table, rows: table.rows.slice(0, top) };
+  await print(
+    options.csv
+      ? csvOf(first)
+      : options.json
+        ? jsonOf(first)
+        : shownTable(table, { top, width: terminalWidth(), communicators: report.communicators }),
+  );
   return ExitCode.ok;
 }
 
-const MOST_ROWS = 40;
-const MOST_CHARACTERS = 24;
-
-/** The first rows, without the columns that are empty there. */
-function shown({ columns, rows }: FilledTable): string {
-  const first = rows.slice(0, MOST_ROWS);
-  const telling = columns.map((_, i) => first.some((cells) => cells[i] !== null && cells[i] !== ''));
-  const only = <T>(cells: readonly T[]): T[] => cells.filter((_, i) => telling[i]);
-  const text = padColumns([
-    only(columns.map(({ name }) => name)),
-    ...first.map((cells) => only(cells).map(cellText)),
-  ]);
-  const more = rows.length > first.length ? `and ${rows.length - first.length} more: --csv, --json\n` : '';
-  return first.length === 0 ? 'none\n' : text + more;
-}
-
-const cellText = (cell: Cell): string => (cell === null ? '' : cut(printable(String(cell)), MOST_CHARACTERS));
+/** A pipe has no width: all columns go through it. */
+const terminalWidth = (): number => (process.stdout.isTTY ? process.stdout.columns : Infinity);

@@ -10,14 +10,17 @@ import type {
   StarvedThread,
   UnlikePlan,
 } from '../analysis/cause_types.js';
-import { binarySize } from '../analysis/size_class.js';
+import { binarySize } from '../base/units.js';
 import { durationText } from '../base/duration.js';
+import { distinctNames } from '../runs/communicators.js';
+import type { Diagnosis } from './diagnosis.js';
 import { printable, timesText } from './text.js';
 import { clockTime, type VerdictReport } from './verdict_phrases.js';
 
 type Times = Pick<VerdictReport, 'traceStart'>;
+type Named = Pick<Diagnosis, 'communicators'>;
 
-export function causeText(cause: Cause, about: Times): string {
+export function causeText(cause: Cause, about: Times & Named): string {
   const costs = cause.costNs === null ? '' : `; costs at least ${durationText(cause.costNs)}`;
   switch (cause.cause) {
     case 'slower since':
@@ -29,9 +32,9 @@ export function causeText(cause: Cause, about: Times): string {
     case 'slow GPU':
       return `${gpuText(cause)}${costs}${cause.side === 'consumes' ? '' : '. Whether its kernels are slow or begin late is not known'}`;
     case 'contention':
-      return `${contentionText(cause)}${costs}. Whether they share a wire or a GPU is not known`;
+      return `${contentionText(cause, namesIn(about))}${costs}. Whether they share a wire or a GPU is not known`;
     case 'unlike algorithm':
-      return `${planText(cause)}${costs}`;
+      return `${planText(cause, namesIn(about))}${costs}`;
     default:
       return `${linksText(cause)}${costs}${doubt(cause)}`;
   }
@@ -68,21 +71,23 @@ function gpuText({ rank, side, waitNs, usualNs, transfers, like }: SlowGpu): str
   );
 }
 
-const contentionText = ({
-  comm,
-  commId,
-  func,
-  with: other,
-  withId,
-  factor,
-  together,
-  alone,
-}: Contention): string =>
-  `${printable(func)} on ${printable(comm || commId)} takes ${factor} times as long while ${printable(other || withId)} is under way ` +
+function namesIn({ communicators }: Named): (comm: string, commId: string) => string {
+  const labels = distinctNames(communicators);
+  return (comm, commId) => printable(labels.get(commId) ?? (comm || commId));
+}
+
+const contentionText = (
+  { comm, commId, func, with: other, withId, factor, together, alone }: Contention,
+  name: ReturnType<typeof namesIn>,
+): string =>
+  `${printable(func)} on ${name(comm, commId)} takes ${factor} times as long while ${name(other, withId)} is under way ` +
   `(${together} together, ${alone} alone)`;
 
-const planText = ({ func, bytes, comm, commId, plan, usual, count, peers, factor }: UnlikePlan): string =>
-  `${count} ${printable(func)} of ${bytes === null ? 'the same size' : binarySize(bytes)} on ${printable(comm || commId)} ran as ` +
+const planText = (
+  { func, bytes, comm, commId, plan, usual, count, peers, factor }: UnlikePlan,
+  name: ReturnType<typeof namesIn>,
+): string =>
+  `${count} ${printable(func)} of ${bytes === null ? 'the same size' : binarySize(bytes)} on ${name(comm, commId)} ran as ` +
   `${printable(plan)}, ${peers} others as ${printable(usual)}: they take ${timesText(factor)} the time`;
 
 function linksText({

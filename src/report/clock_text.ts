@@ -3,7 +3,8 @@
 import { addTo } from '../base/grouped.js';
 import { maxOf } from '../base/extremes.js';
 import type { ClockReport, TrafficReport } from './clock_report.js';
-import { foldRanks, padColumns, printable } from './text.js';
+import { foldRanks, printable } from './text.js';
+import { textTable } from './text_table.js';
 
 export interface ClockFindings {
   readonly clocks: readonly ClockReport[];
@@ -150,34 +151,26 @@ const KINDS = ['data', 'credit', 'beacon', 'collective'] as const;
 /** The table of `nccl-trace clocks`. */
 export function clockTable(findings: ClockFindings): string {
   const kinds = KINDS.filter((kind) => findings.clocks.some(({ evidence }) => (evidence[kind] ?? 0) > 0));
-  const rows = [
-    [
-      'host',
-      'ranks',
-      'by',
-      'drift ppm',
-      'wander ppm/min',
-      '99 % us',
-      'hard us',
-      ...kinds,
-      'violations',
-      'flags',
-    ],
-    ...findings.clocks.map((clock) => [
-      printable(clock.host),
-      foldRanks(clock.ranks),
-      clock.source,
-      clock.driftPpm.toFixed(2),
-      clock.wanderPpmPerMinute === null ? '' : clock.wanderPpmPerMinute.toFixed(2),
-      bound(clock.bound99),
-      bound(clock.hardBound),
-      ...kinds.map((kind) => String(clock.evidence[kind] ?? 0)),
-      String(clock.violations),
-      clock.flags.join(' '),
-    ]),
+  const titles = ['drift ppm', 'wander ppm/min', '99 % us', 'hard us', ...kinds, 'violations'];
+  const columns = [
+    ...['host', 'ranks', 'by'].map((title) => ({ title })),
+    ...titles.map((title) => ({ title, isNumber: true })),
+    { title: 'flags' },
   ];
+  const rows = findings.clocks.map((clock) => [
+    clock.host,
+    foldRanks(clock.ranks),
+    clock.source,
+    clock.driftPpm.toFixed(2),
+    clock.wanderPpmPerMinute === null ? '' : clock.wanderPpmPerMinute.toFixed(2),
+    bound(clock.bound99),
+    bound(clock.hardBound),
+    ...kinds.map((kind) => String(clock.evidence[kind] ?? 0)),
+    String(clock.violations),
+    clock.flags.join(' '),
+  ]);
   return (
-    padColumns(rows) +
+    textTable(columns, rows) +
     [
       ...clockLines(findings),
       ...gpuLines(findings.clocks),

@@ -3,7 +3,7 @@
 import { addTo } from '../base/grouped.js';
 import type { Changes, Difference, Measure, Subject } from '../analysis/changes.js';
 import type { LinkLine } from '../analysis/latency_and_rate.js';
-import { binarySize } from '../analysis/size_class.js';
+import { binarySize } from '../base/units.js';
 import { durationText } from '../base/duration.js';
 import { linkKey, type DiffSide, type RunDiff } from './diff.js';
 import { printable, sizeText } from './text.js';

@@ -23,7 +23,7 @@ export const traceTexts = (report: VerdictReport): VerdictText => ({
 });
 
 export function headline(report: VerdictReport): string {
-  const [first = ''] = verdictText({ ...report, otherRuns: [] }, null);
+  const [first = ''] = verdictText({ ...report, otherRuns: [] });
   // "HUNG AllReduce seq 6 on tp (4 of 8 ranks) since …": the slice itself shows the time.
   const [verb = '', what = ''] = first.split('  ');
   const stall = stallOf(report.verdict);

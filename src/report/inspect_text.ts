@@ -1,8 +1,8 @@
 /** How `inspect` shows a file and its records to a person: lines of at most 80 columns if names allow it. */
 
-import { maxOf } from '../base/extremes.js';
 import type { DescribedRecord, FileSummary, RingSummary } from '../rankfile/index.js';
 import { printable, sizeText } from './text.js';
+import { textTable } from './text_table.js';
 
 export function summaryText(file: FileSummary): string {
   const lines = [
@@ -134,7 +134,17 @@ function foldLine(fold: FileSummary['openFolds'][number]): string {
   return `ring ${number(fold.ring, 2)}  ${fold.state} of ${fold.handle}: ${fold.repeats} times, last at ${at(fold.last)}`;
 }
 
-const RING_HEAD = ['ring', 'class', 'records', 'from', 'last', 'overwritten', 'torn', 'copy', 'folded'];
+const RING_COLUMNS = [
+  'ring',
+  'class',
+  'records',
+  'from',
+  'last',
+  'overwritten',
+  'torn',
+  'copy',
+  'folded',
+].map((title) => ({ title, isNumber: true }));
 
 /** The table of the rings. Rare counts follow as text. */
 function ringTable(rings: readonly RingSummary[]): string[] {
@@ -149,14 +159,6 @@ function ringTable(rings: readonly RingSummary[]): string[] {
     `${ring.lost.copy}`,
     `${ring.folded}`,
   ]);
-  const widths = RING_HEAD.map((head, i) =>
-    maxOf(
-      rows.map((row) => row[i]?.length ?? 0),
-      head.length,
-    ),
-  );
-  const line = (cells: readonly string[]): string =>
-    cells.map((cell, i) => cell.padStart(widths[i] ?? 0)).join('  ');
   const notes = rings.flatMap((ring) => {
     const { muted, nullCalls, ordinalsLost, tornSlots, lost } = ring;
     const counts = Object.entries({
@@ -172,7 +174,7 @@ function ringTable(rings: readonly RingSummary[]): string[] {
   });
   return section(
     'rings (lost: in slots)',
-    rings.length === 0 ? [] : [line(RING_HEAD), ...rows.map(line), ...notes],
+    rings.length === 0 ? [] : [...textTable(RING_COLUMNS, rows).trimEnd().split('\n'), ...notes],
   );
 }
 

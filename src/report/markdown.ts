@@ -2,11 +2,11 @@
  * The report for tickets and chats: at most 60 lines of Markdown, with the result in the first. Names from files are only data here, too.
  */
 
-import { binarySize } from '../analysis/size_class.js';
+import { binarySize } from '../base/units.js';
 import type { RankLabel } from '../analysis/rank_labels.js';
 import { sumOfTimes } from '../analysis/rank_waits.js';
 import { durationText } from '../base/duration.js';
-import type { RunReport } from './run_report.js';
+import { commLabels, type RunReport } from './run_report.js';
 import { printable, timesText } from './text.js';
 
 const MOST_RANKS = 8;
@@ -43,12 +43,14 @@ const MOST_CAUSES = 4;
 const causeLines = ({ causes }: RunReport): string[] =>
   causes.length === 0 ? [] : [...causes.slice(0, MOST_CAUSES).map(({ says }) => `- ${escaped(says)}`), ''];
 
-function groupLines({ groups }: RunReport): string[] {
+function groupLines(report: RunReport): string[] {
+  const { groups } = report;
   if (groups.length === 0) return [];
+  const name = commLabels(report);
   const rows = groups
     .slice(0, MOST_GROUPS)
     .map((group) => [
-      `${escaped(group.comm || group.commId)} (${group.commSize})`,
+      `${escaped(name(group))} (${group.commSize})`,
       escaped(group.func),
       group.bytes === null ? '?' : binarySize(group.bytes),
       String(group.count),
@@ -99,14 +101,16 @@ function rankLines({ ranks }: RunReport): string[] {
   return table(head, rows.slice(0, MOST_RANKS), rows.length);
 }
 
-function waitLines({ waits }: RunReport): string[] {
+function waitLines(report: RunReport): string[] {
+  const { waits } = report;
   if (waits.length === 0) return [];
+  const name = commLabels(report);
   const rows = waits
     .slice(0, MOST_WAITS)
     .map((row) => [
       rank(row.rank),
       `${rank(row.forRank)} (${row.waitsFor})`,
-      escaped(row.comm || row.commId),
+      escaped(name(row)),
       time(row.totalNs),
       row.openSinceNs === null ? '' : `since ${durationText(row.openSinceNs)} after the start`,
     ]);

@@ -1,6 +1,6 @@
 /** The command to type after the verdict, for a POSIX shell. */
 
-import { inspectCommandLine, mergeCommandLine, quoted } from '../trace/commands.js';
+import { inspectCommandLine, mergeCommandLine, quoted, reportCommandLine } from '../trace/commands.js';
 import type { Diagnosis } from './diagnosis.js';
 import { bytesText } from '../trace/drawing.js';
 import type { RunOptions } from '../runs/find_runs.js';
@@ -10,17 +10,31 @@ import { columns, printable } from './text.js';
 export interface NextCommand {
   /** With quoted arguments. */
   readonly command: string;
-  /** What it writes, if known. */
+  /** What it writes, or what it is for. It stands before the command, so that the rest of the line is the command. */
   readonly about?: string;
 }
 
-type Asked = RunOptions & VerdictOptions;
+export type Asked = RunOptions & VerdictOptions;
 
-/** After `inspect`: look again if a live job may go on, or else draw the trace of the place that the verdict names. */
-export function inspectNext(found: Diagnosis, inputs: readonly string[], asked: Asked): NextCommand {
+/**
+ * After `inspect`: look again if a live job may go on, or else draw the trace of the place that the verdict names. Where the verdict says
+ * "may be", the report comes first, because it compares more.
+ */
+export function inspectNext(found: Diagnosis, inputs: readonly string[], asked: Asked): NextCommand[] {
   const { verdict } = found;
-  if (verdict.kind !== 'waiting' || !verdict.waiting.isLive) return mergeNext(found, inputs, asked);
-  return { command: inspectCommandLine(about(inputs, asked)), about: '(look again)' };
+  if (verdict.kind === 'waiting' && verdict.waiting.isLive)
+    return [{ command: inspectCommandLine(about(inputs, asked)), about: 'look again' }];
+  return [...causeNext(found, inputs, asked), mergeNext(found, inputs, asked)];
+}
+
+/** The command that may know the cause of slowness if the verdict does not. */
+export function causeNext(
+  { verdict }: Pick<Diagnosis, 'verdict'>,
+  inputs: readonly string[],
+  asked: Asked = {},
+): NextCommand[] {
+  if (verdict.kind !== 'slow' || verdict.slow.link === null) return [];
+  return [{ command: reportCommandLine(about(inputs, asked)), about: 'the cause' }];
 }
 
 /** Draws the trace of the place that the verdict names, in the same run. */
@@ -29,8 +43,7 @@ export function mergeNext(
   inputs: readonly string[],
   asked: Asked = {},
 ): NextCommand {
-  if (suggestion)
-    return { command: suggestion.command, about: `(about ${bytesText(suggestion.size.bytes)})` };
+  if (suggestion) return { command: suggestion.command, about: `about ${bytesText(suggestion.size.bytes)}` };
   return { command: mergeCommandLine({ ...about(inputs, asked), request: {} }) };
 }
 
@@ -44,18 +57,24 @@ export const openNext = (output: string): NextCommand => ({
 });
 
 /** Lines of `most` columns unless a word is longer. They continue after a backslash. */
-export function commandLines(title: string, { command, about }: NextCommand, most: number): string[] {
+export function commandLines(name: string, { command, about }: NextCommand, most: number): string[] {
   const lines: string[] = [];
+  const short = `${name}:`;
+  const long = about === undefined ? short : `${name} (${about}):`;
+  // A command in one line is worth more than what is said about it.
+  const fits = (title: string): boolean => columns(`${title} ${printable(command)}`) <= most;
+  const title = fits(short) && !fits(long) ? short : long;
   let line = title;
-  for (const word of printable(command).match(SHELL_WORD) ?? []) {
-    if (columns(`${line} ${word} \\`) > most && line !== title && line.trim() !== '') {
+  const words = printable(command).match(SHELL_WORD) ?? [];
+  words.forEach((word, i) => {
+    const isLast = i === words.length - 1;
+    if (columns(`${line} ${word}${isLast ? '' : ' \\'}`) > most && line !== title && line.trim() !== '') {
       lines.push(`${line} \\`);
       line = '     ';
     }
     line += ` ${word}`;
-  }
-  const end = about === undefined ? '' : `   ${about}`;
-  return [...lines, columns(line + end) <= most ? line + end : line];
+  });
+  return [...lines, line];
 }
 
 /** A word as `quoted` writes it. */

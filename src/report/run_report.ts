@@ -14,6 +14,7 @@ import type { SlowLinkRow } from '../analysis/slow_link_rows.js';
 import type { LinkRow } from '../analysis/link_rows.js';
 import type { WaitTimes } from '../analysis/rank_waits.js';
 import type { WaitRow } from '../analysis/wait_rows.js';
+import { distinctNames, type RunCommunicator } from '../runs/communicators.js';
 import { projectFile } from '../base/project.js';
 import type { FlightReport } from '../pytorch/flight_report.js';
 import type { Study } from '../study/study.js';
@@ -24,6 +25,14 @@ import type { ClockReport, TrafficReport } from './clock_report.js';
 import type { Diagnosis } from './diagnosis.js';
 import { headline } from './headline.js';
 import { verdictText } from './verdict_text.js';
+
+/** Names a row's communicator by its label. */
+export function commLabels({
+  communicators,
+}: Pick<RunReport, 'communicators'>): (row: { readonly comm: string; readonly commId: string }) => string {
+  const labels = new Map(communicators.map(({ commId, label }) => [commId, label]));
+  return ({ comm, commId }) => labels.get(commId) ?? (comm || commId);
+}
 
 export interface RunReport {
   readonly version: 2;
@@ -52,6 +61,8 @@ export interface RunReport {
     /** The unfinished and the longest collectives, at most MOST_COLLECTIVES, in order of time. `nccl-trace collectives` prints all. */
     readonly shown: readonly CollectiveRow[];
   };
+  /** `label`: its name in tables and pages, which no other communicator has. */
+  readonly communicators: readonly (RunCommunicator & { readonly label: string })[];
   readonly lateness: Lateness;
   /** What all ranks did around the verdict's moment. */
   readonly picture: Picture;
@@ -66,6 +77,8 @@ export interface RunReport {
   readonly flightRecorder: FlightReport | null;
   readonly clocks: readonly ClockReport[];
   readonly traffic: TrafficReport | null;
+  /** Files that cannot be used, and why. They are among `problems`, too. */
+  readonly unusable: readonly string[];
   readonly problems: readonly string[];
   readonly made: {
     readonly by: string;
@@ -125,10 +138,11 @@ export function runReport(
 ): RunReport {
   const { run, verdict, records } = studied;
   const { problems, ...about } = diagnosis;
+  const labels = distinctNames(diagnosis.communicators);
   return {
     version: 2,
     headline: `${headline(about)}${slowedText(studied, numbers)}`,
-    lines: verdictText(about, null),
+    lines: verdictText(about),
     verdict,
     next: diagnosis.suggestion?.command ?? null,
     run: {
@@ -142,6 +156,7 @@ export function runReport(
     ranks: rankRows(studied, diagnosis, numbers),
     groups: numbers.groups,
     collectives: { total: numbers.collectives.length, shown: shownCollectives(numbers.collectives) },
+    communicators: diagnosis.communicators.map((one) => ({ ...one, label: labels.get(one.commId)! })),
     lateness: numbers.lateness,
     picture: numbers.picture,
     waits: numbers.waits,
@@ -152,6 +167,7 @@ export function runReport(
     flightRecorder: diagnosis.flightRecorder,
     clocks: diagnosis.clocks,
     traffic: diagnosis.traffic,
+    unusable: diagnosis.unusable,
     problems,
     made: {
       by: `nccl-trace ${ownVersion()}`,

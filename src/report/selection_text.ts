@@ -86,7 +86,7 @@ function leftOut({ selection, ranks }: Report): string[] {
   if (isReduced) {
     const all = estimateOfAll.slices;
     const what = `${countText(coll + op + step)} of ${countText(all)} slices, more than opens in ${SECONDS} s`;
-    return rest === null ? [`left out: ${what}`] : [`left out: ${what}; all: ${restText(rest)}`];
+    return rest === null ? [`left out: ${what}`] : [`left out: ${what}; all ${restText(rest)}`];
   }
   const texts = [
     files > 0 ? `${files} ranks` : '',
@@ -102,4 +102,4 @@ function leftOut({ selection, ranks }: Report): string[] {
 const SECONDS = COMFORTABLE.seconds;
 
 const restText = ({ command, size }: SizedCommand): string =>
-  `${printable(command)}   (about ${bytesText(size.bytes)})`;
+  `(about ${bytesText(size.bytes)}): ${printable(command)}`;

@@ -1,7 +1,5 @@
 /** Formats text for terminals. */
 
-import { maxOf } from '../base/extremes.js';
-
 export { foldRanks } from '../base/ranks.js';
 
 /**
@@ -46,18 +44,6 @@ export function cut(text: string, most: number): string {
     kept += char;
   }
   return `${kept}...`;
-}
-
-/** At least `least` columns. */
-const pad = (text: string, least: number): string => text + ' '.repeat(Math.max(0, least - columns(text)));
-
-/** A table: each column as wide as its widest cell. */
-export function padColumns(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, column) => maxOf(rows.map((row) => columns(row[column] ?? ''))));
-  return rows
-    .map((row) => row.map((cell, column) => pad(cell, widths[column]!)).join('  '))
-    .map((line) => `${line.trimEnd()}\n`)
-    .join('');
 }
 
 /** The size of a file, in decimal units as in `ls` and browsers. */

@@ -42,10 +42,10 @@ const LINES = 15;
 
 /** A trace's own attribute: without commands, and only about this run. */
 export const printedVerdict = (report: VerdictReport): string =>
-  verdictText({ ...report, otherRuns: [] }, null).join('\n');
+  verdictText({ ...report, otherRuns: [] }).join('\n');
 
-/** `next` null: no command. */
-export function verdictText(report: VerdictReport, next: NextCommand | null): string[] {
+/** `next`: the most useful command first. */
+export function verdictText(report: VerdictReport, next: readonly NextCommand[] = []): string[] {
   const { verdict } = report;
   const [first = '', ...rest] = verdictLines(verdict, report);
   const notUsed = unusableLines(report);
@@ -59,7 +59,7 @@ export function verdictText(report: VerdictReport, next: NextCommand | null): st
     fit(labelled('lost records', lossText(report))),
     fit(labelled('clocks', clockText(report))),
   ];
-  const command = next === null ? [] : commandLines('next:', next, COLUMNS);
+  const command = next.flatMap((one, i) => commandLines(i === 0 ? 'next' : 'or', one, COLUMNS));
   const room = Math.max(1, LINES + flight.length - foot.length - command.length - 1);
   const shown =
     lines.length <= room

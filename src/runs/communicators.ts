@@ -47,6 +47,26 @@ export function nameByRanks(members: readonly RunMember[]): RunMember[] {
   }));
 }
 
+/**
+ * By id: what tables and pages call each communicator. Frameworks give the groups of one kind one name, so the ranks tell those apart:
+ * "tp ranks 0-3". The id does where the ranks are not known or the same.
+ */
+export function distinctNames(all: readonly RunCommunicator[]): ReadonlyMap<string, string> {
+  const withRanks = ({ comm, ranks, nRanks }: RunCommunicator): string =>
+    ranks.length === nRanks ? `${comm} ranks ${ranksText(ranks)}` : comm;
+  const isAlone = (name: (one: RunCommunicator) => string, of: RunCommunicator): boolean =>
+    all.every((one) => one === of || name(one) !== name(of));
+  return new Map(
+    all.map((one) => {
+      if (one.comm === '') return [one.commId, one.commId];
+      if (isAlone(({ comm }) => comm, one)) return [one.commId, one.comm];
+      const text = withRanks(one);
+      const isClear = text !== one.comm && text.length <= LONGEST_NAME && isAlone(withRanks, one);
+      return [one.commId, isClear ? text : `${one.comm} ${one.commId}`];
+    }),
+  );
+}
+
 /** "0-7", "0,2,5", and for equal distances "0,8..56": data parallel ranks of a large job. */
 function ranksText(ranks: readonly number[]): string {
   const [first = 0, second = 0] = ranks;

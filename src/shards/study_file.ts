@@ -70,6 +70,7 @@ export function studyClocks(path: string): Awaited<ReturnType<typeof findClocks>
   const { clocks, run, unusable } = studied;
   return {
     ...reportAllClocks(clocks, run),
+    unusable,
     problems: [...head.run.notes, ...unusable, ...run.problems],
   };
 }

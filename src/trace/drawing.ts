@@ -120,7 +120,7 @@ function refusal(studied: Study, options: DrawingOptions, size: Size): string {
       'Select less with --ranks, --comm or --last, or leave --detail out and as much as fits is drawn.',
   ];
   const narrower = detail === 'step' ? inFull(studied, options) : null;
-  if (narrower) lines.push(`This fits: ${narrower.command}   (about ${bytesText(narrower.size.bytes)})`);
+  if (narrower) lines.push(`This fits (about ${bytesText(narrower.size.bytes)}): ${narrower.command}`);
   return lines.join('\n');
 }
 

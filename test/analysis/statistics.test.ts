@@ -3,7 +3,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { lineTime } from '../../src/analysis/latency_and_rate.js';
-import { binarySize, sizeClassOf } from '../../src/analysis/size_class.js';
+import { sizeClassOf } from '../../src/analysis/size_class.js';
+import { binarySize } from '../../src/base/units.js';
 import { medianOf, quantile, sortedNumbers } from '../../src/base/quantile.js';
 import { fitLine } from '../../src/analysis/statistics.js';
 
@@ -54,6 +55,18 @@ describe('a line', () => {
     const sizes = [at(1000, 3000, 1100), at(2000, 4000, 1200), at(4000, 6000, 1400)];
     expect(lineTime(sizes, 2, 'average')).toEqual({ latencyNs: 4000, rateGBs: 0.5, r2: 1 });
     expect(lineTime(sizes, 2, 'least')).toEqual({ latencyNs: 2000, rateGBs: 5, r2: 1 });
+  });
+
+  it('is nothing where it does not fit: no latency below zero, and no line through a cloud', () => {
+    const at = (bytes: number, least: number) => ({
+      ...{ bytes, transfers: 1, sum: least, sumOfSquares: least * least, least },
+    });
+    expect(lineTime([at(1000, 100), at(2000, 1100)], 1, 'least')).toBeNull();
+    expect(lineTime([at(1000, 900), at(2000, 100), at(3000, 900), at(4000, 200)], 1, 'average')).toBeNull();
+    expect(lineTime([at(1000, 500), at(2000, 500)], 1, 'least')).toMatchObject({
+      latencyNs: 500,
+      rateGBs: null,
+    });
   });
 });
 

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { clockTable } from '../../src/report/clock_text.js';
@@ -17,12 +18,13 @@ import { coloured, dueInLog, progressLine, wantsColour } from '../../src/cli/wat
 import { merge } from '../../src/merge.js';
 import { diagnose } from '../../src/report/diagnosis.js';
 import { streamRankFile, summarize } from '../../src/rankfile/index.js';
-import { writeRun } from '../support/made_up/made_up_run.js';
+import { madeUpRank, SMALL_RUN, writeRun } from '../support/made_up/made_up_run.js';
 import { runHere, type TextResult } from '../support/program/command_line.js';
 import { PROGRAM, withoutProgress } from '../support/program/program.js';
 import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
 import { temporaryFolder } from '../support/program/temporary_folder.js';
 
+const SLOW_LINK = fileURLToPath(new URL('../../samples/slow-link', import.meta.url));
 let folder: string;
 let remove: () => void;
 beforeEach(() => {
@@ -107,6 +109,57 @@ describe('exit codes are the same everywhere', () => {
     expect(readFileSync(path.join(folder, 'there'), 'utf8')).toBe('precious');
     expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([]);
   });
+});
+
+describe('--quiet hides no error', () => {
+  const broken = /^nccl-trace: .*rank00009\.bin: /m;
+
+  it.each([
+    'merge run -o new.pftrace',
+    'inspect run',
+    'report run --json',
+    'report run -o new.html',
+    'links run',
+    'clocks run',
+    'scan run -o new.scan',
+    'diff run run/rank00000.bin',
+  ])('%s -q: a file that cannot be used is named, and without --strict that is all', async (words) => {
+    const { code, err } = await run(`${words} -q`);
+    expect(code).toBe(0);
+    expect(err).toMatch(broken);
+    expect(err.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it('diff -q prints nothing but errors; --json is asked for', async () => {
+    expect((await run('diff run run/rank00000.bin')).out).toContain('compared:');
+    expect((await run('diff run run/rank00000.bin -q')).out).toBe('');
+    expect((await run('diff run run/rank00000.bin -q --json')).out).toContain('"compared"');
+  });
+});
+
+it('a snapshot of many files says nothing but their names', async () => {
+  mkdirSync(path.join(folder, 'many'));
+  for (let rank = 0; rank < 16; rank++)
+    madeUpRank(rank, { ...SMALL_RUN, ranks: 16 }).write(path.join(folder, 'many', `rank000${10 + rank}.bin`));
+  const { code, out, err } = await shell('nt snapshot many -o copy -q');
+  expect({ code, err, copies: out.trim().split('\n').length }).toEqual({ code: 0, err: '', copies: 16 });
+  expect((await shell('nt snapshot many -o copy -q')).code).toBe(4);
+  expect(readdirSync(path.join(folder, 'copy')).filter((name) => name.startsWith('.'))).toEqual([]);
+});
+
+it('what follows "next" and its colon is a command, whatever is known about it', async () => {
+  const { out } = await run(`inspect ${SLOW_LINK}`);
+  const commands = out
+    .replaceAll(/ \\\n +/g, ' ')
+    .split('\n')
+    .flatMap((line) => /^(?:next|or)(?: \([^)]*\))?: nccl-trace (.*)/.exec(line)?.[1] ?? []);
+  // The verdict says "may be", so the first command is the report, which compares more.
+  expect(out).toMatch(/^ {2}may be: /m);
+  expect(commands.map((command) => command.split(' ')[0])).toEqual(['report', 'merge']);
+  const [report, merged] = await Promise.all(commands.map((command) => shell(`nt ${command}`)));
+  expect(report).toMatchObject({ code: 0 });
+  expect(report!.out).toContain('- slow link 1 → 2');
+  expect(merged).toMatchObject({ code: 0 });
 });
 
 describe('hints', () => {
@@ -343,7 +396,7 @@ describe('no file commands a terminal', () => {
         stream.close();
         const texts = [mergeReportText(report), clockTable(report), facts];
         for (const text of texts) expect(text.replaceAll('\n', '')).not.toMatch(obeyed);
-        for (const line of verdictText(report, openNext(report.output)))
+        for (const line of verdictText(report, [openNext(report.output)]))
           expect(columns(line)).toBeLessThanOrEqual(80);
       }),
       { numRuns: 40 },

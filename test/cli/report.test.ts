@@ -7,7 +7,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { examine } from '../../src/report/examine.js';
 import { markdownOf } from '../../src/report/markdown.js';
 import type { RunReport } from '../../src/report/run_report.js';
+import { shownTable } from '../../src/report/shown_table.js';
 import { COLLECTIVES, csvOf, LINKS, RANKS, tableOf, WAITS } from '../../src/report/tables.js';
+import { record } from '../support/jobs/loopback.js';
 import { runHere, type TextResult } from '../support/program/command_line.js';
 import { madeUpRank, SMALL_RUN } from '../support/made_up/made_up_run.js';
 import { temporaryFolder } from '../support/program/temporary_folder.js';
@@ -129,7 +131,75 @@ describe('tables', () => {
     const { out } = await run('waits', 'samples/hang');
     const [head = '', first = ''] = out.split('\n');
     expect(head).toMatch(/^rank {2}for_rank {2}waits_for/);
-    expect(first).toMatch(/^3 {5}2 {9}data/);
+    expect(first).toMatch(/^ {3}3 {9}2 {2}data {7}world {9}27 {3}141 ms {3}0\.027610s$/);
+  });
+
+  it('for people: numbers have units, and no column is raw', async () => {
+    for (const table of ['collectives', 'links', 'ranks', 'waits']) {
+      const { out } = await run(table, 'samples/straggler');
+      expect(out.split('\n')[0]).not.toMatch(/_(ns|gbs|bytes)\b|comm_id/);
+      expect(out).toMatch(/\d (ms|us)/);
+      expect(out).not.toMatch(/\d{7}/);
+    }
+  });
+
+  it('--sort and --top: for people, CSV and JSON alike', async () => {
+    const seqs = async (...args: string[]): Promise<unknown[]> => {
+      const { out } = await run('collectives', 'samples/straggler', '--json', ...args);
+      return (JSON.parse(out) as Record<string, unknown>[]).map((row) => row.duration_ns);
+    };
+    const all = await seqs();
+    const longest = [...all].sort((a, b) => Number(b) - Number(a));
+    expect(await seqs('--sort', 'duration')).toEqual(longest);
+    expect(await seqs('--sort', 'duration_ns', '--top', '3')).toEqual(longest.slice(0, 3));
+    expect(await seqs('--sort', '-duration', '--top', '1')).toEqual(longest.slice(-1));
+    const { out } = await run('ranks', 'samples/straggler', '--sort', '-rank', '--top', '2');
+    expect(out).toMatch(/\n {3}3 .*\n {3}2 .*\nand 2 more rows: --top 4, --csv\n$/);
+    const wrong = await run('links', 'samples/straggler', '--sort', 'byte');
+    expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining('(did you mean bytes?)') as string });
+  });
+
+  it('a terminal gets as many columns as it is wide, and is told of the others', async () => {
+    const examined = await examine([path.join(root, 'samples/straggler')], { jobs: 1 });
+    const { communicators } = examined.report;
+    for (const name of ['collectives', 'links', 'ranks', 'waits'] as const) {
+      const table = tableOf(name, examined.report, examined.numbers.collectives);
+      const whole = shownTable(table, { width: Infinity, communicators });
+      expect(whole).not.toContain('no room for');
+      for (const width of [40, 80, 120]) {
+        const [note = '', ...lines] = shownTable(table, { width, communicators })
+          .trimEnd()
+          .split('\n')
+          .reverse();
+        for (const line of lines) expect(line.length).toBeLessThanOrEqual(width);
+        const heads = [
+          ...lines.at(-1)!.trim().split(/ +/),
+          ...(/^no room for (.*): --csv$/.exec(note)?.[1]?.split(', ') ?? []),
+        ];
+        expect(heads.sort()).toEqual(whole.split('\n')[0]!.trim().split(/ +/).sort());
+      }
+    }
+  });
+
+  it('groups of one name are told apart in tables, Markdown and JSON', async () => {
+    const { folder: tp } = await record(
+      path.join(folder, 'tp'),
+      '--ranks 4 --iterations 4 --ops allreduce@tp:64K --groups tp=2',
+    );
+    for (const table of ['collectives', 'links', 'waits']) {
+      const { out } = await run(table, tp);
+      expect(out).toContain('tp ranks 0-1 ');
+      expect(out).toContain('tp ranks 2-3 ');
+    }
+    const markdown = (await run('report', tp, '--markdown', '-q')).out;
+    expect(markdown).toContain('| tp ranks 0-1 (2) | AllReduce |');
+    const report = JSON.parse((await run('report', tp, '--json', '-q')).out) as RunReport;
+    expect(report.communicators.map(({ comm, label }) => [comm, label])).toEqual(
+      expect.arrayContaining([
+        ['tp', 'tp ranks 0-1'],
+        ['tp', 'tp ranks 2-3'],
+      ]),
+    );
   });
 });
 

@@ -14,7 +14,7 @@ const { folder, remove } = temporaryFolder();
 afterAll(remove);
 
 const diff = (before: string, after: string, ...args: string[]) =>
-  runProgram(root, 'diff', before, after, '-q', ...args);
+  runProgram(root, 'diff', before, after, ...args);
 
 describe('a link that got slow', () => {
   // Slow enough that both recordings wait most of their time.

@@ -70,7 +70,7 @@ async function judged(recording: string) {
     verdict,
     hang,
     waiting: hang?.waiting.map(({ file }) => file),
-    text: verdictText(diagnosis, mergeNext(diagnosis, [recording])).join('\n'),
+    text: verdictText(diagnosis, [mergeNext(diagnosis, [recording])]).join('\n'),
   };
 }
 

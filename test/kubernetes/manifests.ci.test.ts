@@ -53,6 +53,7 @@ const asJob = (template: object): object => ({ apiVersion: 'batch/v1', kind: 'Jo
 
 it.each([
   ['postmortem.yaml', ['ConfigMap', 'Job', 'Job']],
+  ['liveness.yaml', ['Job']],
   ['node.yaml', ['Namespace', 'DaemonSet']],
 ])('%s fits the API of Kubernetes', (name, kinds) => {
   const all = documents(name);

@@ -50,7 +50,7 @@ describe('dumps beside rank files', () => {
       },
       stacks: [{ ranks: [0, 2], frames: [{ name: 'train_step', file: '/job/train.py', line: 88 }] }],
     });
-    const lines = verdictText(found, null);
+    const lines = verdictText(found);
     expect(lines).toContain('  process group:  world world_GROUP, its all_reduce 3 (2 of 2 dumps)');
     expect(lines).toContain('  called from:    2 ranks (0,2): train_step train.py:88');
   });
@@ -59,7 +59,7 @@ describe('dumps beside rank files', () => {
     const without = await diagnose([hang], { jobs: 1 });
     expect(without.flightRecorder).toBeNull();
     expect(without.verdict).toEqual(found.verdict);
-    const added = verdictText(found, null).filter((line) => !verdictText(without, null).includes(line));
+    const added = verdictText(found).filter((line) => !verdictText(without).includes(line));
     expect(added).toHaveLength(2);
   });
 

@@ -1,7 +1,7 @@
 /** Communicators of a run with their ranks, and names for those without one. */
 
 import { describe, expect, it } from 'vitest';
-import { communicatorsOf, nameByRanks } from '../../src/runs/communicators.js';
+import { communicatorsOf, distinctNames, nameByRanks } from '../../src/runs/communicators.js';
 import type { RunMember } from '../../src/runs/run.js';
 
 type Made = readonly [commId: bigint, nRanks: number, name?: string];
@@ -32,6 +32,32 @@ describe('the communicators of a run', () => {
       [0, 1],
     ]);
   });
+});
+
+it('communicators of one name are told apart by their ranks, or else by their ids', () => {
+  const all = (id: number, comm: string, nRanks: number, ...ranks: number[]) => ({
+    ...{ commId: `0x000000000000000${id}`, comm, nRanks, ranks },
+  });
+  const labels = distinctNames([
+    all(1, 'world', 8, 0, 1, 2, 3, 4, 5, 6, 7),
+    all(2, 'tp', 4, 0, 1, 2, 3),
+    all(3, 'tp', 4, 4, 5, 6, 7),
+    all(4, 'dp', 4, 0, 2, 4, 6),
+    all(5, 'dp', 4, 1),
+    all(6, 'again', 2, 0, 1),
+    all(7, 'again', 2, 0, 1),
+    all(8, '', 2, 0, 1),
+  ]);
+  expect([...labels.values()]).toEqual([
+    'world',
+    'tp ranks 0-3',
+    'tp ranks 4-7',
+    'dp ranks 0,2..6',
+    'dp 0x0000000000000005',
+    'again 0x0000000000000006',
+    'again 0x0000000000000007',
+    '0x0000000000000008',
+  ]);
 });
 
 describe('a communicator without a name', () => {

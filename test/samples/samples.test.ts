@@ -8,7 +8,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mergeReportText } from '../../src/report/merge_report.js';
-import { mergeNext } from '../../src/report/next_command.js';
+import { inspectNext } from '../../src/report/next_command.js';
 import { traceTexts } from '../../src/report/headline.js';
 import { verdictText } from '../../src/report/verdict_text.js';
 import { markdownOf } from '../../src/report/markdown.js';
@@ -95,10 +95,10 @@ describe.each(samples)('%s', (name) => {
   it('is judged as in its golden, without a trace', async () => {
     const diagnosis = await diagnose([path.relative(process.cwd(), input)]);
     expect(diagnosis.verdict).toEqual(report.verdict);
-    const lines = verdictText(diagnosis, mergeNext(diagnosis, [path.relative(process.cwd(), input)]));
+    const lines = verdictText(diagnosis, inspectNext(diagnosis, [path.relative(process.cwd(), input)], {}));
     golden(`${name}.inspect.txt`, lines.map((line) => `${line}\n`).join(''));
     const ofTrace = view.attributes['nccl_trace.report'];
-    expect(ofTrace).toBe(verdictText({ ...diagnosis, otherRuns: [] }, null).join('\n'));
+    expect(ofTrace).toBe(verdictText({ ...diagnosis, otherRuns: [] }).join('\n'));
     expect(lines.slice(0, 4)).toEqual(String(ofTrace).split('\n').slice(0, 4));
   });
 });

@@ -24,7 +24,7 @@ it('a slow link is named with its two ends', async () => {
     kind: 'slow',
     slow: { file: 1, link: { file: 1, peerFile: 2 } },
   });
-  expect(verdictText(diagnosis, null)[0]).toMatch(
+  expect(verdictText(diagnosis)[0]).toMatch(
     /^SLOW {2}rank 1 \(.*\): its sends to rank 2 take \d+ times the others' time$/,
   );
 });

@@ -29,7 +29,7 @@ const CLOCK: VerdictReport['clocks'][number] = {
 
 const all = (rank: number): MadeUpRank => ({ calls: [done(0, 1), open(1, 10, { ops: [waitingFor(rank)] })] });
 
-const NEXT = { command: 'nccl-trace merge RUN' };
+const NEXT = [{ command: 'nccl-trace merge RUN' }];
 const SIZE = { slices: 1000, tracks: 10, bytes: 3e6 };
 /** Without what is the same everywhere: losses, clocks, the next command. */
 const body = (reported: VerdictReport): string[] => verdictText(reported, NEXT).slice(0, -3);
@@ -40,7 +40,7 @@ describe('a hang of 512 ranks', () => {
   it('is reported in few lines, with ranks folded and the next command last', () => {
     const reported = report(judge(evidence(ranks)), 512, { clocks: [CLOCK] });
     const suggestion = { command: 'nccl-trace merge run --comm world --ranks 36-38', size: SIZE };
-    expect(verdictText(reported, mergeNext({ suggestion }, ['run']))).toEqual([
+    expect(verdictText(reported, [mergeNext({ suggestion }, ['run'])])).toEqual([
       'HUNG  AllReduce seq 1 on world (512 ranks)  since 03:00:10 UTC (90.0 s)',
       '  never entered:  rank 37 (node4 gpu5), alive to the end',
       '                  last there: AllReduce seq 0, 03:00:01 UTC',
@@ -49,7 +49,7 @@ describe('a hang of 512 ranks', () => {
       '  all wait for:   rank 0 ch 0 recv from 37, step 0 of 12 in recv wait',
       '  lost records:   none',
       '  clocks:         one counter for all ranks, exact',
-      'next: nccl-trace merge run --comm world --ranks 36-38   (about 3 MB)',
+      'next (about 3 MB): nccl-trace merge run --comm world --ranks 36-38',
     ]);
   });
 
@@ -66,14 +66,14 @@ describe('the next command', () => {
   it('is one word for a shell, whatever the path', () => {
     const next = mergeNext({ suggestion: null }, ["my run's/$(x)"]);
     expect(next.command).toBe("nccl-trace merge 'my run'\\''s/$(x)'");
-    expect(commandLines('next:', next, 40)).toEqual([
+    expect(commandLines('next', next, 40)).toEqual([
       'next: nccl-trace merge \\',
       "      'my run'\\''s/$(x)'",
     ]);
   });
 
   it('goes on in the next line where it is long', () => {
-    const lines = commandLines('next:', { command: `nccl-trace merge ${'a'.repeat(60)} --comm dp` }, 80);
+    const lines = commandLines('next', { command: `nccl-trace merge ${'a'.repeat(60)} --comm dp` }, 80);
     expect(lines).toEqual([`next: nccl-trace merge \\`, `      ${'a'.repeat(60)} --comm dp`]);
   });
 
@@ -81,7 +81,7 @@ describe('the next command', () => {
     const calls = [done(0, 1), done(1, 2)];
     for (const run of [evidence([{ calls }, { calls }]), evidence([{ calls: [] }, { calls: [] }])]) {
       const reported = report(judge(run), 2);
-      expect(verdictText(reported, mergeNext({ suggestion: null }, ['RUN'])).at(-1)).toBe(
+      expect(verdictText(reported, [mergeNext({ suggestion: null }, ['RUN'])]).at(-1)).toBe(
         'next: nccl-trace merge RUN',
       );
     }
@@ -96,7 +96,7 @@ it('a file that cannot be used is in the verdict, with the reason', () => {
     '                  the copy was cut short; copy it again',
   ];
   const lines = (ranks: readonly MadeUpRank[]) =>
-    verdictText(report(judge(evidence(ranks)), 2, { unusable: [sentence] }), null);
+    verdictText(report(judge(evidence(ranks)), 2, { unusable: [sentence] }));
   expect(lines([{ calls: [done(0, 1), done(1, 2)], closed: true }]).slice(0, 3)).toEqual([
     'HEALTHY  nothing unfinished was seen, but 1 file cannot be used',
     ...why,
@@ -118,7 +118,7 @@ it('a stall says which ranks are alive by the kernel alone, because their heartb
       { end: 11.3 },
     ),
   );
-  expect(verdictText(report(verdict, 2), null)).toContain(
+  expect(verdictText(report(verdict, 2))).toContain(
     '  no hang yet:    all ranks live, rank 1 by /proc; --hung-after is 30.0 s',
   );
 });
@@ -127,8 +127,7 @@ describe('a stall within a node, where only kernels show the progress', () => {
   const inKernel = (ended: number): MadeUpRank => ({
     calls: [done(0, 1), open(1, 10, { blocks: { channels: 2, begun: 2, ended } })],
   });
-  const lines = (ranks: readonly MadeUpRank[]) =>
-    verdictText(report(judge(evidence(ranks)), ranks.length), null);
+  const lines = (ranks: readonly MadeUpRank[]) => verdictText(report(judge(evidence(ranks)), ranks.length));
 
   it('names the GPU whose kernel runs when all others have finished', () => {
     const finished = { calls: [done(0, 1), done(1, 10)] };
@@ -163,7 +162,7 @@ it('a stall of live ranks is no alarm: the report says when it becomes one, and 
     '  look at:        rank 0 ch 0 recv from 1, step 0 of 12 in recv wait',
     '  lost records:   none',
     '  clocks:         one counter for all ranks, exact',
-    'next: nccl-trace inspect RUN --run job   (look again)',
+    'next (look again): nccl-trace inspect RUN --run job',
   ]);
 });
 

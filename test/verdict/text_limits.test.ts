@@ -164,7 +164,7 @@ it('fits, whatever the evidence, and lets no control character through to the te
       const reported = report(verdict, 512, { missingRanks, otherRuns });
       const lines = verdictText(
         { ...reported, ranks: reported.ranks.map((rank) => ({ ...rank, host, file: host })) },
-        mergeNext({ suggestion: null }, [host.slice(0, 40)]),
+        [mergeNext({ suggestion: null }, [host.slice(0, 40)])],
       );
       expect(lines.length).toBeLessThanOrEqual(15);
       for (const line of lines) {

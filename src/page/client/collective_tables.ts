@@ -2,12 +2,14 @@
 
 import type { RunReport } from '../../report/run_report.js';
 import { rankLabel } from './chart.js';
+import { communicator } from './communicator.js';
 import { h } from './dom.js';
 import { bytes, count, timeOfDay } from './format.js';
 import { around, inTrace, time, type Show } from './in_trace.js';
 import { table } from './table.js';
 
-export function collectiveGroups({ groups }: RunReport): HTMLElement {
+export function collectiveGroups(report: RunReport): HTMLElement {
+  const { groups } = report;
   const withFirst = (rate: number, { busbwFromFirstGBs }: { busbwFromFirstGBs: number | null }): string =>
     `${rate}${busbwFromFirstGBs === null ? '' : ` (${busbwFromFirstGBs})`}`;
   const allowed = ({ linksAllowGBs, peakGBs }: RunReport['groups'][number]): number =>
@@ -17,7 +19,7 @@ export function collectiveGroups({ groups }: RunReport): HTMLElement {
     none: 'No collective was seen.',
     rows: groups,
     columns: [
-      { title: 'Communicator', of: (row) => row.comm || row.commId },
+      communicator(report),
       { title: 'Ranks', of: (row) => row.commSize },
       { title: 'Function', of: (row) => row.func },
       { title: 'Size', of: (row) => row.bytes, show: bytes },
@@ -67,7 +69,7 @@ export function longest(report: RunReport, show: Show): HTMLElement {
           of: (row) => row.startNs,
           show: (ns: number) => timeOfDay(report.run.traceStart, ns),
         },
-        { title: 'Communicator', of: (row) => row.comm || row.commId },
+        communicator(report),
         { title: 'Function', of: (row) => row.func },
         { title: 'Seq', of: (row) => row.seq },
         { title: 'Size', of: (row) => row.bytes, show: bytes },

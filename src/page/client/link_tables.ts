@@ -2,6 +2,7 @@
 
 import type { RunReport } from '../../report/run_report.js';
 import { rankLabel } from './chart.js';
+import { communicator } from './communicator.js';
 import { h } from './dom.js';
 import { bytes, count } from './format.js';
 import { time } from './in_trace.js';
@@ -31,24 +32,33 @@ export function links(report: RunReport): HTMLElement {
       none: 'No transfer over the network was recorded.',
       first: 8,
       rows: report.pairs,
-      columns: linkColumns(new Map()),
+      columns: linkColumns(report, new Map()),
     }),
     report.links.length > report.pairs.length
       ? h(
           'div',
           {},
           h('h3', {}, 'By channel'),
-          table({ name: 'channels', none: '', first: 8, rows: byChannel, columns: linkColumns(slow) }),
+          table({
+            name: 'channels',
+            none: '',
+            first: 8,
+            rows: byChannel,
+            columns: linkColumns(report, slow),
+          }),
         )
       : null,
   );
 }
 
-const linkColumns = (slow: ReadonlyMap<Link, { readonly ratio: number }>): Column<Link>[] => [
+const linkColumns = (
+  report: RunReport,
+  slow: ReadonlyMap<Link, { readonly ratio: number }>,
+): Column<Link>[] => [
   { title: 'From', isName: true, of: (row) => row.source, show: rankLabel },
   { title: 'To', isName: true, of: (row) => row.destination, show: rankLabel },
   { title: 'Channel', isName: true, of: (row) => row.channel },
-  { title: 'Communicator', of: (row) => row.comm || row.commId },
+  communicator(report),
   {
     title: 'Hosts',
     of: (row) => `${row.sourceHost} → ${row.destinationHost ?? '?'}`,
@@ -76,17 +86,10 @@ const linkColumns = (slow: ReadonlyMap<Link, { readonly ratio: number }>): Colum
   { title: 'Receiver’s GPU', of: (row) => row.receiverGpuNs, show: time },
 ];
 
-/**
- * Leaves out fitted lines that explain less than half of the variance or have a time below zero, because they show nothing. The tables for
- * notebooks have all lines.
- */
-const fits = (found: Link['average']): Link['average'] =>
-  found && found.r2 >= 0.5 && found.latencyNs >= 0 ? found : null;
-
 function line(mode: 'average' | 'least', name: string): Column<Link>[] {
   return [
-    { title: `Latency, ${name}`, of: (row) => fits(row[mode])?.latencyNs ?? null, show: time },
-    { title: `GB/s, ${name}`, of: (row) => fits(row[mode])?.rateGBs ?? null },
-    { title: `R², ${name}`, of: (row) => fits(row[mode])?.r2 ?? null, minor: true },
+    { title: `Latency, ${name}`, of: (row) => row[mode]?.latencyNs ?? null, show: time },
+    { title: `GB/s, ${name}`, of: (row) => row[mode]?.rateGBs ?? null },
+    { title: `R², ${name}`, of: (row) => row[mode]?.r2 ?? null, minor: true },
   ];
 }

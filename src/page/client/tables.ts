@@ -2,6 +2,7 @@
 
 import type { RunReport } from '../../report/run_report.js';
 import { rankLabel } from './chart.js';
+import { communicator } from './communicator.js';
 import { h, shown } from './dom.js';
 import { bytes, count, timeOfDay } from './format.js';
 import { around, inTrace, time, type Show } from './in_trace.js';
@@ -17,7 +18,7 @@ export function waits(report: RunReport, show: Show): HTMLElement {
       { title: 'Rank', of: (row) => row.rank, isName: true, show: rankLabel },
       { title: 'Waited for', of: (row) => row.forRank, isName: true, show: rankLabel },
       { title: 'To', of: (row) => (row.waitsFor === 'data' ? 'send data' : 'have room') },
-      { title: 'Communicator', of: (row) => row.comm || row.commId },
+      communicator(report),
       { title: 'Total wait', of: (row) => row.totalNs, show: time, bar: true },
       { title: 'Transfers', of: (row) => row.transfers, show: count, minor: true },
       {

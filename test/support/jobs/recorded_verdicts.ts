@@ -27,7 +27,7 @@ export function describeVerdicts(root: string, recordings: Readonly<Record<strin
   describe.each(Object.entries(recordings))('%s', (name, { kind, hungAfter, culprits, finds, says = [] }) => {
     it('has the verdict of what happened', async () => {
       const diagnosis = await diagnose([unpackRecording(`${root}/${name}`, folder)], { jobs: 1, hungAfter });
-      const lines = verdictText(diagnosis, null);
+      const lines = verdictText(diagnosis);
       expect(diagnosis.verdict.kind).toBe(kind);
       for (const line of says) expect(lines).toContainEqual(expect.stringMatching(line));
       if (finds) expect(diagnosis.verdict.findings.map(({ rule }) => rule)).toEqual(finds);

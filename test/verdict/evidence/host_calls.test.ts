@@ -330,7 +330,7 @@ describe('processes with two ranks of a communicator', () => {
         ways: [{ entered: [{ file: 0, inComm: [0] }, { file: 1 }] }, { entered: [{ file: 0, inComm: [1] }] }],
       },
     });
-    const text = verdictText({ ...found, otherRuns: [] }, null).join('\n');
+    const text = verdictText({ ...found, otherRuns: [] }).join('\n');
     expect(text).toContain('3 ranks (0,2-3): Broadcast call 1');
     expect(text).toContain('rank 1:         Broadcast call 1');
   });

@@ -1,0 +1,178 @@
+/** `--fail-on`: the verdict as an exit code, and the scripts in examples/ that act on it. docs/exit-codes.md has both. */
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ExitCode } from '../../src/cli/exit.js';
+import { runHere } from '../support/program/command_line.js';
+import { writeDumps } from '../support/made_up/flight_dumps.js';
+import { LOOPBACK, PLUGIN } from '../support/jobs/loopback.js';
+import { THE_COMMAND, writeCommand } from '../support/jobs/node_disks.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const sample = (name: string): string => path.join(root, 'samples', name);
+
+let folder: string;
+let remove: () => void;
+beforeEach(() => {
+  ({ folder, remove } = temporaryFolder());
+  writeCommand(folder);
+});
+afterEach(() => {
+  remove();
+});
+
+const codeOf = async (...args: string[]): Promise<number> => (await runHere(folder, ...args)).code;
+
+describe('inspect --fail-on', () => {
+  it.each<[string, string, number]>([
+    ['hang', 'hung', 5],
+    ['hang', 'HUNG', 5],
+    ['hang', 'broken,slow,unclear,mismatch', 0],
+    ['straggler', 'slow', 5],
+    ['straggler', 'hung,broken', 0],
+    ['mismatch', 'mismatch', 5],
+    ['healthy', 'hung,broken,mismatch,slow,unclear', 0],
+    ['hang', 'hnug', 2],
+    ['hang', '', 2],
+  ])('%s, %s: %i', async (name, kinds, code) => {
+    expect(await codeOf('inspect', sample(name), '--fail-on', kinds)).toBe(code);
+  });
+
+  it('prints the verdict as without it, and names what was meant', async () => {
+    const { out } = await runHere(folder, 'inspect', sample('hang'), '--fail-on', 'hung');
+    expect(out).toBe((await runHere(folder, 'inspect', sample('hang'))).out);
+    const { err } = await runHere(folder, 'inspect', sample('hang'), '--fail-on', 'hung,brokn');
+    expect(err).toContain('(did you mean broken?)');
+  });
+
+  it('goes before --strict, and one named file has a verdict then', async () => {
+    cpSync(sample('hang'), path.join(folder, 'run'), { recursive: true });
+    writeFileSync(path.join(folder, 'run/rank00001.bin'), 'no rank file');
+    expect(await codeOf('inspect', 'run', '--strict')).toBe(1);
+    expect(await codeOf('inspect', 'run', '--strict', '--fail-on', 'hung')).toBe(5);
+    expect(await codeOf('inspect', 'run/rank00001.bin', '--fail-on', 'hung')).toBe(3);
+    const one = ['inspect', path.join(sample('hang'), 'rank00000.bin'), '--fail-on', 'hung'];
+    expect(await codeOf(...one)).toBe(0); // WAITING: its records end after 3 s
+    expect(await codeOf(...one, '--hung-after', '1')).toBe(5);
+  });
+
+  it('every form of a report has the same code', async () => {
+    const failing = ['--fail-on', 'hung'];
+    expect(await codeOf('report', sample('hang'), '--json', ...failing)).toBe(5);
+    expect(await codeOf('report', sample('hang'), '--markdown', ...failing)).toBe(5);
+    expect(await codeOf('report', sample('hang'), '-qo', 'hang.html', ...failing)).toBe(5);
+    expect(await codeOf('report', sample('healthy'), '-qo', 'healthy.html', ...failing)).toBe(0);
+    await runHere(folder, 'scan', sample('hang'), '-qo', 'n.scan');
+    await runHere(folder, 'study', 'n.scan', '-qo', 'run.study', '--allow-missing');
+    expect(await codeOf('inspect', 'run.study', ...failing)).toBe(5);
+    expect(await codeOf('report', 'run.study', '-qo', 'study.html', ...failing)).toBe(5);
+  });
+
+  it("PyTorch's dumps count with their own verdict", async () => {
+    const waiting = { group: '0', seq: 2, op: 'all_reduce', at: 2000 };
+    writeDumps(path.join(folder, 'dumps'), { groups: { 0: [0, 1] }, calls: [[waiting], []] });
+    expect(await codeOf('inspect', '--flight-recorder', 'dumps', '--fail-on', 'hung')).toBe(5);
+    expect(await codeOf('inspect', '--flight-recorder', 'dumps', '--fail-on', 'mismatch,slow')).toBe(0);
+    expect(
+      await codeOf('inspect', sample('healthy'), '--flight-recorder', 'dumps', '--fail-on', 'hung'),
+    ).toBe(5);
+  });
+});
+
+it('docs/exit-codes.md has every exit code', () => {
+  const text = readFileSync(path.join(root, 'docs/exit-codes.md'), 'utf8');
+  const rows = [...text.matchAll(/^\| ([\d, ]+) \|/gm)].flatMap(([, codes]) =>
+    codes!.split(', ').map(Number),
+  );
+  expect(rows.sort((a, b) => a - b)).toEqual(Object.values(ExitCode).sort((a, b) => a - b));
+});
+
+describe('examples', () => {
+  interface Ended {
+    readonly code: number;
+    readonly out: string;
+    readonly err: string;
+  }
+
+  async function script(
+    name: string,
+    args: readonly string[],
+    settings: Record<string, string>,
+  ): Promise<Ended> {
+    const env = { ...settings, PATH: `${folder}/bin:${process.env.PATH}`, NCCL_TRACE_RING_DIR: 'none' };
+    const child = spawn('bash', [path.join(root, 'examples', name), ...args], { cwd: folder, env });
+    let [out, err] = ['', ''];
+    child.stdout.on('data', (text: Buffer) => (out += text.toString()));
+    child.stderr.on('data', (text: Buffer) => (err += text.toString()));
+    const [code] = (await once(child, 'close')) as [number];
+    return { code, out, err };
+  }
+
+  const watched = (job: string): Promise<Ended> =>
+    script('torchrun/watched.sh', [LOOPBACK, ...job.split(' '), '--quiet'], {
+      ...{ CHECK: '1', GRACE: '5', NCCL_PROFILER_PLUGIN: PLUGIN },
+    });
+
+  it('watched.sh ends a job that hangs, with its files and the verdict', async () => {
+    const { code, err } = await watched('--ranks 3 --kill-rank 2 --kill-at 2 --hang-seconds 100');
+    expect(err).toMatch(/^HUNG {2}AllReduce seq \d+ on /m);
+    expect(err).toMatch(/rank 2/);
+    expect(code).toBe(5);
+    const [start, copy] = readdirSync(path.join(folder, 'nccl-trace')).sort();
+    expect(copy).toBe(`${start}.hung`);
+    expect(await codeOf('inspect', path.join('nccl-trace', copy!), '--fail-on', 'hung')).toBe(5);
+  });
+
+  it('watched.sh hands on the exit code of a job that ends by itself', async () => {
+    expect(await watched('--ranks 2')).toMatchObject({ code: 0, err: '' });
+    expect(
+      (await script('torchrun/watched.sh', ['bash', '-c', 'sleep 2; exit 7'], { CHECK: '1' })).code,
+    ).toBe(7);
+  });
+
+  it('liveness.sh fails for a hang alone, and keeps the files', async () => {
+    const probe = (run: string): Promise<Ended> => {
+      writeFileSync(path.join(folder, 'started'), run);
+      return script('kubernetes/liveness.sh', [], { STARTED: path.join(folder, 'started') });
+    };
+    cpSync(sample('hang'), path.join(folder, 'hang'), { recursive: true });
+    const failed = await probe(path.join(folder, 'hang'));
+    expect(failed).toMatchObject({ code: 1, out: expect.stringMatching(/^HUNG /) as string });
+    expect(readdirSync(path.join(folder, 'hang.hung'))).toContain('rank00000.bin');
+    expect(await probe(path.join(folder, 'hang'))).toMatchObject({ code: 1 });
+    for (const fine of [sample('healthy'), sample('straggler'), path.join(folder, 'none')])
+      expect(await probe(fine)).toMatchObject({ code: 0 });
+    const env = { STARTED: path.join(folder, 'nothing') };
+    expect(await script('kubernetes/liveness.sh', [], env)).toMatchObject({ code: 0 });
+  });
+
+  it('epilog.sh writes the verdict of a failed job into the log of the system', async () => {
+    const command = (name: string, lines: string): void => {
+      writeFileSync(path.join(folder, 'bin', name), `#!/bin/bash\n${lines}\n`, { mode: 0o755 });
+    };
+    // The epilog puts the system's folders first. Functions come before them.
+    const functions = path.join(folder, 'functions');
+    writeFileSync(
+      functions,
+      `runuser() { shift 3; "$@"; }; timeout() { shift; "$@"; }; logger() { echo "$*" >> "${folder}/syslog"; }; export -f runuser timeout logger\n`,
+    );
+    command('nccl-trace', THE_COMMAND);
+    const ended = (job: string): Promise<Ended> =>
+      script('slurm/epilog.sh', [], {
+        ...{ BASH_ENV: functions, SLURM_JOB_ID: job, SLURM_JOB_USER: 'user', SLURM_JOB_EXIT_CODE: '256' },
+        ...{ TOOLS: folder, TRACES: path.join(folder, 'traces'), FROM: path.join(folder, 'local') },
+      });
+    mkdirSync(path.join(folder, 'local'));
+    symlinkSync(sample('hang'), path.join(folder, 'local/1'));
+    symlinkSync(sample('healthy'), path.join(folder, 'local/2'));
+    expect((await ended('1')).code).toBe(0);
+    expect((await ended('2')).code).toBe(0);
+    expect(readFileSync(path.join(folder, 'syslog'), 'utf8')).toMatch(/^-t nccl-trace job 1: HUNG .*\n$/);
+    expect(readFileSync(path.join(folder, 'traces/nccl-trace-2/verdict.txt'), 'utf8')).toMatch(/^HEALTHY /);
+  });
+});
