@@ -42,6 +42,7 @@ const COMMANDS = [
   'ranks',
   'waits',
   'diff',
+  'prune',
   'scan',
   'study',
   'convert',
