@@ -31,6 +31,7 @@ export const COMMANDS = [
   'ranks',
   'waits',
   'diff',
+  'prune',
   'scan',
   'study',
   'convert',

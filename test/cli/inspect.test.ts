@@ -235,12 +235,4 @@ describe('inspect', () => {
       file: { process: { hostName: evil } },
     });
   });
-
-  it('begins its help with examples', () => {
-    let help = '';
-    inspectCommand(() => undefined)
-      .configureOutput({ writeOut: (text) => (help += text) })
-      .outputHelp();
-    expect(help).toMatch(/^Examples:\n {2}\$ nccl-trace inspect/);
-  });
 });

@@ -63,7 +63,7 @@ describe('an impossible selection is a usage error, and nothing is written', () 
 });
 
 it('help has an example of each', async () => {
-  const { out } = await runHere(folder, 'merge', '--help');
+  const { out } = await runHere(folder, 'merge', '--help', '--all');
   for (const option of ['--ranks', '--comm', '--last', '--around', '--from', '--to', '--detail'])
     expect(out).toMatch(new RegExp(`\\$ nccl-trace merge .*${option}`));
 });

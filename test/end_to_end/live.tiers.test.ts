@@ -103,14 +103,17 @@ it('a plain copy of a live file holds nothing that was not recorded', async () =
   if (running.exitCode === null) await once(running, 'exit');
   expect(copies.length).toBeGreaterThan(0);
   const final = rankFiles('run').map((file) => recordsOf(openRankFile(file)));
+  let most = 0;
   for (const copy of copies) {
     rankFiles(copy).forEach((file, rank) => {
       const copied = recordsOf(openRankFile(file));
-      expect(copied.size).toBeGreaterThan(0);
+      most = Math.max(most, copied.size);
       for (const [place, record] of copied) expect(final[rank]?.get(place)).toBe(record);
     });
     await expectCleanTrace(copy);
   }
+  // The first copies may be older than a rank's first record.
+  expect(most).toBeGreaterThan(0);
 });
 
 // Both passes count works: if a ring went on between them, each collective would get the end of another.
