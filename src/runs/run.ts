@@ -10,7 +10,8 @@ import {
   compare,
   lastSeen,
   processKey,
-  ranksOf,
+  isRankOther,
+  ranksAmong,
   groupIntoRuns,
   utcSeconds,
   type FoundRun,
@@ -72,7 +73,7 @@ export const listRun = ({ name, id, started, lastSeen: seen, files }: FoundRun):
   id,
   started: utcSeconds(started),
   lastSeen: utcSeconds(seen),
-  ranks: [...new Set(files.flatMap(ranksOf))].sort((a, b) => a - b),
+  ranks: [...new Set(files.flatMap(ranksAmong(files)))].sort((a, b) => a - b),
   worldSize: worldSizeOf(files),
   files: files.map(({ path }) => path),
 });
@@ -143,9 +144,9 @@ function oneFilePerRank(scans: readonly RankScan[]): { members: RunMember[]; pro
   const taken = new Map<number | string, RunMember>();
   const members: RunMember[] = [];
   const sorted = [...scans].sort((a, b) => compare(lastSeen(b), lastSeen(a)) || compare(a.path, b.path));
-  const several = scans.some((scan) => ranksOf(scan).length > 1);
+  const ranksOf = ranksAmong(scans);
   for (const scan of sorted) {
-    const ranks = several ? ranksOf(withoutEnvironment(scan)) : ranksOf(scan);
+    const ranks = ranksOf(scan);
     const keys = [processKey(scan), ...ranks];
     const rival = keys.map((key) => taken.get(key)).find((member) => member !== undefined);
     if (rival) problems.push(rivalry(rival.scan, scan, ranks));
@@ -162,15 +163,6 @@ function oneFilePerRank(scans: readonly RankScan[]): { members: RunMember[]; pro
   return { members, problems };
 }
 
-/**
- * If a process has several GPUs, RANK in the environment counts processes, so it is not used. With a single process it may still be the
- * only source.
- */
-function withoutEnvironment(scan: RankScan): RankScan {
-  const known = scan.communicators.some(({ rank }) => rank >= 0);
-  return known ? { ...scan, header: { ...scan.header, rank: null } } : scan;
-}
-
 function rivalry(kept: RankScan, dropped: RankScan, ranks: readonly number[]): string {
   if (processKey(kept) === processKey(dropped)) {
     const copy = compare(lastSeen(kept), lastSeen(dropped)) === 0 ? 'another' : 'an older';
@@ -182,9 +174,11 @@ function rivalry(kept: RankScan, dropped: RankScan, ranks: readonly number[]): s
   );
 }
 
-/** By communicators alone if a process has several ranks, because the environment then counts processes. */
+/** By communicators alone if the environment counts something else than ranks. */
 function worldSizeOf(scans: readonly RunFile[]): number {
   const known = scans.flatMap(({ communicators }) => communicators.map(({ nRanks }) => nRanks));
-  const several = scans.some((scan) => ranksOf(scan).length > 1);
-  return maxOf([...known, ...(several ? [] : scans.map(({ header }) => header.worldSize ?? 0))], 0);
+  return maxOf(
+    [...known, ...(isRankOther(scans) ? [] : scans.map(({ header }) => header.worldSize ?? 0))],
+    0,
+  );
 }

@@ -81,6 +81,7 @@ function byIdWhereRanksRepeat<T extends RunFile>(group: T[]): T[][] {
 
 function claimsTwice(group: readonly RunFile[]): boolean {
   const claims = new Map<number, string>();
+  const ranksOf = ranksAmong(group);
   return group.some((file) =>
     ranksOf(file).some((rank) => {
       const rival = claims.get(rank);
@@ -170,6 +171,32 @@ function uniqueNames(runs: readonly Omit<FoundRun, 'name'>[]): string[] {
 export function utcSeconds(realtime: bigint): string {
   const date = new Date(Number(realtime / 1_000_000n));
   return Number.isNaN(date.getTime()) ? 'unknown' : date.toISOString().slice(0, 19);
+}
+
+/** The ranks of a file's process. If RANK counts something else in these files (pods, nodes), the communicators alone tell them. */
+export const ranksAmong = (files: readonly RunFile[]): ((file: RunFile) => number[]) =>
+  isRankOther(files) ? (file) => ranksOf(withoutEnvironment(file)) : ranksOf;
+
+/** RANK counts processes with several GPUs, or several processes have the same one and are different ranks of one communicator. */
+export function isRankOther(files: readonly RunFile[]): boolean {
+  const known = new Map<string, number>();
+  return files.some((file) => {
+    const { header, communicators } = file;
+    const repeats = communicators.some(({ commId, rank, nRanks }) => {
+      if (header.rank === null || commId === 0n || rank < 0 || nRanks < 2) return false;
+      const key = `${commId} ${header.rank}`;
+      const other = known.get(key);
+      known.set(key, rank);
+      return other !== undefined && other !== rank;
+    });
+    return repeats || ranksOf(file).length > 1;
+  });
+}
+
+/** With a single process RANK may still be the only source. */
+function withoutEnvironment(file: RunFile): RunFile {
+  const isKnown = file.communicators.some(({ rank }) => rank >= 0);
+  return isKnown ? { ...file, header: { ...file.header, rank: null } } : file;
 }
 
 /**

@@ -6,7 +6,7 @@ import type { OnProgress } from '../base/progress.js';
 import type { Sentence } from '../base/sentence.js';
 import { findRankFiles } from '../rankfile/index.js';
 import { findRuns, type FileInRun, type RunOptions } from '../runs/find_runs.js';
-import { ranksOf } from '../runs/runs.js';
+import { ranksAmong } from '../runs/runs.js';
 import { pickFrom, scanFiles } from '../study/scanned_run.js';
 import { seemAlive, stillAlive } from '../study/second_look.js';
 import { startWorkers } from '../study/workers.js';
@@ -106,7 +106,7 @@ const text = (files: readonly InputFile[]): string =>
 /** All ranks of the run are here and on one host. Then no transfer shows anything about a clock. */
 function areAlone(files: readonly FileInRun[]): boolean {
   const hosts = new Set(files.map(({ header }) => header.process.bootId));
-  const ranks = new Set(files.flatMap(ranksOf));
+  const ranks = new Set(files.flatMap(ranksAmong(files)));
   const worlds = files.flatMap(({ header, communicators }) => [
     header.worldSize ?? 0,
     ...communicators.map(({ nRanks }) => nRanks),

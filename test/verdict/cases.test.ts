@@ -39,6 +39,22 @@ describeVerdicts('cases', {
     kind: 'healthy',
     says: [/before: +AllReduce seq 5 on world, given up at /, /rank 1 fell silent; goes on with shrunk/],
   },
+  pods: {
+    kind: 'hung',
+    hungAfter: 2,
+    culprits: [2],
+    says: [
+      /^HUNG {2}AllReduce seq 3 on world \(4 ranks\)/,
+      /never entered: +rank 2 /,
+      /not finished: +3 ranks \(0-1,3\)$/,
+    ],
+  },
+  'ranks-of-two-launchers': {
+    kind: 'hung',
+    hungAfter: 2,
+    culprits: [3],
+    says: [/^HUNG {2}AllReduce seq 5 on world \(4 ranks\)/, /never entered: +rank 3 /],
+  },
   'hosts-run-ahead': {
     kind: 'healthy',
     says: [/^HEALTHY/, /rank 1 last in 56 of 59/, /so a lag stays: the run would gain 50\.\d ms$/],
