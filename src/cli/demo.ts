@@ -27,7 +27,7 @@ import { coloured, whileWatched } from './watching.js';
 
 const SCENARIOS = {
   healthy: 'nothing goes wrong',
-  straggler: 'one rank begins every iteration 20 ms late',
+  straggler: 'one rank begins every iteration 100 ms late',
   hang: 'one rank kills itself in mid collective, the others wait for it',
 } as const;
 type Scenario = keyof typeof SCENARIOS;
@@ -121,7 +121,7 @@ function loopbackArguments({ ranks, scenario }: Options): string[] {
   const victim = String(ranks - 1);
   const faults: Record<Scenario, string[]> = {
     healthy: [],
-    straggler: ['--slow-rank', victim, '--slow-us', '20000'],
+    straggler: ['--slow-rank', victim, '--slow-us', '100000'],
     hang: ['--kill-rank', victim, '--kill-at', '2', '--hang-seconds', '3'],
   };
   const hasGroups = ranks % 4 === 0;

@@ -9,29 +9,36 @@ import {
   continued,
   labelled,
   rankList,
+  rankName,
   type VerdictReport,
 } from './verdict_phrases.js';
 import { sizeText } from './text.js';
 
-/** What the ranks did, by their label in the trace. */
+/** What one rank did, or several, by their label in the trace. */
 const DID: Readonly<Record<string, string>> = {
   SILENT: 'fell silent',
   GONE: 'ended',
   LEFT: 'left',
   'NOT CALLED': 'never entered it',
-  BEHIND: 'called less',
   'OTHER CALL': 'called differently',
-  STUCK: 'stuck',
   LATE: 'late',
   'SLOW SENDS': 'slow sends',
 };
 
-/** "rank 1 fell silent"; empty: nobody is known. */
+/** "rank 1 fell silent", "look at rank 2 or 3"; empty: nobody is known. */
 export function whoText({ degree, files, why }: Who, report: VerdictReport): string {
   if (files.length === 0 || why === null) return '';
-  const who = rankList(files, report);
-  return `${degree === 'one of' ? `one of ${who.replace(/^\d+ /, '')}` : who} ${DID[why] ?? why}`;
+  if (degree === 'one of' || DID[why] === undefined) {
+    const names = files.map((file) => rankName(report, file));
+    return names.length > MOST_EITHER
+      ? `look at one of ${rankList(files, report)}`
+      : `look at rank ${names.join(' or ')}`;
+  }
+  return `${rankList(files, report)} ${DID[why]}`;
 }
+
+/** More are counted. */
+const MOST_EITHER = 3;
 
 const MOST_BEFORE = 2;
 

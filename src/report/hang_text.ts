@@ -1,7 +1,18 @@
 /** A hang as text: what is stuck since when, who never came, who made another call, who waits, where to look. */
 
 import { durationText } from '../base/duration.js';
-import type { Broken, Hang, KernelState, Order, PlacedTransfer, Waiting } from '../verdict/types.js';
+import { stallOf } from '../verdict/evidence/suspects.js';
+import { whoOf } from '../verdict/finding.js';
+import type {
+  Broken,
+  Hang,
+  KernelState,
+  Order,
+  PlacedTransfer,
+  VerdictKind,
+  Waiting,
+} from '../verdict/types.js';
+import { whoText } from './finding_text.js';
 import { endedLines, goneLines, neverClosedLines, silentLines } from './gone_text.js';
 import { MOST_STRAYS, strays } from './stray_text.js';
 import { sizeText } from './text.js';
@@ -9,6 +20,7 @@ import {
   callNumber,
   callText,
   clockTime,
+  COLUMNS,
   commName,
   continued,
   few,
@@ -29,19 +41,22 @@ import {
 const MOST_WAYS = 3;
 
 export function hangLines(hang: Hang, report: VerdictReport): string[] {
-  return stallLines(hang, hang.aborted.length > 0 ? 'HUNG, then ABORTED' : 'HUNG', [], report);
+  return stallLines(
+    { kind: 'hung', hang },
+    hang.aborted.length > 0 ? 'HUNG, then ABORTED' : 'HUNG',
+    [],
+    report,
+  );
 }
 
 /** WAITING: the same evidence as for a hang, and why there is no alarm yet. */
-export function waitingLines(
-  { stall, hungAfter, isLive, byKernel }: Waiting,
-  report: VerdictReport,
-): string[] {
+export function waitingLines(waiting: Waiting, report: VerdictReport): string[] {
+  const { stall, hungAfter, isLive, byKernel } = waiting;
   const who = stall.missing.length === 0 ? 'all ranks' : 'all with a file';
   const by = byKernel.length === 0 ? 'by heartbeats' : `${rankList(byKernel, report)} by /proc`;
   const lived = isLive ? `${who} live, ${by}` : `the records end after ${durationText(stall.age)}`;
   const why = labelled('no hang yet', `${lived}; --hung-after is ${durationText(hungAfter)}`);
-  return stallLines(stall, 'WAITING', [why], report);
+  return stallLines({ kind: 'waiting', waiting }, 'WAITING', [why], report);
 }
 
 /** Which rank disappeared, and what the others did afterwards. */
@@ -55,13 +70,24 @@ export function brokenLines(broken: Broken, report: VerdictReport): string[] {
     ...ended(finished, 'finished'),
     ...(isOrderKnown ? [] : [labelled('which first', 'not known, heartbeats come once a second')]),
   ];
-  const rest = stall.silent.filter(({ file }) => !filesOf(gone).includes(file));
-  return stallLines({ ...stall, silent: rest }, 'BROKEN OFF', why, report);
+  const silent = stall.silent.filter(({ file }) => !filesOf(gone).includes(file));
+  return stallLines(
+    { kind: 'broken', broken: { ...broken, stall: { ...stall, silent } } },
+    'BROKEN OFF',
+    why,
+    report,
+  );
 }
 
-function stallLines(hang: Hang, verb: string, why: readonly string[], report: VerdictReport): string[] {
+function stallLines(
+  verdict: VerdictKind,
+  verb: string,
+  why: readonly string[],
+  report: VerdictReport,
+): string[] {
+  const hang = stallOf(verdict)!;
   return [
-    ...title(hang, verb, report),
+    ...title(verdict, verb, report),
     ...mismatch(hang, report),
     ...goneLines(hang, verb, report),
     ...endedLines(hang, report),
@@ -77,11 +103,25 @@ function stallLines(hang: Hang, verb: string, why: readonly string[], report: Ve
   ];
 }
 
-function title({ since, age, nRanks, ...hang }: Hang, verb: string, report: VerdictReport): string[] {
-  const what = `${verb}  ${callText(hang)} (${sizeText(nRanks, report.worldSize)})`;
+/** The culprit is in the first line, if it is known and there is room; the time then has a line of its own. */
+function title(stall: VerdictKind, verb: string, report: VerdictReport): string[] {
+  const { since, age, nRanks, ...hang } = stallOf(stall)!;
+  const what = `${verb}  ${callText(hang)}`;
+  const size = ` (${sizeText(nRanks, report.worldSize)})`;
   const when = `since ${clockTime(report, since)} (${durationText(age)})`;
-  return what.length + when.length + 2 <= 80 ? [`${what}  ${when}`] : [what, labelled('stuck', when)];
+  const [usual, here] = IN_OTHER_WORDS[verb] ?? ['', ''];
+  const who = whoText(whoOf(stall), report).replace(usual, here);
+  const lines = who === '' ? [`${what}${size}  ${when}`] : [`${what}${size}: ${who}`, `${what}: ${who}`];
+  const first = lines.find((line) => line.length <= COLUMNS);
+  if (first && who === '') return [first];
+  return first ? [first, labelled('stuck', when)] : [`${what}${size}`, labelled('stuck', when)];
 }
+
+/** Where what a rank did is not the same: it may still come, or it did not end in order. */
+const IN_OTHER_WORDS: Readonly<Record<string, readonly [string, string]>> = {
+  WAITING: ['never entered it', 'did not enter it yet'],
+  'BROKEN OFF': ['ended', 'disappeared'],
+};
 
 /** Threads inside a call that has not returned. The call connects and waits for its peers. */
 function insideLines({ inside, nRanks, since }: Hang, report: VerdictReport): string[] {

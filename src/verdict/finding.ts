@@ -121,7 +121,7 @@ const evidenceOf = (all: readonly Evidence[]): Evidence[] =>
 const MOST_RECORDS = 8;
 
 /** The ranks that it accuses for the first of its reasons. */
-function whoOf(verdict: VerdictKind): Finding['who'] {
+export function whoOf(verdict: VerdictKind): Finding['who'] {
   const all: [number, SuspectLabel][] = [];
   for (const [file, label] of accused(verdict)) if (file !== null) append(all, [[file, label]]);
   const [first] = all;

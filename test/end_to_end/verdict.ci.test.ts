@@ -122,7 +122,8 @@ describe.concurrent('the verdict on', () => {
       alsoHung: [],
     });
     expect(timeless(text)).toEqual([
-      'HUNG  AllReduce seq 1 on world (4 ranks)  since TIME (AGE)',
+      'HUNG  AllReduce seq 1 on world (4 ranks): rank 3 never entered it',
+      '  stuck:          since TIME (AGE)',
       '  never entered:  rank 3 (HOST gpu3), alive',
       '                  last there: AllReduce seq 0, TIME',
       '  not finished:   3 ranks (0-2)',

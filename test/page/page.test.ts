@@ -102,7 +102,7 @@ describe('the file', () => {
       /<script[\s\S]*?<\/script>/g,
       '',
     );
-    expect(text).toContain('<b>HUNG</b> AllReduce seq 2 on world (4 ranks). Rank 3 silent.');
+    expect(text).toContain('<b>HUNG</b> AllReduce seq 2 on world (4 ranks): rank 3 fell silent.');
     expect(text).toContain('<dt>look at</dt><dd>rank 0 ch 1 recv from 3, step 3 of 6 in recv wait</dd>');
     expect(text).toContain('<dt>no file</dt><dd>rank 1 of 4: what it did is not known</dd>');
   });

@@ -35,7 +35,7 @@ it('hang: says so on top, names the silent and the missing rank, and leads to th
     'rank 1 · no file',
   ]);
   expect(slices[0]).toContain(
-    'HUNG: AllReduce seq 2 on world (4 ranks). Rank 3 silent. Look at rank 0 ch 1 recv from 3',
+    'HUNG: AllReduce seq 2 on world (4 ranks): rank 3 fell silent. Look at rank 0 ch 1 recv from 3',
   );
   expect(groups).toEqual([
     '> Cluster: HUNG, rank 3 silent',
@@ -57,7 +57,7 @@ it('straggler: a slice for each of the longest waits, and the late rank right be
 
 it('mismatch: the other call of the rank that never came, beside the calls of the others', () => {
   const { pins, slices, groups } = parts('mismatch');
-  expect(slices[0]).toMatch(/HUNG: AllReduce seq 2 on world \(3 ranks\)\. Rank 1 made other calls/);
+  expect(slices[0]).toMatch(/HUNG: AllReduce seq 2 on world \(3 ranks\): rank 1 called differently/);
   expect(pins).toContain('rank 1 · collectives');
   expect(slices[pins.indexOf('rank 1 · collectives')]).toContain('ReduceScatter');
   expect(groups.slice(0, 2)).toEqual([

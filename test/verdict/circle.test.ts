@@ -31,8 +31,9 @@ const circleOf = (...ranks: readonly MadeUpRank[]): readonly number[] => {
 describe('a circle of sends and receives', () => {
   it('is seen if two ranks receive first, and both are named', () => {
     const verdict = judged(calls(['Recv', 1], ['Send', 1]), calls(['Recv', 0], ['Send', 0]));
-    expect(verdictText(report(verdict, 2), [{ command: 'next' }]).slice(0, 6)).toEqual([
-      'HUNG  Recv/Send on world (2 ranks)  since 03:00:10 UTC (90.0 s)',
+    expect(verdictText(report(verdict, 2), [{ command: 'next' }]).slice(0, 7)).toEqual([
+      'HUNG  Recv/Send on world (2 ranks): look at rank 0 or 1',
+      '  stuck:          since 03:00:10 UTC (90.0 s)',
       '  in a circle:    rank 0: Recv from 1, then Send to 1',
       '                  rank 1: Recv from 0, then Send to 0',
       '  not finished:   2 ranks (0-1)',

@@ -41,7 +41,8 @@ describe('a hang of 512 ranks', () => {
     const reported = report(judge(evidence(ranks)), 512, { clocks: [CLOCK] });
     const suggestion = { command: 'nccl-trace merge run --comm world --ranks 36-38', size: SIZE };
     expect(verdictText(reported, [mergeNext({ suggestion }, ['run'])])).toEqual([
-      'HUNG  AllReduce seq 1 on world (512 ranks)  since 03:00:10 UTC (90.0 s)',
+      'HUNG  AllReduce seq 1 on world (512 ranks): rank 37 never entered it',
+      '  stuck:          since 03:00:10 UTC (90.0 s)',
       '  never entered:  rank 37 (node4 gpu5), alive to the end',
       '                  last there: AllReduce seq 0, 03:00:01 UTC',
       '  not finished:   511 ranks (0-36,38-511)',
@@ -103,7 +104,7 @@ it('a file that cannot be used is in the verdict, with the reason', () => {
   ]);
   // The culprit of a hang comes first.
   const hung = lines([{ calls: [done(0, 1), open(1, 10)] }, { calls: [done(0, 1)] }]);
-  expect(hung[1]).toContain('never entered:  rank 1');
+  expect(hung[2]).toContain('never entered:  rank 1');
   expect(hung).toEqual(expect.arrayContaining(why));
 });
 
@@ -153,7 +154,8 @@ it('a stall of live ranks is no alarm: the report says when it becomes one, and 
   const reported = report(verdict, 2, { clocks: [CLOCK] });
   const found = { ...reported, problems: [], suggestion: { command: 'nccl-trace merge RUN', size: SIZE } };
   expect(verdictText(reported, inspectNext(found, ['RUN'], { run: 'job' }))).toEqual([
-    'WAITING  AllReduce seq 1 on world (2 ranks)  since 03:00:10 UTC (1.3 s)',
+    'WAITING  AllReduce seq 1 on world (2 ranks): rank 1 did not enter it yet',
+    '  stuck:          since 03:00:10 UTC (1.3 s)',
     '  no hang yet:    all ranks live, by heartbeats; --hung-after is 30.0 s',
     '  not entered:    rank 1 (node0 gpu1), alive',
     '                  last there: AllReduce seq 0, 03:00:01 UTC',
@@ -175,7 +177,8 @@ it('the report of a run that broke off says which rank disappeared and what the 
   const gone: MadeUpRank = { calls: [done(0, 1), open(1, 10, { ops: [waitingFor(0)] })], alive: 10.1 };
   const verdict = judge(evidence([left, gone, left], { end: 10.3 }));
   expect(verdictText(report(verdict, 3, { clocks: [CLOCK] }), NEXT)).toEqual([
-    'BROKEN OFF  AllReduce seq 1 on world (3 ranks)  since 03:00:10 UTC (300.0 ms)',
+    'BROKEN OFF  AllReduce seq 1 on world (3 ranks): rank 1 disappeared',
+    '  stuck:          since 03:00:10 UTC (300.0 ms)',
     '  never closed:   rank 1 (node0 gpu1), last sign of life 03:00:10 UTC',
     '  ended in order: 2 ranks (0,2), not finished',
     '  which first:    not known, heartbeats come once a second',
@@ -356,7 +359,8 @@ describe('other runs beside the one that is judged', () => {
 it('says where a stray rank is stuck instead', () => {
   const stray = { calls: [done(0, 1), open(4, 9, { func: 'AllGather', ops: [waitingFor(1, { done: 3 })] })] };
   expect(body(report(judge(evidence([stray, all(0), all(0)])), 3))).toEqual([
-    'HUNG  AllReduce seq 1 on world (3 ranks)  since 03:00:10 UTC (90.0 s)',
+    'HUNG  AllReduce seq 1 on world (3 ranks): rank 0 never entered it',
+    '  stuck:          since 03:00:10 UTC (90.0 s)',
     '  never entered:  rank 0 (node0 gpu0), alive to the end',
     '                  stuck in AllGather seq 4 on world since 03:00:09 UTC',
     '                  rank 0 ch 0 recv from 1, step 0 of 12 in recv wait',
@@ -375,8 +379,9 @@ it('calls two orders of two calls a deadlock, and names the ranks in the smaller
     return { calls: calls.sort((a, b) => a.at - b.at) };
   };
   const verdict = judge(evidence([order(2, false), order(0, true), order(1, false)], { comms }));
-  expect(body(report(verdict, 3)).slice(0, 4)).toEqual([
-    'HUNG  AllReduce seq 1 on world (3 ranks)  since 03:00:11 UTC (89.0 s)',
+  expect(body(report(verdict, 3)).slice(0, 5)).toEqual([
+    'HUNG  AllReduce seq 1 on world (3 ranks): rank 1 called differently',
+    '  stuck:          since 03:00:11 UTC (89.0 s)',
     '  two orders:     rank 1: AllReduce seq 5 on pair, then AllReduce seq 1 on world',
     '                  2 ranks (0,2): AllReduce seq 1 on world,',
     '                    then AllReduce seq 5 on pair',
@@ -423,7 +428,7 @@ it('does not call a communicator of unknown size empty', () => {
   const hung = judge(evidence([all(1), { calls: [done(0, 1)] }]));
   if (hung.kind !== 'hung') throw new Error(hung.kind);
   expect(first({ ...hung, hang: { ...hung.hang, nRanks: 0 } })[0]).toBe(
-    'HUNG  AllReduce seq 1 on world (size not known)  since 03:00:10 UTC (90.0 s)',
+    'HUNG  AllReduce seq 1 on world (size not known): rank 1 never entered it',
   );
   const calls = [{ calls: [done(0, 1)] }, { calls: [done(0, 1, { count: 7 })] }];
   const other = judge(evidence(calls));

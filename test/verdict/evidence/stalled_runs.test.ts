@@ -96,7 +96,8 @@ describe('a long checkpoint of rank 0, as others wait for it', () => {
       waiting: { stall: { seq: 10, neverEntered: [{ file: 0 }], waiting: [{ file: 1 }] } },
     });
     expect(lines.slice(0, -1)).toEqual([
-      'WAITING  AllReduce seq 10 on world (2 ranks)  since 08:53:30 UTC (15.0 s)',
+      'WAITING  AllReduce seq 10 on world (2 ranks): rank 0 did not enter it yet',
+      '  stuck:          since 08:53:30 UTC (15.0 s)',
       '  no hang yet:    the records end after 15.0 s; --hung-after is 30.0 s',
       '  not entered:    rank 0 (node000), alive to the end',
       '                  last there: AllReduce seq 8, 08:53:29 UTC',
