@@ -10,12 +10,13 @@ import type {
   StarvedThread,
   UnlikePlan,
 } from '../analysis/cause_types.js';
+import type { RunNumbers } from '../analysis/run_numbers.js';
 import { binarySize } from '../base/units.js';
 import { durationText } from '../base/duration.js';
 import { distinctNames } from '../runs/communicators.js';
 import type { Diagnosis } from './diagnosis.js';
 import { printable, timesText } from './text.js';
-import { clockTime, type VerdictReport } from './verdict_phrases.js';
+import { clockTime, name, type VerdictReport } from './verdict_phrases.js';
 
 type Times = Pick<VerdictReport, 'traceStart'>;
 type Named = Pick<Diagnosis, 'communicators'>;
@@ -38,6 +39,51 @@ export function causeText(cause: Cause, about: Times & Named): string {
     default:
       return `${linksText(cause)}${costs}${doubt(cause)}`;
   }
+}
+
+/** What makes a link slow, in one line of a verdict. `isSure`: nothing else can be it. */
+export interface LinkCause {
+  readonly says: string;
+  readonly isSure: boolean;
+}
+
+/** Of a slow link's sender, or of both its ends. null: the numbers show no cause. */
+export function linkCause(
+  { causes, ranks }: Pick<RunNumbers, 'causes' | 'ranks'>,
+  { file, peerFile }: { readonly file: number; readonly peerFile: number },
+): LinkCause | null {
+  const [rank, peer] = [ranks[file], ranks[peerFile]];
+  const found = causes.flatMap((cause): LinkCause[] => {
+    switch (cause.cause) {
+      case 'starved proxy thread':
+        return cause.rank === rank || cause.rank === peer
+          ? [{ says: `the proxy thread of rank ${cause.rank} gets too little CPU time`, isSure: true }]
+          : [];
+      case 'slow node':
+      case 'slow NIC':
+      case 'thin channel':
+      case 'slow link':
+        return (cause.ends.includes(rank!) && cause.ends.includes(peer!)) ||
+          cause.rank === rank ||
+          cause.rank === peer
+          ? [{ says: shortLinksText(cause), isSure: cause.cannotTell === null }]
+          : [];
+      default:
+        return [];
+    }
+  });
+  // A thread without CPU time makes the links of its rank slow.
+  return found.find(({ says }) => says.startsWith('the proxy')) ?? found[0] ?? null;
+}
+
+function shortLinksText({ cause, rank, host, pairs, ends, channel, cannotTell }: SlowLinks): string {
+  if (cause === 'slow node') return `host ${name(host ?? '')}: all ${pairs} links are slow`;
+  if (cause === 'slow NIC') return `the NIC of rank ${rank}: all its ${pairs} links are slow`;
+  if (cause === 'thin channel') return `channel ${channel} alone: the other channels there are not slow`;
+  if (cannotTell === null) return `the link to rank ${ends[1]}: rank ${rank}'s other links are not slow`;
+  if (cannotTell === 'link or NIC') return `the link or the NIC: rank ${rank} sends over no other link`;
+  if (cannotTell === 'NIC or proxy thread') return `the NIC or a proxy thread: rank ${rank} receives nothing`;
+  return `the link, NIC or proxy thread: rank ${rank} has no other link`;
 }
 
 const moment = (about: Times, at: number): string =>

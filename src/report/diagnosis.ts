@@ -1,9 +1,13 @@
 /** The verdict without a trace: the result of `inspect` for a directory, within seconds. */
 
 import type { OnProgress } from '../base/progress.js';
+import { mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runNumbers } from '../analysis/run_numbers.js';
 import { findRankFiles } from '../rankfile/index.js';
 import type { Verdict } from '../verdict/types.js';
+import { linkCause, type LinkCause } from './causes_text.js';
 import { reportClocks, reportTraffic, type ClockReport, type TrafficReport } from './clock_report.js';
 import { type SizedCommand, suggestDrawing } from '../trace/drawing.js';
 import { withWorkFolder } from '../output/work_folder.js';
@@ -36,6 +40,8 @@ export interface Diagnosis {
   readonly traffic: TrafficReport | null;
   /** What to draw next; null: the verdict points nowhere. */
   readonly suggestion: SizedCommand | null;
+  /** What makes a link slow if the verdict names one. Absent: not looked for, or not seen. */
+  readonly linkCause?: LinkCause | undefined;
   /** What PyTorch's dumps show of this run. null: none were given. */
   readonly flightRecorder: FlightReport | null;
   /** Unusable or omitted files, in whole sentences. */
@@ -80,12 +86,39 @@ export async function diagnose(
   const workers = startWorkers(files, 1, options);
   try {
     return await withWorkFolder(tmpdir(), options.interrupt, async (folder) => {
-      const studied = await study(workers, files, folder, options);
+      const first = await study(workers, files, folder, options);
+      const studied = isSlowLink(first.verdict) ? await withTransfers(files, folder, options) : first;
       return diagnosisOf(studied, suggestDrawing(studied, { ...options, inputs }), dumps);
     });
   } finally {
     await workers.close();
   }
+}
+
+const isSlowLink = (verdict: Verdict): boolean => verdict.kind === 'slow' && verdict.slow.link !== null;
+
+/** The run once more, with what its transfers waited for: a slow link alone does not say why it is slow. Few runs need it. */
+async function withTransfers(
+  files: readonly string[],
+  folder: string,
+  options: DiagnosisOptions,
+): Promise<Study> {
+  const again = join(folder, 'transfers');
+  mkdirSync(again);
+  const workers = startWorkers(files, 1, options);
+  try {
+    return await study(workers, files, again, { ...options, forReport: true });
+  } finally {
+    await workers.close();
+  }
+}
+
+/** Only scans for a report have the transfers. */
+function causeOf(studied: Study): LinkCause | undefined {
+  const { verdict, run } = studied;
+  if (verdict.kind !== 'slow' || verdict.slow.link === null) return undefined;
+  if (run.members.some(({ scan }) => scan.transfers === null)) return undefined;
+  return linkCause(runNumbers(studied), verdict.slow.link) ?? undefined;
 }
 
 export function diagnosisOf(
@@ -107,6 +140,7 @@ export function diagnosisOf(
     clocks: reportClocks(clocks, run),
     traffic: reportTraffic(clocks),
     suggestion,
+    linkCause: causeOf(studied),
     flightRecorder:
       dumps &&
       flightReport(dumps, {

@@ -92,8 +92,10 @@ function slowLinkLines(slow: Slowness, link: SlowSends, report: VerdictReport): 
       `at least ${durationText(cost)} of ${durationText(span)} (${link.sends} sends, 8 at once)`,
     ),
     labelled('worst', `${durationText(worst.by)} for ${callText(worst, '')}, record ${worst.record}`),
-    // Here only the time of the sends is known. The report compares more.
-    labelled('may be', 'the link, a NIC, or a proxy thread without CPU time'),
+    // Without `linkCause` only the time of the sends is known. The report compares more.
+    report.linkCause
+      ? labelled(report.linkCause.isSure ? 'cause' : 'may be', report.linkCause.says)
+      : labelled('may be', 'the link, a NIC, or a proxy thread without CPU time'),
   ];
 }
 

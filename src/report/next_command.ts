@@ -17,8 +17,8 @@ export interface NextCommand {
 export type Asked = RunOptions & VerdictOptions;
 
 /**
- * After `inspect`: look again if a live job may go on, or else draw the trace of the place that the verdict names. Where the verdict says
- * "may be", the report comes first, because it compares more.
+ * After `inspect`: look again if a live job may go on, or else draw the trace of the place that the verdict names. Where the verdict does
+ * not know why a link is slow, the report comes first, because it compares more.
  */
 export function inspectNext(found: Diagnosis, inputs: readonly string[], asked: Asked): NextCommand[] {
   const { verdict } = found;
@@ -29,11 +29,11 @@ export function inspectNext(found: Diagnosis, inputs: readonly string[], asked: 
 
 /** The command that may know the cause of slowness if the verdict does not. */
 export function causeNext(
-  { verdict }: Pick<Diagnosis, 'verdict'>,
+  { verdict, linkCause }: Pick<Diagnosis, 'verdict' | 'linkCause'>,
   inputs: readonly string[],
   asked: Asked = {},
 ): NextCommand[] {
-  if (verdict.kind !== 'slow' || verdict.slow.link === null) return [];
+  if (verdict.kind !== 'slow' || verdict.slow.link === null || linkCause) return [];
   return [{ command: reportCommandLine(about(inputs, asked)), about: 'the cause' }];
 }
 

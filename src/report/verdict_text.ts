@@ -40,9 +40,12 @@ export type { VerdictReport } from './verdict_phrases.js';
 
 const LINES = 15;
 
-/** A trace's own attribute: without commands, and only about this run. */
+/**
+ * A trace's own attribute: without commands, and only about this run. A merge does not look for the cause of a slow link, so the same trace
+ * that is made in steps does not name it either.
+ */
 export const printedVerdict = (report: VerdictReport): string =>
-  verdictText({ ...report, otherRuns: [] }).join('\n');
+  verdictText({ ...report, otherRuns: [], linkCause: undefined }).join('\n');
 
 /** `next`: the most useful command first. */
 export function verdictText(report: VerdictReport, next: readonly NextCommand[] = []): string[] {

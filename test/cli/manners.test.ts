@@ -148,18 +148,23 @@ it('a snapshot of many files says nothing but their names', async () => {
 });
 
 it('what follows "next" and its colon is a command, whatever is known about it', async () => {
-  const { out } = await run(`inspect ${SLOW_LINK}`);
-  const commands = out
-    .replaceAll(/ \\\n +/g, ' ')
-    .split('\n')
-    .flatMap((line) => /^(?:next|or)(?: \([^)]*\))?: nccl-trace (.*)/.exec(line)?.[1] ?? []);
-  // The verdict says "may be", so the first command is the report, which compares more.
-  expect(out).toMatch(/^ {2}may be: /m);
-  expect(commands.map((command) => command.split(' ')[0])).toEqual(['report', 'merge']);
-  const [report, merged] = await Promise.all(commands.map((command) => shell(`nt ${command}`)));
-  expect(report).toMatchObject({ code: 0 });
-  expect(report!.out).toContain('- slow link 1 → 2');
+  const commandsIn = (text: string): string[] =>
+    text
+      .replaceAll(/ \\\n +/g, ' ')
+      .split('\n')
+      .flatMap((line) => /^(?:next|or)(?: \([^)]*\))?: nccl-trace (.*)/.exec(line)?.[1] ?? []);
+  const inspected = await run(`inspect ${SLOW_LINK}`);
+  expect(inspected.out).toContain('  may be:         the link or the NIC: rank 1 sends over no other link\n');
+  const [merge, ...none] = commandsIn(inspected.out);
+  expect(none).toEqual([]);
+  // A merge does not look for the cause, and offers the command that does.
+  const merged = await shell(`nt ${merge}`);
   expect(merged).toMatchObject({ code: 0 });
+  expect(merged.err).toContain('  may be:         the link, a NIC, or a proxy thread without CPU time\n');
+  const [open, report] = commandsIn(merged.err);
+  expect(open).toBe('open nccl.pftrace');
+  const reported = await shell(`nt ${report}`);
+  expect(reported.out).toContain('It is not known whether it is the link or the NIC');
 });
 
 describe('hints', () => {
