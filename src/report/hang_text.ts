@@ -140,7 +140,7 @@ function mismatch({ mismatch: found, commId }: Hang, report: VerdictReport): str
   const on = found.commId === commId ? '' : ` on ${commName(found)}`;
   const [most, ...others] = found.ways;
   const shown = [...others.slice(0, MOST_WAYS - 1), most];
-  const label = found.what === 'calls' ? 'other calls' : 'other arguments';
+  const label = { calls: 'other calls', arguments: 'other arguments', sizes: 'sizes differ' }[found.what];
   const lines = shown.map((way) => {
     const who = someRanks(way.entered, found.nRanks, report);
     return `${who}: ${callText(way, callNumber(found.call) + on)} (${wayArguments(way)})`;

@@ -124,8 +124,8 @@ export interface RankCalls {
   enteredAs(commId: bigint, call: CallNumber): readonly number[];
   /** It began a send or receive of the communicator. */
   hasTransfers(commId: bigint): boolean;
-  /** It certainly began that send or receive. */
-  transferred(commId: bigint, transfer: Transfer): boolean;
+  /** null: it is not certain that it began that send or receive. */
+  transferred(commId: bigint, transfer: Transfer): EnteredCall | null;
 }
 
 /** Which send or receive of a communicator. */

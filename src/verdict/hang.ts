@@ -54,7 +54,9 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
     circle,
     different: crossed
       ? strayedIn(crossed)
-      : (mismatch?.ways ?? []).slice(1).flatMap(({ entered }) => entered.map(({ file }) => file)),
+      : (mismatch?.ways ?? [])
+          .slice(mismatch?.what === 'sizes' ? 0 : 1)
+          .flatMap(({ entered }) => entered.map(({ file }) => file)),
     waiting: waitingIn(stall, ranks).filter(({ file }) => !doubtful.includes(file)),
     inside: stall.inside.map(({ file, call: { record, at, func, count, datatype, root } }) => ({
       file,

@@ -7,12 +7,15 @@ import { minOf } from '../base/extremes.js';
 import { hex64 } from '../base/hex.js';
 import { isLostText } from '../base/lost_text.js';
 import type { TraceNs } from '../base/time.js';
+import { ELEMENT_BYTES } from '../cluster/bandwidth.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
 import { enteredBy } from './absence.js';
 import type { Case } from './case.js';
 import { differentHostCalls } from './different_calls.js';
 import type { Rule } from './finding.js';
 import type { Stall } from './stall.js';
+import { sidesOf } from './stalled_transfers.js';
+import { filesOfComm } from './wait_chains.js';
 import type { CallArguments, RankWitness } from './file_facts.js';
 import type { Evidence, Mismatch, Way } from './types.js';
 
@@ -36,11 +39,45 @@ export const differentCalls: Rule = (scene) =>
     }));
 
 /** The first difference on the stall's communicator. Later calls have nothing to do with the stall. */
-export function mismatchOf({ commId, since }: Stall, { comms, ranks }: Case): Mismatch | null {
+export function mismatchOf(stall: Stall, { comms, ranks }: Case): Mismatch | null {
+  const { commId, since } = stall;
   const comm = comms.find((one) => one.commId === commId);
   const reported = (comm && mismatchIn(comm, ranks)) ?? null;
   const called = commId === null ? undefined : differentHostCalls(ranks).get(commId);
-  return upTo(since, first([reported, called ?? null].filter((one) => one !== null)));
+  const sizes = otherSizes(stall, ranks);
+  return upTo(since, first([reported, called ?? null, sizes].filter((one) => one !== null)));
+}
+
+/** A stuck send or receive, and its other side with another number of bytes. */
+function otherSizes(
+  { commId, name, nRanks, collective, works }: Stall,
+  ranks: readonly RankWitness[],
+): Mismatch | null {
+  if (collective || commId === null) return null;
+  const fileOf = filesOfComm(ranks, commId);
+  for (const one of works) {
+    const peerFile = one.work.peer === null ? null : fileOf(one.work.peer);
+    const sides = peerFile === null ? null : sidesOf(one, peerFile, commId, ranks);
+    const [own, other] = (sides ?? []).map((side) => side.count * (ELEMENT_BYTES[side.datatype] ?? NaN));
+    if (!sides || own === other || Number.isNaN(own) || Number.isNaN(other)) continue;
+    const ways = sides.map(({ func, count, datatype, root, record, at }, i): Way => {
+      const entered = [{ file: i === 0 ? one.file : peerFile!, record, at }];
+      return {
+        commId: hex64(commId),
+        comm: name,
+        seq: null,
+        replay: 0,
+        func,
+        count,
+        datatype,
+        root,
+        entered,
+      };
+    });
+    const [sent, received] = ways.sort((a) => (a.func === 'Send' ? -1 : 1)) as [Way, Way];
+    return { commId: hex64(commId), comm: name, nRanks, what: 'sizes', call: null, ways: [sent, received] };
+  }
+  return null;
 }
 
 const begin = ({ ways }: Mismatch): number => minOf(ways[0].entered.map(({ at }) => at));

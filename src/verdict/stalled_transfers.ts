@@ -5,7 +5,7 @@ import { maxOf } from '../base/extremes.js';
 import type { TraceNs } from '../base/time.js';
 import { membersOf } from './absence.js';
 import { commOf, knownUntilOf, lastMoveIn } from './case.js';
-import type { RankWitness } from './file_facts.js';
+import type { EnteredCall, RankWitness } from './file_facts.js';
 import { filesOfComm, type FileWork } from './wait_chains.js';
 import { TRANSFER_MAY_TAKE, type Stall } from './stall.js';
 
@@ -87,21 +87,28 @@ function idlePeers(
 
 export const OTHER_SIDE: Readonly<Record<string, string>> = { Send: 'Recv', Recv: 'Send' };
 
-/** Whether it began the send or receive with the same number between these two ranks. */
-function beganItsSide(
+const beganItsSide = (
+  one: FileWork,
+  peerFile: number,
+  commId: bigint | null,
+  ranks: readonly RankWitness[],
+): boolean => sidesOf(one, peerFile, commId, ranks) !== null;
+
+/** The send or receive, and the one with the same number between these two ranks on the other side. null: not both are known. */
+export function sidesOf(
   { file, work }: FileWork,
   peerFile: number,
   commId: bigint | null,
   ranks: readonly RankWitness[],
-): boolean {
-  const own = commOf(ranks[file]!, work)?.rank;
+): readonly [own: EnteredCall, other: EnteredCall] | null {
+  const rank = commOf(ranks[file]!, work)?.rank;
   const { func, peer, ordinal } = work;
   const otherFunc = OTHER_SIDE[func];
-  if (commId === null || own === undefined || peer === null || otherFunc === undefined) return false;
-  return (
-    ranks[file]!.calls.transferred(commId, { rank: own, func, peer, ordinal }) &&
-    ranks[peerFile]!.calls.transferred(commId, { rank: peer, func: otherFunc, peer: own, ordinal })
-  );
+  if (commId === null || rank === undefined || peer === null || otherFunc === undefined) return null;
+  const own = ranks[file]!.calls.transferred(commId, { rank, func, peer, ordinal });
+  const there = { rank: peer, func: otherFunc, peer: rank, ordinal };
+  const other = own && ranks[peerFile]!.calls.transferred(commId, there);
+  return own && other ? [own, other] : null;
 }
 
 /** null: no transfer ended. */

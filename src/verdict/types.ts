@@ -402,9 +402,9 @@ export interface Mismatch {
   readonly nRanks: number;
   /**
    * 'arguments': the ranks called the same collective with different arguments. 'calls': each side entered a collective that the other side
-   * never entered.
+   * never entered. 'sizes': a send and its receive have other numbers of bytes.
    */
-  readonly what: 'arguments' | 'calls';
+  readonly what: 'arguments' | 'calls' | 'sizes';
   /**
    * Number of the communicator's call, from 0, if the calls show it (CollApi: `seq` is null). null: it is not known, the call is in a
    * group, or the difference was found in collectives.

@@ -55,6 +55,26 @@ describeVerdicts('cases', {
     culprits: [3],
     says: [/^HUNG {2}AllReduce seq 5 on world \(4 ranks\)/, /never entered: +rank 3 /],
   },
+  'sizes-differ': {
+    kind: 'hung',
+    culprits: [0, 1],
+    says: [
+      /^HUNG {2}Recv on world \(4 ranks\): 2 ranks \(0-1\) called differently$/,
+      /sizes differ: +rank 1: Recv \(786432 ncclFloat32\)$/,
+      /^ +rank 0: Send \(262144 ncclFloat32\)$/,
+      /not finished: +rank 1$/,
+    ],
+  },
+  'count-p2p': {
+    kind: 'hung',
+    culprits: [0, 1],
+    says: [/sizes differ: +rank 1: Recv \(1000 ncclFloat32\)$/, /rank 0: Send \(3000000 ncclFloat32\)$/],
+  },
+  'receives-more': {
+    kind: 'hung',
+    culprits: [0, 1],
+    says: [/sizes differ: +rank 1: Recv \(262144 ncclFloat32\)$/, /only wait: +AllReduce seq 2/],
+  },
   'hosts-run-ahead': {
     kind: 'healthy',
     says: [/^HEALTHY/, /rank 1 last in 56 of 59/, /so a lag stays: the run would gain 50\.\d ms$/],

@@ -57,9 +57,8 @@ export function rankCalls({ works, communicators }: Table, time: (tick: number) 
     },
     transferred: (commId, { rank, func, peer, ordinal }) => {
       const numbers = numbersOf(commId, [rank]);
-      return rowsOf(func, false, peer, ordinal).some(
-        (row) => isAbsolute(row) && numbers.has(numberAt(works.comm, row)),
-      );
+      const isIt = (row: number): boolean => isAbsolute(row) && numbers.has(numberAt(works.comm, row));
+      return call(rowsOf(func, false, peer, ordinal).find(isIt));
     },
     oldest: (commId, from) => {
       const numbers = numbersOf(commId);
