@@ -84,7 +84,7 @@ function timeless(text: string): string[] {
     .replace(/, alive to the end/, ', alive')
     .replace(/(operations: +).*/, '$1...')
     .replace(/(all wait for: +rank ).*/, '$1...')
-    .replace(/(next: nccl-trace merge ).*/, '$1...')
+    .replace(/next \(about .*\): (nccl-trace merge ).*/, 'next (about SIZE): $1...')
     .split('\n');
 }
 
@@ -131,7 +131,7 @@ describe.concurrent('the verdict on', () => {
       '  all wait for:   rank ...',
       '  lost records:   none',
       '  clocks:         one counter for all ranks, exact',
-      'next: nccl-trace merge ...',
+      'next (about SIZE): nccl-trace merge ...',
     ]);
   });
 
