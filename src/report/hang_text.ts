@@ -196,7 +196,8 @@ function waiting(
 
 function whereToLook(hang: Hang, report: VerdictReport): string[] {
   const { front, kernels, circle, waiting: entered } = hang;
-  if (front) {
+  // The network shows a rank that waits for data from inside its node. The kernels show which GPU of the node is behind.
+  if (front && !kernels.some(({ isLeast }) => isLeast)) {
     const { waiters, of } = front;
     const isEnd = circle.length === 0 && of > 1; // a circle has no end for which the others wait
     const label =

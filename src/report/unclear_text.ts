@@ -92,7 +92,7 @@ function idleLines(
     gone === 0 ? 'nothing was' : gone === 1 ? 'a rank is silent, nothing' : 'ranks are silent, nothing';
   const before = isPaceWhole ? 'the longest pause before' : 'longest pause in what is recorded';
   const pace = longestBefore > 0 ? `; ${before}: ${durationText(longestBefore)}` : '';
-  const where = isWhole(report) ? 'outside of NCCL' : 'outside of NCCL, or in what is not recorded';
+  const where = `in no call that NCCL reports${isWhole(report) ? '' : ', or not recorded'}`;
   return [
     `UNCLEAR  whether the job goes on: ${who} recorded for ${durationText(age)}`,
     labelled('seen', seenText(report)),
@@ -112,6 +112,7 @@ function idleLines(
       ? []
       : [labelled('not finished', `${rankList(unfinished, report)}: ${callText(work)}`)]),
     labelled(isLive ? 'alive' : 'alive to end', `${rankList(files, report)}: ${where}`),
+    continued('(the application, or ncclCommInit, -Destroy, -Split)'),
   ];
 }
 

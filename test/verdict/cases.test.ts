@@ -75,6 +75,23 @@ describeVerdicts('cases', {
     culprits: [0, 1],
     says: [/sizes differ: +rank 1: Recv \(262144 ncclFloat32\)$/, /only wait: +AllReduce seq 2/],
   },
+  'in-destroy': {
+    kind: 'unclear',
+    hungAfter: 2,
+    says: [
+      /no heartbeat: +rank 1 /,
+      /alive to end: +3 ranks \(0,2-3\): in no call that NCCL reports$/,
+      /^ +\(the application, or ncclCommInit, -Destroy, -Split\)$/,
+    ],
+  },
+  'tree-nodes': {
+    kind: 'hung',
+    culprits: [6],
+    says: [
+      /^HUNG {2}AllReduce seq 10 on world \(8 ranks\): look at rank 6$/,
+      /look at: +rank 6 .*: called, no kernel began/,
+    ],
+  },
   'hosts-run-ahead': {
     kind: 'healthy',
     says: [/^HEALTHY/, /rank 1 last in 56 of 59/, /so a lag stays: the run would gain 50\.\d ms$/],

@@ -39,7 +39,7 @@ describe('live ranks that do nothing', () => {
     expect(at(99, [wrapped, wrapped], { hungAfter: 5 }).kind).toBe('unclear');
   });
 
-  it('are not healthy either if each collective is recorded: they are outside of NCCL', () => {
+  it('are not healthy either if each collective is recorded: they are in no call that NCCL reports', () => {
     expect(unclearOf(at(40, [{ calls }, { calls }])).idle).toMatchObject({ files: [0, 1] });
   });
 

@@ -242,7 +242,8 @@ describe('live ranks that do nothing', () => {
       '  last recorded:  03:00:05 UTC; the longest pause before: 2.0 s',
       '  fewer calls:    rank 2: 1 less on world than others',
       '                  then: AllReduce (1024 ncclFloat32), 03:00:05 UTC',
-      '  alive to end:   3 ranks (0-2): outside of NCCL, or in what is not recorded',
+      '  alive to end:   3 ranks (0-2): in no call that NCCL reports, or not recorded',
+      '                  (the application, or ncclCommInit, -Destroy, -Split)',
       '  looked at:      1 of 100 collectives alone',
     ]);
   });
@@ -251,9 +252,9 @@ describe('live ranks that do nothing', () => {
     const last = (...isAlive: readonly (true | undefined)[]): string | undefined =>
       body(
         report(judge(evidence(isAlive.map((alive) => ({ calls, ...(alive && { isAlive: alive }) })))), 2),
-      ).at(-1);
-    expect(last(true, true)).toBe('  alive:          2 ranks (0-1): outside of NCCL');
-    expect(last(true, undefined)).toBe('  alive to end:   2 ranks (0-1): outside of NCCL');
+      ).at(-2);
+    expect(last(true, true)).toBe('  alive:          2 ranks (0-1): in no call that NCCL reports');
+    expect(last(true, undefined)).toBe('  alive to end:   2 ranks (0-1): in no call that NCCL reports');
   });
 
   it('says that a longer pause may be among the lost records', () => {
@@ -263,7 +264,7 @@ describe('live ranks that do nothing', () => {
     );
   });
 
-  it('says that they are outside of NCCL if all calls are recorded, and which rank disappeared', () => {
+  it('says that they are in no call that NCCL reports if all calls are recorded, and which rank disappeared', () => {
     const live: MadeUpRank = { calls, isAlive: true };
     expect(
       body(report(judge(evidence([live, { calls, alive: 10 }, { calls, closed: true }, live])), 4)),
@@ -273,7 +274,8 @@ describe('live ranks that do nothing', () => {
       '  last recorded:  03:00:02 UTC',
       '  ended in order: rank 2',
       '  no heartbeat:   rank 1 (node0 gpu1) since 03:00:10 UTC (90.0 s before the end)',
-      '  alive:          2 ranks (0,3): outside of NCCL',
+      '  alive:          2 ranks (0,3): in no call that NCCL reports',
+      '                  (the application, or ncclCommInit, -Destroy, -Split)',
     ]);
   });
 });

@@ -98,7 +98,7 @@ function* accusedOf(stall: Hang): ReturnType<typeof accused> {
   // The peer is not known, so both sides are suspects.
   for (const { file, func } of inside) if (TRANSFERS.includes(func)) yield [file, 'STUCK'];
   for (const { file, isLeast } of kernels) if (isLeast) yield [file, 'STUCK'];
-  for (const file of frontFiles(front)) yield [file, 'STUCK'];
+  if (!kernels.some(({ isLeast }) => isLeast)) for (const file of frontFiles(front)) yield [file, 'STUCK'];
   for (const { file } of silent) yield [file, 'SILENT'];
   for (const { stuckIn } of neverEntered)
     for (const file of frontFiles(stuckIn?.front ?? null)) yield [file, 'STUCK'];
