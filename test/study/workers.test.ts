@@ -17,17 +17,17 @@ afterAll(remove);
 function manyShapes(calls: number): RankFileBuilder {
   const file = new RankFileBuilder({ rank: 0, worldSize: 2, life: 'closed' });
   const comm = file.communicator({ name: 'world', commId: 0xabcdef0123n, rank: 0, nRanks: 2 });
-  const host = file.ring('host', 1 << 17, { threadName: 'python', tid: 100 });
+  const host = file.ring('host', 1 << 19, { threadName: 'python', tid: 100 });
   for (let call = 0; call < calls; call++)
     host.startColl(1000 + call * 10, { comm, func: 'AllReduce', seqNumber: call, count: 1 + call });
   return file.clockSample(0).heartbeat(1000 + calls * 10);
 }
 
 it('is named, with a way out, and the other files are merged', () => {
-  manyShapes(20_000).write(path.join(folder, 'rank00000.bin'));
+  manyShapes(100_000).write(path.join(folder, 'rank00000.bin'));
   madeUpRank(1, { ranks: 2, collectives: 3, steps: 2 }).write(path.join(folder, 'rank00001.bin'));
   const mergeWith = (...options: string[]) => {
-    const env = { ...process.env, NODE_OPTIONS: '--max-old-space-size=16' };
+    const env = { ...process.env, NODE_OPTIONS: '--max-old-space-size=24' };
     const args = [
       PROGRAM,
       'merge',
