@@ -19,7 +19,7 @@ export function expectNoDifference(jobs: readonly string[], retry: number): void
       const [{ folder: before }, { folder: after }] = (await Promise.all(
         ['a', 'b'].map((name) => record(join(folder, `${name}${i}-${Date.now()}`), job)),
       )) as [Recording, Recording];
-      const { code, out } = await runProgram(folder, 'diff', before, after, '-q', '--fail-on', '5%');
+      const { code, out } = await runProgram(folder, 'diff', before, after, '--fail-on', '5%');
       expect(out.toString()).toMatch(/^no difference beyond the noise\n/);
       expect(out.toString()).toMatch(/compared: +\d\d+ numbers/);
       expect(code).toBe(0);
