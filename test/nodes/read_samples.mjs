@@ -14,16 +14,18 @@ const samples = fileURLToPath(new URL('../../samples', import.meta.url));
 assert.ok(addon, 'the addon does not load: npm run build');
 
 let files = 0;
+/** By folder. A node that died early left a file without any. */
+const records = new Map();
 for (const name of readdirSync(samples, { recursive: true })) {
   if (!name.endsWith('.bin')) continue;
   const source = memorySource(name, readFileSync(path.join(samples, name)));
   const { rings } = parseRankFile(source);
-  assert.ok(
-    rings.some(({ records }) => records.length > 0),
-    `${name} has no records`,
-  );
+  const folder = path.dirname(name);
+  const found = rings.reduce((sum, ring) => sum + ring.records.length, 0);
+  records.set(folder, (records.get(folder) ?? 0) + found);
   files++;
 }
+for (const [folder, found] of records) assert.ok(found > 0, `${folder} has no records`);
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'nccl-trace-nodes-'));
 try {
