@@ -200,7 +200,7 @@ export class RingReader {
     return this.openMeta | (((this.openMeta >> 12) - <u32>this.missing) << 8);
   }
 
-  /** Of the parts so far. */
+  /** How many bytes the parts that were read so far hold. */
   private get openBytes(): usize {
     return usize(i32(this.openMeta >> 12) - this.missing) * SLOT_BYTES;
   }

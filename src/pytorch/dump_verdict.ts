@@ -11,7 +11,7 @@ import { nameOf, type NamedCollective, type Place } from './rank_positions.js';
 import { factsOf, RULES, type DumpFinding } from './rules.js';
 
 export interface DumpVerdict {
-  /** Of the first finding; `quiet`: there is none. */
+  /** The kind of the first finding; `quiet` if there is none. */
   readonly kind: 'hung' | 'mismatch' | 'pending' | 'quiet';
   readonly dumps: number;
   /** In the order of the rules: the first one is the headline. */

@@ -77,7 +77,7 @@ function matchedBy(halves: readonly Half[], sectionOf: (half: Half) => string): 
   return found;
 }
 
-/** Of the tensor that is sent, or of the one that receives. The bytes must agree, the types need not. */
+/** The size of the tensor that is sent, or of the one that receives. The bytes must agree, the types need not. */
 export function sizeOf(
   { inputs, outputs, dtypes: [dtype = ''] }: DumpedCall,
   isSend: boolean,

@@ -47,7 +47,7 @@ export interface LinkCause {
   readonly isSure: boolean;
 }
 
-/** Of a slow link's sender, or of both its ends. null: the numbers show no cause. */
+/** The cause that accuses the sender of a slow link, or both its ends; null if the numbers show none. */
 export function linkCause(
   { causes, ranks }: Pick<RunNumbers, 'causes' | 'ranks'>,
   { file, peerFile }: { readonly file: number; readonly peerFile: number },

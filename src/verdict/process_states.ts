@@ -52,7 +52,7 @@ export const silentAmong = (files: readonly number[], { processes, ranks }: Case
     return [{ file, lastSign, mayBeCopy, isGone: ranks[file]!.life.isGone }];
   });
 
-/** Of all files. Others went on without a rank that was left behind, so it matters only among those that wait for it (`stuck`). */
+/** The silent files of the run. The others went on without a rank that was left behind, so it matters only among those that wait for it (`stuck`). */
 export const silentFiles = (evidence: Case, since: TraceNs, stuck: readonly number[] = []): Silent[] =>
   silentAmong(
     [...evidence.processes.keys()].filter((file) => !evidence.leftBehind.has(file) || stuck.includes(file)),
