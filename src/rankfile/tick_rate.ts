@@ -4,6 +4,7 @@
  */
 
 import { median } from '../base/median.js';
+import { HEADER_RANGES, isIn } from './format/ranges.js';
 import type { Problems } from './problems.js';
 import type { ClockSample, RankFileHeader } from './types.js';
 
@@ -30,7 +31,9 @@ function tickRate(
   }
   // The median, because a machine may sleep between two samples.
   const shown = median(rates) ?? tickHz;
-  return shown > 0 && Math.abs(shown / tickHz - 1) > MOST_OFF ? shown : tickHz;
+  // No counter has a rate outside the range of the header's: then the samples are what is damaged.
+  const canBe = isIn(HEADER_RANGES.tickHz, BigInt(Math.round(shown)));
+  return canBe && Math.abs(shown / tickHz - 1) > MOST_OFF ? shown : tickHz;
 }
 
 /** The header with the rate that counts. */

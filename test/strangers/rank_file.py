@@ -498,15 +498,32 @@ def read_changes(data, entries):
         yield [number, str(tick), str(done), low(asked), asked >> 32] if done >= tick and timely(data, done) else None
 
 
+def true_rate(data, samples):
+    """The header's frequency, or that of the samples (lists of words) if they contradict it."""
+    stated = field(data, 96, 'Q')
+    tick, monotonic = field(data, 104, 'Q'), field(data, 120, 'Q')
+    rates = []
+    for w in sorted(samples, key=lambda w: w[0]):
+        if w[2] - monotonic >= 50_000_000:
+            rates.append((w[0] - tick) / (w[2] - monotonic) * 1e9)
+            tick, monotonic = w[0], w[2]
+    shown = sorted(rates)[len(rates) // 2] if rates else stated
+    if not 10**5 <= round(shown) <= 10**11 or abs(shown / stated - 1) <= 0.01:
+        return str(stated)
+    return str(int(shown) if shown == int(shown) else shown)
+
+
 def read_tables(data, areas):
     left_out = Counter()
     tables = {c: table_entries(data, areas, c, left_out) for c in (COMMUNICATORS, STRINGS, LEASES, HEARTBEAT, CONTROL)}
+    samples = of_kind(tables[HEARTBEAT], CLOCK_SAMPLE)
     for number in range(sum(area.area_class == CLOCK for area in areas)):
-        table_entries(data, areas, CLOCK, left_out, slice(number, number + 1))
+        samples += of_kind(table_entries(data, areas, CLOCK, left_out, slice(number, number + 1)), CLOCK_SAMPLE)
     changes = list(read_changes(data, tables[CONTROL]))
     beacons = list(read_beacons(data, areas, left_out))
     leases = list(read_leases(tables[LEASES], {area.index for area in areas if area.area_class in RINGS}))
     return {
+        'tick_hz': true_rate(data, [words for _, words in samples]),
         'heartbeat': read_heartbeat(tables[HEARTBEAT]),
         'communicators': list(read_communicators(tables[COMMUNICATORS])),
         'strings': list(read_strings(tables[STRINGS])),
