@@ -503,7 +503,10 @@ def true_rate(data, samples):
     stated = field(data, 96, 'Q')
     tick, monotonic = field(data, 104, 'Q'), field(data, 120, 'Q')
     rates = []
-    for w in sorted(samples, key=lambda w: w[0]):
+    once = {}
+    for w in samples:
+        once.setdefault((w[0], w[1]), w)
+    for w in sorted(once.values(), key=lambda w: w[0]):
         if w[2] - monotonic >= 50_000_000:
             rates.append((w[0] - tick) / (w[2] - monotonic) * 1e9)
             tick, monotonic = w[0], w[2]
