@@ -178,6 +178,13 @@ test.each([
   ['NCCL_TRACE_CLOCK_PEER', 'node000:29500'], // and no rank
   ['NCCL_TRACE_SAMPLE', '0'],
   ['NCCL_TRACE_SAMPLE', '1.5'],
+  ['NCCL_TRACE_KEEP', '0'],
+  ['NCCL_TRACE_KEEP', '-1'],
+  ['NCCL_TRACE_KEEP', '1.5'],
+  ['NCCL_TRACE_KEEP', '5XB'],
+  ['NCCL_TRACE_KEEP', '500G'],
+  ['NCCL_TRACE_KEEP', '99999999999TB'],
+  ['NCCL_TRACE_KEEP', '50'], // and the run has no name
   ['NCCL_TRACE_RING_DIR', 'shm'],
   ['NCCL_TRACE_RING_DIR', `/${'x'.repeat(127)}`],
   ['NCCL_TRACE_DIR', `/${'x'.repeat(5000)}`],
@@ -187,6 +194,27 @@ test.each([
   expect(said.warnings.filter((line) => line.includes(name))).toHaveLength(1);
   expect(said.mask).toBe(DEFAULT);
   expect(said.files).toHaveLength(1);
+});
+
+test.each([
+  [{ NCCL_TRACE_KEEP: '50' }, 'NCCL_TRACE_KEEP=50'],
+  [{ NCCL_TRACE_KEEP: '1.5TiB' }, 'NCCL_TRACE_KEEP=1.5TiB'],
+  [
+    { NCCL_TRACE_KEEP: '500GB', NCCL_TRACE_PRUNE_EVEN: 'young,unclosed' },
+    'NCCL_TRACE_KEEP=500GB, NCCL_TRACE_PRUNE_EVEN=young,unclosed',
+  ],
+])('%o: a line says what is removed', async (env, line) => {
+  const { infos, warnings } = await announce({ ...env, NCCL_TRACE_RUN_ID: 'mine' });
+  expect(warnings).toEqual([]);
+  expect(infos[1]).toBe(`nccl-trace: removing old runs from DIR: ${line}`);
+});
+
+test('NCCL_TRACE_PRUNE_EVEN with another word is a warning', async () => {
+  const env = { NCCL_TRACE_KEEP: '50', NCCL_TRACE_RUN_ID: 'mine', NCCL_TRACE_PRUNE_EVEN: 'young,hung' };
+  const { warnings } = await announce(env);
+  expect(warnings).toEqual([
+    'nccl-trace: NCCL_TRACE_PRUNE_EVEN=young,hung: want young, unclosed or both; removing neither',
+  ]);
 });
 
 test.each([

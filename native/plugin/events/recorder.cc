@@ -233,6 +233,12 @@ void Recorder::Announce(const Log& log) {
     snprintf(text, sizeof(text), "nccl-trace: recording to %.3800s, %s, %s", thread_.file().path, what, rings);
   }
   log.Info(text);
+  const Retention& retention = order_.settings.retention;
+  if (retention.keep[0] == '\0') return;
+  snprintf(text, sizeof(text), "nccl-trace: removing old runs from %.2048s: NCCL_TRACE_KEEP=%s%s%s",
+           order_.settings.directory, retention.keep, retention.even[0] != '\0' ? ", NCCL_TRACE_PRUNE_EVEN=" : "",
+           retention.even);
+  log.Info(text);
 }
 
 /** Mode, mask and bytes. In stream mode also the limit and the codec of the chunks. */

@@ -15,6 +15,7 @@ namespace nccl_trace {
 namespace {
 
 constexpr int kMostNames = 100;
+constexpr int kMostFolders = 8;
 
 /** As mkdir -p. Does not change folders that exist. */
 bool MakeFolders(const char* folder) {
@@ -126,13 +127,15 @@ void CreateRankFile(const char* folder, const Settings& settings, const HostFact
   file.fd = -1;
   file.error = 0;
   if (folder[0] == '\0') errno = ENAMETOOLONG;
-  if (folder[0] == '\0' || !MakeFolders(folder)) {
-    file.failed = "create the folder";
-    file.error = errno;
-    snprintf(file.path, sizeof(file.path), "%s", folder);
-    return;
-  }
-  if (!OpenNew(folder, settings, host, file)) {
+  for (int i = 0; file.fd < 0; ++i) {
+    if (folder[0] == '\0' || !MakeFolders(folder)) {
+      file.failed = "create the folder";
+      file.error = errno;
+      snprintf(file.path, sizeof(file.path), "%s", folder);
+      return;
+    }
+    if (OpenNew(folder, settings, host, file)) break;
+    if (errno == ENOENT && i < kMostFolders) continue;  // who removes old runs has removed the empty folder in between
     file.failed = "create";
     file.error = errno;
     return;

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "plugin/persist/crc32.h"
+#include "plugin/persist/finished_file.h"
 #include "plugin/persist/ring_file.h"
 #include "plugin/process/host_facts.h"
 #include "plugin/process/mount_of.h"
@@ -20,47 +20,10 @@
 namespace nccl_trace {
 namespace {
 
-using rank_file::AreaEntry;
 using rank_file::FileHeader;
 
 constexpr uint64_t kPiece = uint64_t{1} << 18;
 constexpr const char* kRankFileEnd = ".bin";
-
-/** False: errno says why, or is 0 if the file is too short. */
-bool ReadAll(int fd, void* to, uint64_t bytes, uint64_t offset) {
-  uint8_t* at = static_cast<uint8_t*>(to);
-  while (bytes > 0) {
-    const ssize_t got = pread(fd, at, bytes, static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got == 0) errno = 0;
-    if (got <= 0) return false;
-    at += got;
-    offset += static_cast<uint64_t>(got);
-    bytes -= static_cast<uint64_t>(got);
-  }
-  return true;
-}
-
-bool IsHeader(const FileHeader& header) {
-  FileHeader unchecked;
-  memcpy(&unchecked, &header, sizeof(header));
-  unchecked.header_crc = 0;
-  return memcmp(header.magic, rank_file::kMagic, sizeof(header.magic)) == 0 &&
-         Crc32(&unchecked, rank_file::kHeaderFixedBytes) == header.header_crc;
-}
-
-/** Opens a regular file of this user. -1 with errno. EEXIST: it is something else. */
-int OpenOwn(const char* path, int flags) {
-  const int fd = open(path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return -1;
-  struct statx file;
-  const bool is_known = statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_UID, &file) == 0;
-  if (is_known && S_ISREG(file.stx_mode) && file.stx_uid == geteuid()) return fd;
-  const int error = is_known ? EEXIST : errno;
-  close(fd);
-  errno = error;
-  return -1;
-}
 
 /**
  * Says whose file this is: a rank file of the tag, one that its owner had not begun (all zero), or another's. kUnknown:
@@ -69,7 +32,7 @@ int OpenOwn(const char* path, int flags) {
 enum class Owner { kOurs, kNobody, kOther, kUnknown };
 
 Owner OwnerOf(const char* path, uint64_t tag) {
-  const int fd = OpenOwn(path, O_RDONLY);
+  const int fd = OpenOwn(AT_FDCWD, path, O_RDONLY);
   if (fd < 0) {
     if (errno == ENOENT) return Owner::kNobody;
     return errno == ENOTDIR || errno == ELOOP || errno == EEXIST ? Owner::kOther : Owner::kUnknown;
@@ -155,7 +118,7 @@ Saved SaveBeside(int fd, const FileHeader& header, const char* rank_file) {
       break;
   }
   int to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (to < 0 && errno == EEXIST) to = OpenOwn(path, O_WRONLY);  // an earlier saver died
+  if (to < 0 && errno == EEXIST) to = OpenOwn(AT_FDCWD, path, O_WRONLY);  // an earlier saver died
   if (to < 0) {
     const bool has_gone = errno == ENOENT || errno == ENOTDIR;
     return has_gone || NeverHadPlace(header, errno) ? Saved::kNothing : Saved::kNotYet;
@@ -205,22 +168,8 @@ Saved SaveRings(int fd, const ProcessName& process, uint64_t own_mount) {
 
 uint64_t LastSignOfLife(int fd, const uint8_t (&boot_id)[16]) {
   FileHeader header;
-  AreaEntry areas[kMaxAreas];
-  if (!ReadAll(fd, &header, sizeof(header), 0) || !IsHeader(header) || header.area_count > kMaxAreas ||
-      memcmp(header.boot_id, boot_id, sizeof(boot_id)) != 0 ||
-      !ReadAll(fd, areas, sizeof(areas[0]) * header.area_count, header.directory_offset)) {
-    return 0;
-  }
-  uint64_t last = 0;
-  for (uint32_t i = 0; i < header.area_count; ++i) {
-    if (areas[i].area_class != rank_file::kTableHeartbeat) continue;
-    rank_file::Slot slots[2 * rank_file::kClockSampleSlots];
-    if (!ReadAll(fd, slots, sizeof(slots), areas[i].slots_offset)) continue;
-    for (uint32_t slot = 1; slot < 2 * rank_file::kClockSampleSlots; slot += rank_file::kClockSampleSlots) {
-      if (slots[slot].words[1] > last) last = slots[slot].words[1];
-    }
-  }
-  return last;
+  if (!ReadAll(fd, &header, sizeof(header), 0) || !IsHeader(header)) return 0;
+  return memcmp(header.boot_id, boot_id, sizeof(boot_id)) == 0 ? LastHeartbeat(fd, header).boottime : 0;
 }
 
 }  // namespace nccl_trace

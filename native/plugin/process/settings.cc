@@ -47,25 +47,33 @@ bool ParseNumber(const char* text, uint64_t& number) {
   return true;
 }
 
-/** Reads megabytes such as "64" or "0.25". Returns bytes. */
-bool ParseMegabytes(const char* text, uint64_t most_mb, uint64_t& bytes) {
-  uint64_t whole = 0;
-  uint64_t fraction = 0;
-  uint64_t scale = 1;
-  bool digits = false;
-  for (; *text >= '0' && *text <= '9'; ++text, digits = true) {
-    whole = whole * 10 + static_cast<uint64_t>(*text - '0');
-    if (whole > most_mb) return false;
+struct Decimal {
+  uint64_t whole;
+  uint64_t millionths;
+};
+
+/** Reads a number such as "64" or "0.25". `text` is then at the character after it. */
+bool TakeDecimal(const char*& text, uint64_t most, Decimal& number) {
+  number = {0, 0};
+  bool has_digits = false;
+  for (; *text >= '0' && *text <= '9'; ++text, has_digits = true) {
+    number.whole = number.whole * 10 + static_cast<uint64_t>(*text - '0');
+    if (number.whole > most) return false;
   }
   if (*text == '.') {
-    for (++text; *text >= '0' && *text <= '9'; ++text, digits = true) {
-      if (scale >= 1'000'000) continue;
-      fraction = fraction * 10 + static_cast<uint64_t>(*text - '0');
-      scale *= 10;
+    uint64_t scale = 1'000'000;
+    for (++text; *text >= '0' && *text <= '9'; ++text, has_digits = true) {
+      number.millionths += static_cast<uint64_t>(*text - '0') * (scale /= 10);
     }
   }
-  if (!digits || *text != '\0') return false;
-  bytes = (whole << 20) + (fraction << 20) / scale;
+  return has_digits;
+}
+
+/** Reads megabytes such as "64" or "0.25". Returns bytes. */
+bool ParseMegabytes(const char* text, uint64_t most_mb, uint64_t& bytes) {
+  Decimal number;
+  if (!TakeDecimal(text, most_mb, number) || *text != '\0') return false;
+  bytes = (number.whole << 20) + (number.millionths << 20) / 1'000'000;
   return bytes <= most_mb << 20;
 }
 
@@ -249,6 +257,76 @@ void ReadRunId(Settings& settings) {
   }
 }
 
+/** "50" (runs), or a size as 500GB or 1.5TiB. As the option --keep of `nccl-trace prune`. */
+bool ParseKeep(const char* text, Retention& retention) {
+  constexpr uint64_t kMost = uint64_t{1} << 40;
+  constexpr const char* kUnits = "kMGT";
+  Decimal number;
+  const char* at = text;
+  if (!TakeDecimal(at, kMost, number)) return false;
+  if (*at == '\0' && strchr(text, '.') == nullptr) {
+    // Not 0: NCCL_TRACE_MAX_MB=0 means no limit, so this could be meant as "keep all" or as "keep none".
+    retention.runs = number.whole;
+    return number.whole > 0;
+  }
+  const char* unit = *at != '\0' ? strchr(kUnits, *at) : nullptr;
+  if (unit == nullptr) return false;
+  const bool is_binary = at[1] == 'i';
+  if (strcmp(at + (is_binary ? 2 : 1), "B") != 0) return false;
+  uint64_t scale = 1;
+  for (const char* step = kUnits; step <= unit; ++step) scale *= is_binary ? 1024 : 1000;
+  uint64_t bytes;
+  if (__builtin_mul_overflow(number.whole, scale, &bytes)) return false;
+  // In two steps, so that no product overflows. At least a thousandth of the unit counts.
+  bytes += scale / 1'000 * number.millionths / 1'000;
+  retention.bytes = bytes;
+  return bytes > 0;
+}
+
+/** "young", "unclosed" or both, with a comma between them. */
+bool ParsePruneEven(const char* text, Retention& retention) {
+  for (;;) {
+    const char* const comma = strchr(text, ',');
+    const size_t length = comma != nullptr ? static_cast<size_t>(comma - text) : strlen(text);
+    const auto is = [&](const char* name) { return strlen(name) == length && strncmp(text, name, length) == 0; };
+    if (is("young")) {
+      retention.even_young = true;
+    } else if (is("unclosed")) {
+      retention.even_unclosed = true;
+    } else {
+      return false;
+    }
+    if (comma == nullptr) return true;
+    text = comma + 1;
+  }
+}
+
+/** Call it after ReadRunId. */
+void ReadRetention(Settings& settings, Complaints& complaints) {
+  settings.retention = {};
+  const char* text = Variable("NCCL_TRACE_KEEP");
+  if (text == nullptr) return;
+  if (!ParseKeep(text, settings.retention)) {
+    complaints.Add("NCCL_TRACE_KEEP=%.64s is neither a number of runs from 1 nor a size as 500GB; removing nothing",
+                   text);
+    settings.retention = {};
+    return;
+  }
+  snprintf(settings.retention.keep, sizeof(settings.retention.keep), "%.31s", text);
+  if (settings.run_id[0] == '\0') {
+    complaints.Add("NCCL_TRACE_KEEP will never remove this run: it has no name (NCCL_TRACE_RUN_ID)");
+  }
+  text = Variable("NCCL_TRACE_PRUNE_EVEN");
+  if (text == nullptr) return;
+  Retention even = settings.retention;
+  if (ParsePruneEven(text, even)) {
+    settings.retention = even;
+    snprintf(settings.retention.even, sizeof(settings.retention.even), "%.31s", text);
+  } else {
+    complaints.Add("NCCL_TRACE_PRUNE_EVEN=%.64s: want young, unclosed or both; removing neither", text);
+  }
+}
+
 /** "host:port", "10.0.0.1:29500", "[fe80::1]:29500". */
 bool ParseHostAndPort(const char* text, Settings& settings) {
   const char* colon = strrchr(text, ':');
@@ -352,6 +430,7 @@ void ReadSettings(Settings& settings, uint8_t abi, Complaints& complaints) {
   ReadSampling(settings, complaints);
   ReadRingDirectory(settings, complaints);
   ReadRunId(settings);
+  ReadRetention(settings, complaints);
   settings.rank = ReadRank();
   ReadClockPeer(settings, complaints);
   if (const char* hostid = Variable("NCCL_HOSTID")) {
@@ -375,10 +454,16 @@ void DescribeSettings(const Settings& settings, char* text, uint64_t size) {
            settings.ring_place == RingPlace::kChoose  ? ""
            : settings.ring_place == RingPlace::kGiven ? settings.ring_directory
                                                       : "none");
-  const uint64_t used = strlen(text);
-  if (settings.clock_peer[0] == '\0' || used >= size) return;
-  snprintf(text + used, size - used, " NCCL_TRACE_CLOCK_PEER=%.80s:%u", settings.clock_peer,
-           static_cast<unsigned>(settings.clock_port));
+  const auto add = [&](const char* name, const char* value) {
+    const uint64_t used = strlen(text);
+    if (value[0] != '\0' && used < size) snprintf(text + used, size - used, " %s=%s", name, value);
+  };
+  add("NCCL_TRACE_KEEP", settings.retention.keep);
+  add("NCCL_TRACE_PRUNE_EVEN", settings.retention.even);
+  if (settings.clock_peer[0] == '\0') return;
+  char peer[96];
+  snprintf(peer, sizeof(peer), "%.80s:%u", settings.clock_peer, static_cast<unsigned>(settings.clock_port));
+  add("NCCL_TRACE_CLOCK_PEER", peer);
 }
 
 }  // namespace nccl_trace

@@ -37,6 +37,16 @@ enum class RingPlace { kChoose, kInRankFile, kGiven };
 // Limited, because the path of a ring file must fit into the rank file's header.
 constexpr uint32_t kRingDirectoryBytes = 128;
 
+/** NCCL_TRACE_KEEP and NCCL_TRACE_PRUNE_EVEN: which old runs of the directory are removed at the start. */
+struct Retention {
+  uint64_t runs;       // keep so many of the newest, or
+  uint64_t bytes;      // as many as take no more than this on the disk. Both 0: keep all
+  bool even_young;     // also remove runs that were written less than a day ago
+  bool even_unclosed;  // and runs of which a file was not closed in order
+  char keep[32];       // as given, for people
+  char even[32];
+};
+
 struct Settings {
   char directory[PATH_MAX];  // NCCL_TRACE_DIR
   char run_id[128];          // can be a file name. Empty: unknown
@@ -48,8 +58,9 @@ struct Settings {
   uint64_t max_bytes;                        // NCCL_TRACE_MAX_MB: of the file on disk, in stream mode. 0: no limit
   uint64_t event_mask;                       // NCCL_TRACE_EVENTS or NCCL_PROFILE_EVENT_MASK, else the mode's default
   uint64_t sample_every;                     // NCCL_TRACE_SAMPLE
-  char clock_peer[256];                      // NCCL_TRACE_CLOCK_PEER: the host of rank 0; empty: no beacons
-  uint16_t clock_port;                       // UDP
+  Retention retention;
+  char clock_peer[256];  // NCCL_TRACE_CLOCK_PEER: the host of rank 0; empty: no beacons
+  uint16_t clock_port;   // UDP
   RankFacts rank;
 };
 

@@ -114,6 +114,7 @@ void RecorderThread::Run() {
   control_.Use(image_, &order_, &keeper_, tick_source());
   GiveWay();
   neighbours_.Use(&ring_file_, file().real_path, &self_, &host_);
+  old_runs_.Remove(&order_.settings, keeper_.folder(), &host_, order_.tag);
   Loop();
 }
 

@@ -19,6 +19,7 @@
 #include "plugin/beacon/beacon.h"
 #include "plugin/beacon/beacon_tables.h"
 #include "plugin/persist/image_offer.h"
+#include "plugin/persist/old_runs.h"
 #include "plugin/persist/rank_file_keeper.h"
 #include "plugin/thread/control_answers.h"
 #include "plugin/thread/heartbeat.h"
@@ -97,6 +98,7 @@ class RecorderThread {
   Heartbeat heartbeat_;
   ControlAnswers control_;
   Neighbours neighbours_;
+  OldRuns old_runs_;
   Beacons beacons_;  // for NCCL_TRACE_CLOCK_PEER, as the next one
   BeaconTables beacon_tables_;
   ClockSample start_;
