@@ -38,7 +38,7 @@ std::string OwnProgram() {
   setenv("RANK", std::to_string(rank).c_str(), 1);
   setenv("LOCAL_RANK", std::to_string(rank).c_str(), 1);
   setenv("WORLD_SIZE", std::to_string(options.ranks).c_str(), 1);
-  options.nodes.SetFolder(rank);
+  options.nodes.SetVariables(rank);
   std::vector<char*> argv;
   for (std::string& arg : args) argv.push_back(arg.data());
   argv.push_back(nullptr);

@@ -14,7 +14,8 @@ int Nodes::CountOf(const std::vector<int>& worldRanks) const {
   return nodes.size();
 }
 
-void Nodes::SetFolder(int worldRank) const {
+void Nodes::SetVariables(int worldRank) const {
+  if (size > 1) setenv("NCCL_HOSTID", ("node-" + std::to_string(Of(worldRank))).c_str(), 1);
   if (variable.empty()) return;
   std::error_code ignored;
   std::filesystem::create_directories(FolderOf(worldRank), ignored);

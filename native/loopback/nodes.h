@@ -18,8 +18,11 @@ struct Nodes {
   bool Same(int a, int b) const { return Of(a) == Of(b); }
   std::string FolderOf(int worldRank) const { return folder + "/node-" + std::to_string(Of(worldRank)); }
 
-  /** Sets the variable in a rank's process, before the plugin is loaded. */
-  void SetFolder(int worldRank) const;
+  /**
+   * Sets variables in a rank's process, before the plugin is loaded: NCCL_HOSTID, which makes several nodes of one machine, and the one of
+   * the folder.
+   */
+  void SetVariables(int worldRank) const;
   /** Removes the folder with everything in it. */
   void RemoveFolder(int worldRank) const;
 };

@@ -3,16 +3,18 @@
 import { durationText } from '../base/duration.js';
 import type { Finding, Who } from '../verdict/types.js';
 import {
+  allRanks,
   callText,
   clockTime,
   commName,
   continued,
   labelled,
+  name,
   rankList,
   rankName,
   type VerdictReport,
 } from './verdict_phrases.js';
-import { sizeText } from './text.js';
+import { foldRanks, sizeText } from './text.js';
 
 /** What one rank did, or several, by their label in the trace. */
 const DID: Readonly<Record<string, string>> = {
@@ -26,8 +28,9 @@ const DID: Readonly<Record<string, string>> = {
 };
 
 /** "rank 1 fell silent", "look at rank 2 or 3"; empty: nobody is known. */
-export function whoText({ degree, files, why }: Who, report: VerdictReport): string {
+export function whoText({ degree, files, node, why }: Who, report: VerdictReport): string {
   if (files.length === 0 || why === null) return '';
+  if (degree === 'node' && node !== null) return `one of ${ranksOfNode({ files, name: node }, report)}`;
   if (degree === 'one of' || DID[why] === undefined) {
     const names = files.map((file) => rankName(report, file));
     return names.length > MOST_EITHER
@@ -36,6 +39,12 @@ export function whoText({ degree, files, why }: Who, report: VerdictReport): str
   }
   return `${rankList(files, report)} ${DID[why]}`;
 }
+
+/** "ranks 4-7 of node b" */
+export const ranksOfNode = (
+  { files, name: node }: { readonly files: readonly number[]; readonly name: string },
+  { ranks }: VerdictReport,
+): string => `ranks ${foldRanks(files.flatMap((file) => allRanks(ranks[file]!)))} of node ${name(node)}`;
 
 /** More are counted. */
 const MOST_EITHER = 3;

@@ -5,6 +5,7 @@ import { stallOf } from '../verdict/evidence/suspects.js';
 import { whoOf } from '../verdict/finding.js';
 import type {
   Broken,
+  Front,
   Hang,
   KernelState,
   Order,
@@ -12,7 +13,7 @@ import type {
   VerdictKind,
   Waiting,
 } from '../verdict/types.js';
-import { whoText } from './finding_text.js';
+import { ranksOfNode, whoText } from './finding_text.js';
 import { endedLines, goneLines, neverClosedLines, silentLines } from './gone_text.js';
 import { MOST_STRAYS, strays } from './stray_text.js';
 import { sizeText } from './text.js';
@@ -203,7 +204,11 @@ function whereToLook(hang: Hang, report: VerdictReport): string[] {
     const label =
       isEnd && waiters === of ? 'all wait for' : isEnd && waiters * 2 > of ? 'most wait for' : 'look at';
     const past = front.isSend ? 'the peer has received it' : 'the peer has sent it';
-    return [labelled(label, frontText(front, hang, report)), ...(front.peerIsPast ? [continued(past)] : [])];
+    return [
+      labelled(label, frontText(front, hang, report)),
+      ...(front.peerIsPast ? [continued(past)] : []),
+      ...(front.node ? nodeLines(front.node, kernels, report) : []),
+    ];
   }
   if (kernels.length > 0) return kernelLines(kernels, report);
   if (entered.length === 0) return [];
@@ -218,6 +223,21 @@ function whereToLook(hang: Hang, report: VerdictReport): string[] {
         : 'not known: NCCL reported no operation on the network',
     ),
   ];
+}
+
+/** The data pass through GPUs of which no record says anything. */
+function nodeLines(
+  node: Front['node'] & object,
+  kernels: readonly KernelState[],
+  report: VerdictReport,
+): string[] {
+  const which = `one of ${ranksOfNode(node, report)}`;
+  return kernels.length > 0
+    ? [labelled('which GPU', `${which}: all their kernels began`)]
+    : [
+        labelled('which GPU', `${which}: its inside is not recorded`),
+        continued('record KernelCh to know which (NCCL_TRACE_EVENTS)'),
+      ];
 }
 
 /** Ranks that called the collective, but whose kernel never began, or began and did not end. */

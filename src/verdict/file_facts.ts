@@ -10,6 +10,7 @@ import type { Wait } from '../model/waits.js';
 
 /** What one file shows at the end of its records. */
 export interface RankWitness {
+  readonly node: Node;
   /** Number of a communicator in this file → its evidence. */
   readonly communicators: ReadonlyMap<number, WitnessedComm>;
   readonly life: FileLife;
@@ -22,6 +23,12 @@ export interface RankWitness {
   readonly hostCalls: ReadonlyMap<number, HostCalls>;
   /** Collectives, sends and receives that began. */
   readonly worksSeen: number;
+}
+
+/** As NCCL tells nodes apart: by NCCL_HOSTID, else by host name and boot. */
+export interface Node {
+  readonly id: string;
+  readonly name: string;
 }
 
 /** Signs of its process. */
@@ -171,6 +178,8 @@ export interface WitnessedComm {
   /** This file's rank in it. */
   readonly rank: number;
   readonly nRanks: number;
+  /** 0: not reported. */
+  readonly nNodes: number;
   /** When it was set up, on all ranks at about the same time. null: not known. */
   readonly init: TraceNs | null;
   readonly finalized: TraceNs | null;
@@ -184,6 +193,8 @@ export interface WitnessedWork {
   /** For sends/receives, else null: the other rank of the communicator. */
   readonly peer: number | null;
   readonly ordinal: number;
+  /** Algorithm and protocol, as RING/SIMPLE; '': not known. */
+  readonly plan: string;
   readonly start: TraceNs;
   /** Works of a file with the same number were called in one group, so their order does not matter. null: not known. */
   readonly group: number | null;

@@ -9,7 +9,7 @@ import { commOf, callName, type Case } from './case.js';
 import { waitingFor } from './root_stall.js';
 import { circleIn } from './circle.js';
 import { crossedWith, strayedIn } from './crossed_order.js';
-import { filesOfComm, endOfWaits, waitsOf, type FileWork } from './wait_chains.js';
+import { placesOf, endOfWaits, waitsOf, type FileWork } from './wait_chains.js';
 import { firstMismatch, mismatchOf, upTo } from './mismatch.js';
 import { silentFiles } from './process_states.js';
 import { filesInDoubt, type Stall } from './stall.js';
@@ -34,6 +34,7 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
   const mismatch = mismatchOf(stall, evidence) ?? upTo(since, firstMismatch(evidence));
   const crossed = mismatch ? null : crossedWith(stall, stalls, ranks);
   const circle = circleIn(stall, ranks);
+  const front = endOfWaits(firstOf(circle, surely), placesOf(ranks, commId), suspects, absentRanks);
   return {
     ...callOf(stall),
     nRanks,
@@ -72,8 +73,8 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
     ),
     waits: waitsOf(surely),
     ended,
-    front: endOfWaits(firstOf(circle, surely), filesOfComm(ranks, commId), suspects, absentRanks),
-    kernels: kernelsOf(surely, collective !== null && isAlone(collective, files)),
+    front,
+    kernels: kernelsOf(surely, front?.node ?? null, collective !== null && isAlone(collective, files)),
     missing:
       commId === null || ranks.some(({ lacks }) => lacks.unknownComms > 0)
         ? [] // One of the files may be that rank's.
@@ -129,10 +130,14 @@ function waitingIn(
 const isAlone = ({ open, aborted, absent, notKnown }: Collective, files: readonly number[]): boolean =>
   open.length + aborted.length === 1 && absent.length + notKnown.length === 0 && files.length > 1;
 
-/** Within a node only kernels show the progress. */
-function kernelsOf(pending: readonly FileWork[], isOneAlone: boolean): KernelState[] {
+/** Within a node only kernels show the progress: those of ranks without an operation, or of the node where the waits end. */
+function kernelsOf(
+  pending: readonly FileWork[],
+  node: (Hang['front'] & object)['node'],
+  isOneAlone: boolean,
+): KernelState[] {
   const all = pending.flatMap(({ file, work: { ops, blocks, record } }) =>
-    blocks && ops.length === 0 ? [{ file, record, ...blocks }] : [],
+    blocks && (ops.length === 0 || node?.files.includes(file)) ? [{ file, record, ...blocks }] : [],
   );
   const least = minOf(all.map(({ begun }) => begun));
   const areEqual = all.every(({ begun }) => begun === least);
@@ -187,7 +192,7 @@ function stuckIn(
   const commId = commOf(rank, work)?.commId ?? null;
   return {
     ...callName({ file, work }, ranks),
-    front: endOfWaits([{ file, work }], filesOfComm(ranks, commId)),
+    front: endOfWaits([{ file, work }], placesOf(ranks, commId)),
   };
 }
 

@@ -15,7 +15,7 @@ import { differentHostCalls } from './different_calls.js';
 import type { Rule } from './finding.js';
 import type { Stall } from './stall.js';
 import { sidesOf } from './stalled_transfers.js';
-import { filesOfComm } from './wait_chains.js';
+import { placesOf } from './wait_chains.js';
 import type { CallArguments, RankWitness } from './file_facts.js';
 import type { Evidence, Mismatch, Way } from './types.js';
 
@@ -54,7 +54,7 @@ function otherSizes(
   ranks: readonly RankWitness[],
 ): Mismatch | null {
   if (collective || commId === null) return null;
-  const fileOf = filesOfComm(ranks, commId);
+  const { fileOf } = placesOf(ranks, commId);
   for (const one of works) {
     const peerFile = one.work.peer === null ? null : fileOf(one.work.peer);
     const sides = peerFile === null ? null : sidesOf(one, peerFile, commId, ranks);

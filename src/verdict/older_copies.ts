@@ -9,7 +9,7 @@ import { cached, type Facts } from './case.js';
 import type { RankWitness } from './file_facts.js';
 
 /** The result on each rank needs every other rank's input. */
-const ALL_TO_ALL: readonly string[] = ['AllReduce', 'AllGather', 'ReduceScatter'];
+export const ALL_TO_ALL: readonly string[] = ['AllReduce', 'AllGather', 'ReduceScatter'];
 
 /** Whether the process certainly lived after its file's last sign. */
 export const livedLater = (file: number, evidence: Facts): boolean =>

@@ -6,7 +6,7 @@ import type { TraceNs } from '../base/time.js';
 import { membersOf } from './absence.js';
 import { commOf, knownUntilOf, lastMoveIn } from './case.js';
 import type { EnteredCall, RankWitness } from './file_facts.js';
-import { filesOfComm, type FileWork } from './wait_chains.js';
+import { placesOf, type FileWork } from './wait_chains.js';
 import { TRANSFER_MAY_TAKE, type Stall } from './stall.js';
 
 /**
@@ -75,7 +75,7 @@ function idlePeers(
   commId: bigint | null,
   ranks: readonly RankWitness[],
 ): number[] {
-  const fileOf = filesOfComm(ranks, commId);
+  const { fileOf } = placesOf(ranks, commId);
   const pending = new Set(works.map(({ file }) => file));
   const peers = works.flatMap((one) => {
     const peer = one.work.peer === null ? null : fileOf(one.work.peer);

@@ -7,7 +7,7 @@ import { waitingFor } from './root_stall.js';
 import type { Scene } from './scene.js';
 import type { Stall } from './stall.js';
 import { unclear } from './unclear.js';
-import type { VerdictKind } from './types.js';
+import type { Hang, VerdictKind } from './types.js';
 
 /** Each stall, the one for which the others wait first. */
 export const stuck: Rule = (scene) => {
@@ -21,16 +21,17 @@ export const stuck: Rule = (scene) => {
     (stall === cause || isHang(cause, scene) || !(behindCause.has(stall) && mayGoOn(stall, scene)));
   const hung = stalls.filter(isHung);
   const first = hung.includes(cause) ? cause : (causeAmong(hung, scene) ?? cause);
-  const found = (stall: Stall, because?: Found): Found => ({
-    rule: 'stuck',
-    verdict: hung.includes(stall)
-      ? { kind: 'hung', hang: describeHang(stall, stalls, scene) }
-      : waiting(stall, scene),
-    stands: true,
-    isSure: hung.includes(stall),
-    ...(because && { because }),
-    ...surerOf(stall, scene),
-  });
+  const found = (stall: Stall, because?: Found): Found => {
+    const hang = describeHang(stall, stalls, scene);
+    return {
+      rule: 'stuck',
+      verdict: hung.includes(stall) ? { kind: 'hung', hang } : waiting(stall, hang, scene),
+      stands: true,
+      isSure: hung.includes(stall),
+      ...(because && { because }),
+      ...surerOf(stall, hang, scene),
+    };
+  };
   // If all its processes have ended, nothing can come any more, and the work broke off.
   const mayCome = ({ files }: Stall): boolean =>
     files.some((file) => !ranks[file]!.life.isClosed && !ranks[file]!.life.isGone);
@@ -42,12 +43,12 @@ export const stuck: Rule = (scene) => {
   return [root, ...others.map((stall) => found(stall, behind.has(stall) ? root : undefined))];
 };
 
-function waiting(stall: Stall, scene: Scene): VerdictKind {
-  const { ranks, stalls } = scene;
+function waiting(stall: Stall, hang: Hang, scene: Scene): VerdictKind {
+  const { ranks } = scene;
   return {
     kind: 'waiting',
     waiting: {
-      stall: describeHang(stall, stalls, scene),
+      stall: hang,
       hungAfter: hungAfter(stall, scene),
       isLive: stall.files.every((file) => ranks[file]!.life.isAlive),
       byKernel: stall.files.filter((file) => ranks[file]!.life.isLate),
@@ -55,8 +56,10 @@ function waiting(stall: Stall, scene: Scene): VerdictKind {
   };
 }
 
-function surerOf({ works, files }: Stall, { ranks }: Scene): Pick<Found, 'surer'> {
-  if (works.length === 0 || works.some(({ work }) => work.ops.length > 0 || work.blocks)) return {};
+function surerOf({ works, files }: Stall, { front, kernels }: Hang, { ranks }: Scene): Pick<Found, 'surer'> {
+  const isInNode = front?.node && kernels.length === 0;
+  const isSeen = works.some(({ work }) => work.ops.length > 0 || work.blocks);
+  if (works.length === 0 || (isSeen && !isInNode)) return {};
   const events = ['ProxyOp', 'KernelCh'].filter((event) =>
     files.some((file) => ranks[file]!.lacks.notRecorded.includes(event)),
   );

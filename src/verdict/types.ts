@@ -129,10 +129,12 @@ export interface Successor extends Pick<CallName, 'commId' | 'comm'> {
   readonly since: TraceNs;
 }
 
-/** The files to look at: this one, all of these, one of them. */
+/** The files to look at: this one, all of these, one of them, or one of them on a node whose inside is not recorded. */
 export interface Who {
-  readonly degree: 'this' | 'these' | 'one of' | 'nobody known';
+  readonly degree: 'this' | 'these' | 'one of' | 'node' | 'nobody known';
   readonly files: readonly number[];
+  /** null: they are not the ranks of one node. */
+  readonly node: string | null;
   /** As the label of their processes in the trace; null: nobody is known. */
   readonly why: string | null;
 }
@@ -393,6 +395,8 @@ export interface Front {
   /** How many of the `of` waiting operations wait for this one, directly or through others. */
   readonly waiters: number;
   readonly of: number;
+  /** It waits for its own GPU, or for any other of these files on its node: no record shows the inside of the node. null: its own GPU alone. */
+  readonly node: { readonly name: string; readonly files: readonly number[] } | null;
 }
 
 /** Ranks of one communicator with different calls at the same place. */

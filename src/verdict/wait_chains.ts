@@ -4,7 +4,9 @@
  * had died when the stall began, has no file, or contradicts it. This is the place to look first, though not always the reason.
  */
 
+import { addTo } from '../base/grouped.js';
 import { Wait } from '../model/waits.js';
+import { ALL_TO_ALL } from './older_copies.js';
 import type { RankWitness, WitnessedOp, WitnessedWork } from './file_facts.js';
 import type { Front, Hang } from './types.js';
 
@@ -13,11 +15,7 @@ export interface FileWork {
   readonly work: WitnessedWork;
 }
 
-interface PendingOp {
-  readonly file: number;
-  readonly record: string;
-  /** Its GPU has done nothing for the work. */
-  readonly isUntouched: boolean;
+interface PendingOp extends FileWork {
   readonly op: WitnessedOp;
 }
 
@@ -27,13 +25,11 @@ interface PendingOp {
  */
 export function endOfWaits(
   pending: readonly FileWork[],
-  fileOf: (peerInComm: number) => number | null,
+  { fileOf, nodeOf }: Places,
   suspects: ReadonlySet<number> = new Set(),
   absentRanks: ReadonlySet<number> = new Set(),
 ): Front | null {
-  const all = pending.flatMap(({ file, work }) =>
-    work.ops.map((op): PendingOp => ({ file, op, record: work.record, isUntouched: !work.hasMoved })),
-  );
+  const all = pending.flatMap(({ file, work }) => work.ops.map((op): PendingOp => ({ file, work, op })));
   const [first] = all;
   if (!first) return null;
   const isGone = ({ peer }: WitnessedOp): boolean => {
@@ -43,7 +39,7 @@ export function endOfWaits(
   const isSuspect = ({ op }: PendingOp): boolean => needsPeer(op) && isGone(op);
   // Chains that end at the same missing rank wait for the same thing.
   const groups = new Map<PendingOp | number, { ends: PendingOp[]; waiters: number }>();
-  const chains = new Chains(all, fileOf, isGone);
+  const chains = new Chains(all, { fileOf, nodeOf }, isGone);
   for (const end of chains.ends().values()) {
     const key = isSuspect(end) ? end.op.peer : end;
     const group = groups.get(key) ?? { ends: [], waiters: 0 };
@@ -58,11 +54,11 @@ export function endOfWaits(
     const order = byPeer || b.waiters - a.waiters || compareProgress(a.front, b.front);
     return order > 0 ? b : a;
   });
-  const { file, record, op } = front.front;
+  const { file, work, op } = front.front;
   const { channel, peer, isSend, nSteps, done, wait, executor } = op;
   return {
     file,
-    record,
+    record: work.record,
     channel,
     peerFile: fileOf(peer),
     peerInComm: peer,
@@ -74,7 +70,20 @@ export function endOfWaits(
     executor,
     waiters: front.waiters,
     of: all.length,
+    node: behind(front.front, nodeOf(file)),
   };
+}
+
+/**
+ * A ring enters a node at one rank and leaves it at another, and no record shows the ranks in between. So a wait for the rank's own GPU may
+ * be a wait for any GPU of the node. It is its own if its connections to both sides leave the node. It is its own, too, if it did not even
+ * take the first step of a ring: each rank sends its own data first, and has room for the data that come first.
+ */
+function behind({ file, work, op }: PendingOp, node: Front['node'] & object): Front['node'] {
+  if (needsPeer(op) || work.seq === null || node.files.length < 2) return null;
+  const isFirstStep = op.done === 0 && work.plan.startsWith('RING') && ALL_TO_ALL.includes(work.func);
+  const hasBothSides = work.ops.some(({ isSend, channel }) => isSend !== op.isSend && channel === op.channel);
+  return isFirstStep || hasBothSides || !node.files.includes(file) ? null : node;
 }
 
 interface Group {
@@ -109,15 +118,17 @@ export const waitsForPeer = (
 class Chains {
   private readonly byPlace = new Map<string, PendingOp[]>();
   private readonly ofFile = new Map<number, PendingOp[]>();
+  private readonly fileOf: Places['fileOf'];
 
   constructor(
     private readonly all: readonly PendingOp[],
-    private readonly fileOf: (peerInComm: number) => number | null,
+    private readonly places: Places,
     private readonly isGone: (op: WitnessedOp) => boolean,
   ) {
+    this.fileOf = places.fileOf;
     for (const one of all) {
-      append(this.byPlace, placeOf(one.file, fileOf(one.op.peer), one.op), one);
-      append(this.ofFile, one.file, one);
+      addTo(this.byPlace, placeOf(one.file, this.fileOf(one.op.peer), one.op), one);
+      addTo(this.ofFile, one.file, one);
     }
   }
 
@@ -161,11 +172,14 @@ class Chains {
     }
   }
 
-  /** Its GPU has no data to send, or no room. Finds the operation for which the GPU waits. */
-  private otherSide({ file, op }: PendingOp): PendingOp | null {
-    const others = (this.ofFile.get(file) ?? []).filter(
-      (other) => other.op.isSend !== op.isSend && other.op.channel === op.channel,
-    );
+  /** Its GPU has no data to send, or no room. Finds the operation for which the GPU waits, if need be at the other end of its node. */
+  private otherSide({ file, work, op }: PendingOp): PendingOp | null {
+    const across = (files: readonly number[]): PendingOp[] =>
+      files
+        .flatMap((one) => this.ofFile.get(one) ?? [])
+        .filter((other) => other.op.isSend !== op.isSend && other.op.channel === op.channel);
+    const own = across([file]);
+    const others = own.length > 0 || work.seq === null ? own : across(this.places.nodeOf(file).files);
     const onNetwork = others.filter((other) => isOnNetwork(other.op));
     if (onNetwork.length > 0) return leastFar(onNetwork);
     return op.isSend ? (others.find((other) => isUnbegun(other.op)) ?? null) : null;
@@ -207,19 +221,14 @@ const foremost = (ops: readonly PendingOp[]): PendingOp =>
 const compareProgress = (a: PendingOp, b: PendingOp): number =>
   byGpu(a, b) || progress(a.op) - progress(b.op) || waitingSince(a.op) - waitingSince(b.op);
 const byGpu = (a: PendingOp, b: PendingOp): number => Number(lacksGpu(b)) - Number(lacksGpu(a));
-const lacksGpu = ({ op, isUntouched }: PendingOp): boolean => isUntouched && !needsPeer(op);
+/** Its GPU has done nothing for the work. */
+const lacksGpu = ({ op, work }: PendingOp): boolean => !work.hasMoved && !needsPeer(op);
 
 const placeOf = (
   file: number,
   peer: number | null,
   { channel, isSend }: Pick<WitnessedOp, 'channel' | 'isSend'>,
 ): string => `${file} ${channel} ${isSend ? 'to' : 'from'} ${peer}`;
-
-function append<K, V>(map: Map<K, V[]>, key: K, value: V): void {
-  const list = map.get(key);
-  if (list) list.push(value);
-  else map.set(key, [value]);
-}
 
 export function waitsOf(pending: readonly FileWork[]): Hang['waits'] {
   const waits = new Map<Hang['waits'][number][0], number>();
@@ -230,15 +239,31 @@ export function waitsOf(pending: readonly FileWork[]): Hang['waits'] {
   return [...waits].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
 }
 
-/** Rank in a communicator → its file. null: it has no file. */
-export function filesOfComm(
-  ranks: readonly RankWitness[],
-  commId: bigint | null,
-): (inComm: number) => number | null {
+/** Where the ranks of a communicator are. */
+export interface Places {
+  /** Rank in the communicator → its file. null: it has no file. */
+  readonly fileOf: (inComm: number) => number | null;
+  /** The files of the file's node, this one among them. */
+  readonly nodeOf: (file: number) => { readonly name: string; readonly files: readonly number[] };
+}
+
+export function placesOf(ranks: readonly RankWitness[], commId: bigint | null): Places {
   const files = new Map<number, number>();
-  if (commId !== null && commId !== 0n)
-    ranks.forEach(({ communicators }, file) => {
-      for (const comm of communicators.values()) if (comm.commId === commId) files.set(comm.rank, file);
+  const nodes = new Map<string, number[]>();
+  let isAlone = commId === null || commId === 0n;
+  if (!isAlone)
+    ranks.forEach(({ communicators, node }, file) => {
+      const own = [...communicators.values()].filter((comm) => comm.commId === commId);
+      for (const comm of own) files.set(comm.rank, file);
+      if (own.length > 0) addTo(nodes, node.id, file);
+      // One machine may stand for many nodes.
+      if (own.some(({ nNodes, nRanks }) => nNodes === nRanks)) isAlone = true;
     });
-  return (inComm) => files.get(inComm) ?? null;
+  return {
+    fileOf: (inComm) => files.get(inComm) ?? null,
+    nodeOf: (file) => {
+      const { id, name } = ranks[file]!.node;
+      return { name, files: isAlone ? [file] : (nodes.get(id) ?? [file]) };
+    },
+  };
 }

@@ -92,6 +92,16 @@ describeVerdicts('cases', {
       /look at: +rank 6 .*: called, no kernel began/,
     ],
   },
+  'ring-nodes': {
+    kind: 'hung',
+    culprits: [4, 5, 6, 7],
+    says: [
+      /^HUNG {2}AllReduce seq 10 on world \(8 ranks\): one of ranks 4-7 of node fake-1$/,
+      /all wait for: +rank 4 ch 0 recv from 3, step 2 of 28 in GPU wait$/,
+      /which GPU: +one of ranks 4-7 of node fake-1: its inside is not recorded$/,
+      /^ +record KernelCh to know which/,
+    ],
+  },
   'hosts-run-ahead': {
     kind: 'healthy',
     says: [/^HEALTHY/, /rank 1 last in 56 of 59/, /so a lag stays: the run would gain 50\.\d ms$/],

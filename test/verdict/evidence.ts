@@ -139,7 +139,16 @@ type Comms = Readonly<Record<string, MadeUpComm>>;
 const commsOf = (file: number, comms: Comms) =>
   Object.entries(comms).flatMap(([name, { id, members }], number) =>
     members.includes(file)
-      ? [{ number, commId: id, name, nRanks: members.length, rank: members.indexOf(file) }]
+      ? [
+          {
+            number,
+            commId: id,
+            name,
+            nRanks: members.length,
+            nNodes: members.length,
+            rank: members.indexOf(file),
+          },
+        ]
       : [],
   );
 
@@ -205,6 +214,7 @@ function witness(rank: MadeUpRank, file: number, comms: Comms, end: number, setU
   const finalized = calls.find((call) => call.finalized !== undefined)?.finalized;
   const transfers = calls.filter(({ seq, end: ended }) => seq === null && ended !== null);
   return {
+    node: { id: String(file), name: String(file) },
     communicators: new Map(
       commsOf(file, comms).map(({ number, ...comm }) => [
         number,
@@ -309,6 +319,7 @@ function witnessedWork(call: MadeUpCall, comms: Comms): WitnessedWork {
     seq,
     peer,
     ordinal: 0,
+    plan: 'RING/SIMPLE',
     start: s(at),
     group,
     record: '0:7',

@@ -38,8 +38,16 @@ describeVerdicts('real', {
     culprits: [0, 1],
     says: [/^HUNG {2}AllReduce seq 4/, /look at: +2 ranks \(0-1\).* no kernel began/],
   },
-  node: { kind: 'hung', culprits: [1], says: [/: +rank 1 ch 0 send to 2, step 0 of 12 in GPU wait/] },
-  node0: { kind: 'hung', culprits: [0], says: [/: +rank 0 ch 0 recv from 3, step 0 of 12 in GPU wait/] },
+  node: {
+    kind: 'hung',
+    culprits: [1],
+    says: [/look at rank 1$/, /: +rank 1 ch 0 send to 2, step 0 of 12 in GPU wait/],
+  },
+  node0: {
+    kind: 'hung',
+    culprits: [0],
+    says: [/look at rank 0$/, /: +rank 0 ch 0 recv from 3, step 0 of 12 in GPU wait/],
+  },
   rt1: {
     kind: 'hung',
     culprits: [2],

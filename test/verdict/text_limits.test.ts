@@ -38,6 +38,7 @@ it('fits, whatever the evidence, and lets no control character through to the te
     executor: fc.option(fc.nat(511)),
     waiters: fc.nat(),
     of: fc.nat(),
+    node: fc.option(fc.record({ name: text, files: fc.uniqueArray(fc.nat(511), { minLength: 1 }) })),
   });
   const place = fc.record({ file: fc.nat(511), record: fc.constant('0:7'), at: time });
   const stuckIn = fc.option(

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { Wait } from '../../src/model/waits.js';
-import { endOfWaits, type FileWork } from '../../src/verdict/wait_chains.js';
+import { endOfWaits, type FileWork, type Places } from '../../src/verdict/wait_chains.js';
 import type { WitnessedOp } from '../../src/verdict/file_facts.js';
 import { s } from './evidence.js';
 
@@ -34,6 +34,7 @@ function ring(ranks: readonly (Ends | null)[]): FileWork[] {
       seq: 1,
       peer: null,
       ordinal: 0,
+      plan: 'RING/SIMPLE',
       start: s(0),
       group: null,
       record: '0:7',
@@ -46,7 +47,11 @@ function ring(ranks: readonly (Ends | null)[]): FileWork[] {
   });
 }
 
-const here = (rank: number): number => rank;
+const placed = (fileOf: (rank: number) => number | null): Places => ({
+  fileOf,
+  nodeOf: (file) => ({ name: 'a', files: [file] }),
+});
+const here = placed((rank) => rank);
 const WAITS: Ends = [
   [3, Wait.Recv],
   [3, Wait.Gpu],
@@ -100,7 +105,10 @@ describe('the chain of waits ends', () => {
   });
 
   it('at the rank without a file', () => {
-    const front = endOfWaits(ring([WAITS, null, WAITS, WAITS]), (rank) => (rank === 1 ? null : rank));
+    const front = endOfWaits(
+      ring([WAITS, null, WAITS, WAITS]),
+      placed((rank) => (rank === 1 ? null : rank)),
+    );
     expect(front).toMatchObject({ file: 2, peerFile: null, peerInComm: 1 });
   });
 

@@ -19,7 +19,7 @@ import { WAIT_OF } from '../../model/waits.js';
 import type { WorkOutcome } from '../../model/work_end.js';
 import { outcomeAt, type WorkEndTable } from '../../model/work_end_table.js';
 import { judge } from '../judge.js';
-import type { Pending, RankWitness, WitnessedOp, WitnessedWork } from '../file_facts.js';
+import type { Node, Pending, RankWitness, WitnessedOp, WitnessedWork } from '../file_facts.js';
 import type { Verdict } from '../types.js';
 import { rankCalls } from './calls.js';
 import { reportedCalls } from './reported_calls.js';
@@ -95,14 +95,16 @@ function witness(
   const mutedCalls = (muted.events & asked) !== 0 || muted.sampling;
   const hasCallEvents = (asked & EventType.Coll) !== 0 && !mutedCalls;
   return {
+    node: nodeOf(header),
     communicators: new Map(
-      communicators.map(({ number, commId, name, rank, nRanks, initTick, finalizeTick }) => [
+      communicators.map(({ number, commId, name, rank, nRanks, nNodes, initTick, finalizeTick }) => [
         number,
         {
           commId,
           name,
           rank,
           nRanks,
+          nNodes,
           init: initTick > 0 ? time(initTick) : null,
           finalized: finalizeTick === null ? null : time(finalizeTick),
         },
@@ -135,7 +137,10 @@ function witness(
     },
     pending: {
       works: [
-        ...pending.works.map((work) => witnessedWork(work, elsewhere.get(work.key) ?? [], ends, time)),
+        ...pending.works.map((work) => ({
+          ...witnessedWork(work, elsewhere.get(work.key) ?? [], ends, time),
+          plan: planAt(scan.works, work.row),
+        })),
         ...onlyElsewhere(scan, elsewhere, time),
       ].sort((a, b) => a.start - b.start),
       inside: isClosed
@@ -158,6 +163,11 @@ function witness(
     worksSeen: scan.works.keys.length,
   };
 }
+
+const nodeOf = ({ ncclHostId, hostName, process }: RankScan['header']): Node =>
+  ncclHostId === ''
+    ? { id: `${hostName} ${process.bootId}`, name: hostName }
+    : { id: ncclHostId, name: ncclHostId };
 
 function countUnknown(comms: PackedNumbers): number {
   let unknown = 0;
@@ -213,6 +223,8 @@ function endsNotKnown(
     endsToSelf: toSelf,
   };
 }
+
+const planAt = ({ plan, plans }: RankScan['works'], row: number): string => plans[numberAt(plan, row)]!;
 
 const isP2p = ({ seq }: RankScan['works'], row: number): boolean => numberAt(seq, row) < 0;
 
@@ -279,6 +291,7 @@ function onlyElsewhere(
         seq: isColl ? seq : null,
         peer: isColl ? null : numberAt(works.peer, row),
         ordinal: numberAt(works.ordinal, row),
+        plan: planAt(works, row),
         start: time(numberAt(works.arrival, row)),
         group: null,
         record: recordOf(key),
@@ -298,7 +311,7 @@ function witnessedWork(
   elsewhere: readonly WitnessedOp[],
   ends: WorkEndTable,
   time: ToTime,
-): WitnessedWork {
+): Omit<WitnessedWork, 'plan'> {
   return {
     comm,
     func,

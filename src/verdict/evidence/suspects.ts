@@ -115,9 +115,11 @@ const TRANSFERS: readonly string[] = ['Send', 'Recv'];
 /** ns: a heartbeat or two may follow the last move. */
 const GONE_WITHIN = 3e9;
 
-/** The rank that waits for its own GPU, or else the rank for which it waits. */
+/** The rank that waits for its own GPU, or those of its node that it may wait for, or else the rank for which it waits. */
 function frontFiles(front: Hang['front']): (number | null)[] {
   if (front === null) return [];
+  if (front.node) return [...front.node.files];
+  if (front.wait?.name === Wait.Gpu) return [front.file];
   const needsPeer = front.wait?.name === Wait.Recv || front.wait?.name === Wait.Peer;
   return needsPeer && !front.peerIsPast ? [front.peerFile, front.file] : [front.file, front.peerFile];
 }
