@@ -67,6 +67,7 @@ class Nccl {
 
   const Profiler& table() const { return *table_; }
   int mask() const { return __atomic_load_n(&mask_, __ATOMIC_RELAXED); }
+  void StoreMask(int mask) { __atomic_store_n(&mask_, mask, __ATOMIC_RELAXED); }
   void Unload() { dlclose(library_); }
 
   void* Init(uint64_t id = 0xC0FFEE, const char* name = "test", int ranks = 4, int rank = 1, int nodes = 2) {

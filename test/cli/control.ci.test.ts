@@ -13,6 +13,7 @@ import {
   writeSync,
 } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FILE_HEADER, Kind } from '../../src/rankfile/format/constants.js';
 import { openRankFile, openRankFileHeader, requestControl } from '../../src/rankfile/index.js';
@@ -118,6 +119,27 @@ it('each change is in the file, also of a process that is killed', async () => {
   ]);
   for (const { tick, done } of changes) expect(done).toBeGreaterThanOrEqual(tick);
   expect(header.changedTick).toBe(changes[1]!.tick);
+});
+
+it('a mask that NCCL itself replaces is a change, once', async () => {
+  start({ NCCL_TRACE_RING_DIR: 'none', NCCL_TRACE_EVENTS: 'Coll,ProxyOp,ProxyStep' });
+  await job.tell('mask 0x42');
+  while (openRankFileHeader(file()).maskNow !== 0x42) await sleep(50);
+  await job.tell('communicator'); // init writes its own mask, and NCCL the other one again
+  const { out } = await control('--sample', '4', '--events', 'all');
+  expect(out.toString()).toBe(`${file()}: records Coll,ProxyOp,ProxyStep, 1 of 4 collectives\n`);
+  expect(await mask()).toBe(0x1a);
+  await job.tell('mask 0');
+  while (openRankFileHeader(file()).maskNow !== 0) await sleep(50);
+  await job.end();
+  const { changes, header, problems } = openRankFile(file());
+  expect({ problems, eventMask: header.eventMask }).toEqual({ problems: [], eventMask: 0x1a });
+  expect(changes.map(({ events, sampleEvery }) => [events, sampleEvery])).toEqual([
+    [0x42, 1],
+    [0x1a, 4],
+    [0, 4],
+  ]);
+  for (const { tick, done } of changes) expect(done).toBeGreaterThan(tick);
 });
 
 it('garbage in the two words is no request', async () => {

@@ -51,9 +51,13 @@ void* Recorder::OpenCommunicator(const CommunicatorInfo& info, int known_events,
         __atomic_fetch_add(&image_.header().communicators_lost, 1, __ATOMIC_RELAXED);
       }
       context = reinterpret_cast<void*>(hot.context_prefix | uint64_t{number} << rank_file::kHandlePositionShift);
+      const bool is_first = mask_of_nccl_ == nullptr;
       mask_of_nccl_ = mask;
+      known_events_ = known_events;
       mask_at_init_ = static_cast<int>(event_mask_ & static_cast<uint64_t>(known_events));
       StoreMask();
+      // Not by later ones: NCCL stores the mask of its RAS again after each init.
+      if (is_first) told_mask_ = *mask;
     }
   }
   pthread_mutex_unlock(&mutex_);
@@ -85,10 +89,26 @@ bool Recorder::ApplyControl(uint64_t events, uint64_t sample_every) {
   // Not a plain lock: its holder may be waiting for this thread.
   if (pthread_mutex_trylock(&self.mutex_) != 0) return false;
   self.wanted_events_ = events & self.event_mask_;
-  if (self.mask_of_nccl_ != nullptr) self.StoreMask();
+  if (self.mask_of_nccl_ != nullptr) {
+    self.StoreMask();
+    self.told_mask_ = *self.mask_of_nccl_;
+  }
   self.hot.SampleEach(sample_every);
   pthread_mutex_unlock(&self.mutex_);
   return true;
+}
+
+bool Recorder::FindForeignEvents(uint64_t& events) {
+  Recorder& self = recorder;
+  if (pthread_mutex_trylock(&self.mutex_) != 0) return false;
+  const int mask =
+      self.mask_of_nccl_ != nullptr ? __atomic_load_n(self.mask_of_nccl_, __ATOMIC_RELAXED) : self.told_mask_;
+  const bool is_foreign = mask != self.told_mask_;
+  self.told_mask_ = mask;
+  pthread_mutex_unlock(&self.mutex_);
+  // What NCCL cannot report anyway stays as it is.
+  events = static_cast<uint32_t>(mask) | (self.event_mask_ & ~static_cast<uint64_t>(self.known_events_));
+  return is_foreign;
 }
 
 /** Called by the first init of this process. False: nothing is recorded, now or later. */
@@ -109,6 +129,7 @@ bool Recorder::Start(const CommunicatorInfo& info, const Log& log) {
   order_.local_ranks = LocalRanks(order_.settings, info);
   order_.event_mask = event_mask_ = wanted_events_ = order_.settings.event_mask;
   order_.apply = ApplyControl;
+  order_.find_foreign_events = FindForeignEvents;
 
   scratch_ = static_cast<Scratch*>(MapAnonymous(sizeof(Scratch)));
   const bool can_start = scratch_ != nullptr && pthread_key_create(&exit_key_, OnThreadExit) == 0 &&

@@ -122,6 +122,8 @@ class Recorder {
 
   /** The recorder's thread calls it. False: init or finalize has the mutex, try again. */
   static bool ApplyControl(uint64_t events, uint64_t sample_every);
+  /** The recorder's thread calls it. True: NCCL's mask is another one than the file says (NCCL's RAS can replace it). */
+  static bool FindForeignEvents(uint64_t& events);
 
   static void OnThreadExit(void* producer);
   static void OnProcessExit();
@@ -134,6 +136,8 @@ class Recorder {
   uint64_t wanted_events_;  // event_mask_ without what control turned off
   int* mask_of_nccl_;       // null while there is no communicator
   int mask_at_init_;        // as written by the last init
+  int known_events_;        // what this ABI version can report
+  int told_mask_;           // as the file tells it
   pid_t owner_;             // lets a forked child notice that it is one
   pthread_key_t exit_key_;
   Image image_;

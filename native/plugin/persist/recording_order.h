@@ -16,6 +16,8 @@ struct RecordingOrder {
   uint32_t local_ranks;
   /** Applies a control request. False: not now. */
   bool (*apply)(uint64_t events, uint64_t sample_every);
+  /** True once each time others than the recorder changed NCCL's event mask: then `events` is what it asks for now. */
+  bool (*find_foreign_events)(uint64_t& events);
 
   bool streams() const { return settings.mode == rank_file::kStream; }
 };

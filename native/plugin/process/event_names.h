@@ -20,6 +20,7 @@ constexpr uint64_t kCollectiveEvents = kApiEvents | 0x7;  // and Group, Coll, P2
 constexpr uint64_t kFlightEvents = kCollectiveEvents | 0x18;
 constexpr uint64_t kAllEvents = 0xFFFF;  // each ABI version keeps the bits that it knows
 constexpr uint64_t kKernelChEvent = 0x40;
+constexpr uint64_t kKernelPhaseEvent = 0x8000;
 
 /**
  * A preset (all, coll, none), or names separated by commas. The case of names does not matter, but `coll` is the preset:

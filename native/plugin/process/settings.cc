@@ -183,6 +183,8 @@ const char* HarmOfKernels(uint8_t abi) {
 void ReadEvents(Settings& settings, uint8_t abi, Complaints& complaints) {
   settings.event_mask = settings.mode == rank_file::kStream ? kAllEvents : kFlightEvents;
   const bool given = ReadGivenEvents(settings, complaints);
+  // NCCL adds it by itself.
+  if (abi >= 7 && (settings.event_mask & kKernelPhaseEvent) != 0) settings.event_mask |= kKernelChEvent;
   const char* harm = HarmOfKernels(abi);
   if (harm == nullptr || (settings.event_mask & kKernelChEvent) == 0) return;
   if (given) {

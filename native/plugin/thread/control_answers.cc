@@ -1,8 +1,6 @@
 #include "plugin/thread/control_answers.h"
 
-#include "plugin/process/clock.h"
 #include "plugin/record/ring.h"
-#include "plugin/thread/control.h"
 
 namespace nccl_trace {
 
@@ -20,13 +18,29 @@ void ControlAnswers::Answer() {
     const uint64_t before = ReadTick(tick_source_);
     Store(header.changed_tick, before);
     if (!order_->apply(request.events, sample)) return;
-    const ControlChange change = {before, ReadTick(tick_source_), request.events, static_cast<uint32_t>(sample)};
-    WriteControlChange(image_, order_->layout.areas[order_->layout.control], changes_++, change);
-    Store(header.mask_now, uint64_t{request.events});
-    Store(header.sample_now, sample);
+    Write({before, ReadTick(tick_source_), request.events, static_cast<uint32_t>(sample)});
   }
   Store(header.control_answered, uint64_t{request.number});
   keeper_->CopyTableAndHeader(order_->layout.control);
+}
+
+void ControlAnswers::LookAtMask() {
+  rank_file::FileHeader& header = image_.header();
+  uint64_t events;
+  if (order_->find_foreign_events(events)) {
+    Store(header.changed_tick, looked_);
+    const auto sample = static_cast<uint32_t>(Load(header.sample_now));
+    Write({looked_, ReadTick(tick_source_), static_cast<uint32_t>(events), sample});
+    keeper_->CopyTableAndHeader(order_->layout.control);
+  }
+  looked_ = ReadTick(tick_source_);
+}
+
+void ControlAnswers::Write(const ControlChange& change) {
+  rank_file::FileHeader& header = image_.header();
+  WriteControlChange(image_, order_->layout.areas[order_->layout.control], changes_++, change);
+  Store(header.mask_now, uint64_t{change.events});
+  Store(header.sample_now, uint64_t{change.sample_every});
 }
 
 }  // namespace nccl_trace

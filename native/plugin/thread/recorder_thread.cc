@@ -239,6 +239,7 @@ void RecorderThread::RunOnce(rank_file::Life life) {
 void RecorderThread::Beat() {
   const uint64_t now = heartbeat_.Beat();
   keeper_.AfterBeat(beats_);
+  control_.LookAtMask();
   control_.Answer();
   neighbours_.Look(now);
   ++beats_;

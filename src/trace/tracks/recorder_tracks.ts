@@ -125,7 +125,7 @@ function drawControl({ sink, file, time }: TrackContext, parent: TrackRef): void
     parent,
     rank: 0,
     description:
-      'Changes of the recording (nccl-trace control). Records that are missing after a change may not have ' +
+      'Changes of the recording (nccl-trace control, or NCCL itself). Records that are missing after a change may not have ' +
       'been asked for.',
   });
   const { eventMask, sampleEvery } = file.header;
