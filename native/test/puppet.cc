@@ -6,15 +6,41 @@
 //   steps N       N proxy steps of one operation
 //   communicator  opens another communicator, which stays open
 //   mask N        NCCL's RAS replaces the event mask, and does so again after each init
+//   late N        exit() without finalize; then, when all libraries have been closed, a thread of NCCL makes N more collectives
 //   (end)         finalize
 
+#include <unistd.h>
+
+#include <chrono>
 #include <cstdlib>
 #include <iostream>
 #include <string>
+#include <thread>
 
 #include "test/nccl.h"
 
 using namespace nccl_trace_test;
+
+namespace {
+
+/**
+ * The C library writes what is left in files after the last destructor (of stdout before it). The reader is slow, so until then the process
+ * lives, and `late` runs in another thread.
+ */
+template <typename Late>
+[[noreturn]] void ExitWith(Late late) {
+  constexpr size_t kBytes = 1 << 22;
+  FILE* const file = fdopen(dup(STDOUT_FILENO), "w");
+  setvbuf(file, new char[kBytes], _IOFBF, kBytes);
+  fwrite(std::string(kBytes - 1, '.').data(), 1, kBytes - 1, file);
+  std::thread thread([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(600));
+    late();
+  });
+  exit(0);
+}
+
+}  // namespace
 
 int main(int, char** argv) {
   Nccl nccl(argv[1]);
@@ -31,6 +57,10 @@ int main(int, char** argv) {
       for (uint64_t i = 0; i < count; ++i) nccl.Stop(nccl.Start(context, d = Coll(0, "AllReduce", said++)));
     } else if (line.compare(0, 6, "steps ") == 0) {
       for (uint64_t i = 0; i < count; ++i) nccl.Stop(nccl.Start(context, d = ProxyStep(op, static_cast<int>(step++))));
+    } else if (line.compare(0, 5, "late ") == 0) {
+      ExitWith([&] {
+        for (uint64_t i = 0; i < count; ++i) nccl.Stop(nccl.Start(context, d = Coll(0, "AllReduce", said++)));
+      });
     } else if (line.compare(0, 5, "mask ") == 0) {
       nccl.StoreMask(ras_mask = static_cast<int>(count));
     } else {

@@ -1,10 +1,17 @@
 // The recorder, driven by its C++ test programs (native/test/). What each case does is written there. recorder.test.ts has the first of them.
 
+import { execFile } from 'node:child_process';
+import { mkdirSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { Kind } from '../../src/rankfile/format/constants.js';
 import { openRankFile } from '../../src/rankfile/index.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 import {
   EMULATED,
   IN_MEMORY,
+  PLUGIN,
   inNewFolder,
   run,
   SANITIZER,
@@ -34,6 +41,28 @@ describe('abuse', () => {
     'threads-come-and-go',
     'too-many-communicators',
   ])('%s', (name, context) => passes(context, ['abuse', name]));
+});
+
+const PUPPET = await programFile('puppet');
+
+test('what NCCL reports after exit() is kept as long as the process is there', async () => {
+  const { folder, remove } = temporaryFolder();
+  const rings = path.join(folder, 'rings');
+  mkdirSync(rings);
+  const words = `(printf 'coll 10\\nlate 100\\n'; sleep 4) | "$0" "$1" | (sleep 3; cat >/dev/null)`;
+  const env = { ...process.env, NCCL_TRACE_DIR: folder, NCCL_TRACE_RING_DIR: rings, RANK: '0' };
+  await promisify(execFile)('sh', ['-c', words, PUPPET, PLUGIN], { env });
+  const file = openRankFile(path.join(folder, 'rank00000.bin'));
+  const kinds = file.rings.flatMap(({ records }) => [...records.kind]);
+  const { life, placement } = file.header;
+  expect({ life, placement, left: readdirSync(rings) }).toEqual({
+    life: 'closed',
+    placement: 'in-ring-file',
+    left: [],
+  });
+  expect(kinds.filter((kind) => kind === Kind.StartColl)).toHaveLength(110);
+  expect(kinds.filter((kind) => kind === Kind.Stop)).toHaveLength(110);
+  remove();
 });
 
 const ECHO = await programFile('libnccl-profiler-echo.so');

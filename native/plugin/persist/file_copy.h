@@ -44,6 +44,13 @@ class FileCopy {
    * `drained` has in chunks. `drained` is null in flight mode.
    */
   bool CopyAreas(const Image& image, const Drainer* drained);
+  /** True if a ring has gained slots since the last copy. */
+  bool HasNew(const Image& image) const {
+    for (uint32_t area = 0; area <= layout_->overflow; ++area) {
+      if (__atomic_load_n(&image.live(layout_->areas[area])->head, __ATOMIC_ACQUIRE) != copied_[area]) return true;
+    }
+    return false;
+  }
   bool CopyTable(const Image& image, uint32_t area) {
     const rank_file::AreaEntry& entry = layout_->areas[area];
     return Copy(image, entry.live_offset, End(entry) - entry.live_offset);

@@ -21,6 +21,7 @@ constexpr uint64_t kLeaveWaitMs = 200;
 constexpr uint64_t kLeaveWaitIfInMemoryMs = 2'000;
 constexpr uint64_t kBeatNs = 1'000'000'000;
 constexpr uint64_t kCalibrationNs = 10'000'000;
+constexpr uint64_t kLateNs = 1'000'000;
 constexpr int kNice = 10;
 constexpr int kFirstTries = 64;
 constexpr uint64_t kForeverNs = ~uint64_t{0};
@@ -213,7 +214,12 @@ void RecorderThread::Loop() {
     while (beacons_.Poll(now, wanted == rank_file::kRecording, exchange)) beacon_tables_.Add(exchange);
     if (beacons_.TakeLoss()) keeper_.CountIoError();
     // Also when closed, because callbacks may still come.
-    const uint64_t next_turn = streams() ? keeper_.Drain(now) : kForeverNs;
+    uint64_t next_turn = streams() ? keeper_.Drain(now) : kForeverNs;
+    // The process has called exit. NCCL's threads go on until it is gone, and this thread, too.
+    if (left_.load(std::memory_order_relaxed) != 0) {
+      keeper_.CopyNew();
+      if (now + kLateNs < next_turn) next_turn = now + kLateNs;
+    }
     beacons_.WaitWhile(wake_, seen, next_turn < next_beat ? next_turn : next_beat);
   }
   if (life_.load(std::memory_order_relaxed) != rank_file::kClosed) RunOnce(rank_file::kClosed);
