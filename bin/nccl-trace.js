@@ -29,7 +29,7 @@ function whatIsMissing() {
     const hasPackages = existsSync(path.join(root, 'node_modules'));
     return hasPackages ? `not built yet; run "npm run build" in ${root}` : notInstalled;
   }
-  if (!canFind('commander')) return notInstalled;
+  if (!canFind('piscina')) return notInstalled;
   return undefined;
 }
 

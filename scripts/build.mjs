@@ -22,6 +22,7 @@ import { ensureNative } from './ensure_native.mjs';
 import { KernelBuildError, buildKernel } from './kernel.mjs';
 import { NativeBuildError } from './native_build.mjs';
 import { ADDON, FIRST_TIER, MACHINES, SANITIZERS, SHIPPED } from './native.mjs';
+import { prebuild } from './prebuilt.mjs';
 import { put } from './put.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -67,7 +68,8 @@ const only = firstTier
 try {
   const whyNot = await ensureNative({ root, what: 'compiling', sanitize, machine, warningsAreErrors, only });
   if (whyNot !== undefined) say(whyNot);
-  else if (isInstall && !isGitInstall) say(NOT_YET);
+  else if (npmScript === 'prepack' || isGitInstall) await fillPackage();
+  else if (isInstall && process.env.npm_command !== 'pack') say(NOT_YET);
 } catch (error) {
   if (!(error instanceof NativeBuildError)) throw error;
   say(error.message);
@@ -87,6 +89,20 @@ async function buildTypeScript() {
     // esbuild has said why, and where.
     if (!Array.isArray(error.errors)) throw error;
     fail('the TypeScript part does not build; see above');
+  }
+}
+
+/** An install from a git address is for this machine alone. */
+async function fillPackage() {
+  for (const { machine, whyNot, packs } of await prebuild(root, {
+    others: !isGitInstall,
+    warningsAreErrors,
+  })) {
+    if (isGitInstall && whyNot === undefined) continue; // an install is silent
+    const raw = packs ? '' : ', without zstd: its stream mode does not compress';
+    say(
+      whyNot === undefined ? `in the package: ${machine}${raw}` : `not in the package: ${machine}: ${whyNot}`,
+    );
   }
 }
 

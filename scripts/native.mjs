@@ -49,9 +49,10 @@ export const SANITIZERS = {
   undefined: ['-fsanitize=undefined', '-fno-sanitize=vptr'],
 };
 
-/** Other machines, by what Debian calls their compilers; built into build/<name>/. */
+/** Machines of the package, by what Node and Debian's cross compilers call them. For another machine than this one: built into build/<name>/. */
 export const MACHINES = {
-  aarch64: { compiler: 'aarch64-linux-gnu-g++', archiver: 'aarch64-linux-gnu-ar' },
+  x86_64: { arch: 'x64', compiler: 'x86_64-linux-gnu-g++', archiver: 'x86_64-linux-gnu-ar' },
+  aarch64: { arch: 'arm64', compiler: 'aarch64-linux-gnu-g++', archiver: 'aarch64-linux-gnu-ar' },
 };
 
 /** What we use where the build finds it: as an archive that can be linked into a shared library, with its headers. */
@@ -61,6 +62,11 @@ export const LIBRARIES = {
     link: ['-l:libzstd.a'],
   },
 };
+
+/** What a person needs, and what `npm pack` ships. Everything else is for our tests and benchmarks. */
+export const ADDON = 'nccl-trace-decoder.node';
+export const PLUGIN = 'libnccl-profiler-trace.so';
+export const SHIPPED = [ADDON, PLUGIN, 'nccl-trace-loopback'];
 
 // From the ground up: a room includes those before it (test/layers.test.ts).
 const PLUGIN_ROOMS = ['process', 'record', 'persist', 'beacon', 'thread', 'events', 'abi'];
@@ -96,7 +102,7 @@ const testCode = {
 /** @type {Target[]} */
 export const TARGETS = [
   {
-    name: 'libnccl-profiler-trace.so',
+    name: PLUGIN,
     units: [pluginCode],
     versionScript: 'native/plugin/exports.map',
     link: [
@@ -158,9 +164,6 @@ export const TARGETS = [
   },
 ];
 
-/** What a person needs, and what `npm pack` ships. Everything else is for our tests and benchmarks. */
-export const ADDON = 'nccl-trace-decoder.node';
-export const SHIPPED = [ADDON, 'libnccl-profiler-trace.so', 'nccl-trace-loopback'];
 /** What the first tier of tests needs (`npm test`). Compiling all programs of tests takes as long as half of that tier. */
 export const FIRST_TIER = [
   ...SHIPPED,

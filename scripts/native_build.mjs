@@ -57,7 +57,8 @@ export async function buildNative({ root, sanitize, machine, warningsAreErrors, 
   const cross = machine === undefined ? undefined : MACHINES[machine];
   const compiler = findCompiler(cross?.compiler);
   if (compiler === undefined) {
-    if (cross !== undefined) return `no ${cross.compiler}: nothing is built for ${machine}`;
+    if (cross !== undefined)
+      return `no ${cross.compiler} (Debian: g++-${machine.replace('_', '-')}-linux-gnu)`;
     const asked = process.env.CXX ? ` (CXX=${process.env.CXX} does not run)` : '';
     return `no C++ compiler${asked}: ${without}; to have them, install one (Debian: g++) and try again`;
   }

@@ -10,6 +10,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+/** Their code is in dist/ (scripts/bundle.mjs). For npm they are dev dependencies: an install does not need them. */
+const IN_DIST = ['@msgpack/msgpack', 'chart.js', 'commander', 'console-table-printer', 'protobufjs'];
 const { name, dependencies } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
 const args = ['sbom', '--sbom-format=cyclonedx', '--package-lock-only', '--offline'];
 const sbom = JSON.parse(execFileSync('npm', args, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 }));
@@ -27,7 +29,8 @@ writeFileSync(output, `${JSON.stringify(sbom, null, 2)}\n`);
 /** References of the project itself and of all that its dependencies need. */
 function neededBy(project) {
   const uses = new Map(sbom.dependencies.map(({ ref, dependsOn }) => [ref, dependsOn]));
-  const isOurs = (ref) => Object.keys(dependencies).some((ours) => ref.startsWith(`${ours}@`));
+  const isOurs = (ref) =>
+    [...Object.keys(dependencies), ...IN_DIST].some((ours) => ref.startsWith(`${ours}@`));
   const found = new Set([project]);
   const queue = uses.get(project).filter(isOurs);
   for (let ref = queue.pop(); ref !== undefined; ref = queue.pop()) {

@@ -1,12 +1,13 @@
 /**
  * Files built from C++, in build/ next to dist/. An install compiles only the addon, so the first command that needs another file
- * builds it. A package made by `npm pack` has all of them, and no sources.
+ * builds it. A package made by `npm pack` has all of them for several machines in prebuilt/, and no sources.
  */
 
 import { existsSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { NoUsableInput } from '../base/errors.js';
 import { projectFile } from '../base/project.js';
+import { nativeFile } from '../rankfile/native_file.js';
 import { say } from './streams.js';
 
 export const PLUGIN = 'libnccl-profiler-trace.so';
@@ -27,7 +28,7 @@ interface Builder {
 export async function nativeFiles<const Names extends readonly string[]>(
   ...names: Names
 ): Promise<{ [Name in keyof Names]: string }> {
-  const paths = names.map((name) => projectFile(`build/${name}`));
+  const paths = names.map((name) => nativeFile(name));
   const missing = names.filter((_, i) => !existsSync(paths[i]!));
   if (missing.length > 0) await build(missing);
   return paths as { [Name in keyof Names]: string };
@@ -38,7 +39,7 @@ async function build(names: readonly string[]): Promise<void> {
   const list = names.join(' and ');
   if (!existsSync(script)) {
     throw new NoUsableInput(
-      `this package has no ${list}: run "npm pack" again on a machine with a C++ compiler`,
+      `this package has no ${list} for ${process.arch}: make it with "npm pack" where there is a C++ compiler for this machine`,
     );
   }
   const { ensureNative } = (await import(pathToFileURL(script).href)) as Builder;

@@ -4,7 +4,7 @@
  */
 
 import { createRequire } from 'node:module';
-import { projectFile } from '../base/project.js';
+import { nativeFile } from './native_file.js';
 
 /** As in native/addon/addon.cc. */
 const INTERFACE = 5;
@@ -28,7 +28,7 @@ export const addon: Addon | null = load();
 
 function load(): Addon | null {
   try {
-    const found: unknown = createRequire(import.meta.url)(projectFile('build/nccl-trace-decoder.node'));
+    const found: unknown = createRequire(import.meta.url)(nativeFile('nccl-trace-decoder.node'));
     return isOurs(found) ? found : null;
   } catch {
     return null;

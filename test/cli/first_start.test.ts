@@ -15,10 +15,10 @@ beforeAll(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'first-start-'));
   for (const name of ['bin', 'dist', 'scripts', 'native', 'package.json'])
     cpSync(path.join(ROOT, name), path.join(folder, name), { recursive: true });
-  // The launcher looks for this package. The code has it in dist/.
-  mkdirSync(path.join(folder, 'node_modules/commander'), { recursive: true });
-  writeFileSync(path.join(folder, 'node_modules/commander/package.json'), '{ "main": "index.js" }');
-  writeFileSync(path.join(folder, 'node_modules/commander/index.js'), '');
+  // The launcher looks for this package.
+  mkdirSync(path.join(folder, 'node_modules/piscina'), { recursive: true });
+  writeFileSync(path.join(folder, 'node_modules/piscina/package.json'), '{ "main": "index.js" }');
+  writeFileSync(path.join(folder, 'node_modules/piscina/index.js'), '');
 });
 
 afterAll(() => {
