@@ -16,7 +16,7 @@ export function addClockOptions(command: Command): Command {
     )
     .option(
       '--clock-alike <part>',
-      'assumption of the 99 % bound: minimum delays of similar links differ by this fraction, taken as one standard error (default: 0.35)',
+      'for the 99 % bound: how much the minimum delays of similar links differ, as a standard deviation (default: 0.35, 35 % of the delay)',
       amount('a fraction', { above: 0, most: 10 }),
     )
     .option(

@@ -28,7 +28,7 @@ export const addPageOptions = (command: Command): Command =>
     .addOption(
       new Option(
         '--trace-budget <MB>',
-        'leave the trace out of the page if it is larger than this, compressed',
+        'put the trace into the page if it has at most this many MB, compressed',
       )
         .argParser((text: string) => megabytes(text) * 1e6)
         .default(TRACE_BUDGET, String(TRACE_BUDGET / 1e6)),

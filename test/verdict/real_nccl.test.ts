@@ -11,7 +11,7 @@ describeVerdicts('real', {
     kind: 'healthy',
     says: [
       /late: +rank 2 last in 2 of 10, .*: may be chance/,
-      /chance does this in most runs; SLOW: in under 1 of/,
+      /equal ranks do so in most runs; SLOW needs under 1 in/,
     ],
   },
   graph: { kind: 'healthy', says: [/late: +rank 0 last in 1 of 13, .*: may be chance/] },
