@@ -71,6 +71,13 @@ export function brokenLines(broken: Broken, report: VerdictReport): string[] {
     ...ended(finished, 'finished'),
     ...(isOrderKnown ? [] : [labelled('which first', 'not known, heartbeats come once a second')]),
   ];
+  if (broken.wasBusy)
+    return [
+      `BROKEN OFF  the whole job was ${gone.length > 0 ? 'killed' : 'ended'} while it worked`,
+      labelled('in', `${callText(stall)} (${sizeText(stall.nRanks, report.worldSize)})`),
+      ...why,
+      ...waiting({ ...stall, waits: [] }, report),
+    ];
   const silent = stall.silent.filter(({ file }) => !filesOf(gone).includes(file));
   return stallLines(
     { kind: 'broken', broken: { ...broken, stall: { ...stall, silent } } },

@@ -27,7 +27,9 @@ export function headline(report: VerdictReport): string {
   const [verb = '', what = ''] = first.split('  ');
   const start = `${verb}: ${what}`;
   const stall = stallOf(report.verdict);
-  const look = stall && !what.includes('look at') ? whereToLook(stall, report) : '';
+  const isSaid = what.includes('look at') || what.includes('one of');
+  const wasBusy = report.verdict.kind === 'broken' && report.verdict.broken.wasBusy;
+  const look = stall && !isSaid && !wasBusy ? whereToLook(stall, report) : '';
   const full = look === '' ? start : `${start}. ${look}`;
   return full.length <= HEADLINE_CHARACTERS ? full : cut(start, HEADLINE_CHARACTERS);
 }

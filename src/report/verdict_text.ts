@@ -130,9 +130,14 @@ function working(
   const when = isLive ? 'at the end' : 'when the records end';
   const who = rankList(files, report);
   return [
-    isUnfinished
-      ? `WORKING  unfinished ${when}, too briefly for a hang: ${who}`
-      : `WORKING  ${when} the last work of ${who} may be unfinished`,
+    ...(!isUnfinished
+      ? [`WORKING  ${when} the last work of ${who} may be unfinished`]
+      : isLive
+        ? [`WORKING  unfinished ${when}, too briefly for a hang: ${who}`]
+        : [
+            'WORKING  up to the end of the records: killed then, or a copy of a live job',
+            labelled('unfinished', `${who}, too briefly for a hang`),
+          ]),
     ...(isUnfinished ? [] : [labelled('seen', seenText(report))]),
     ...(isLive
       ? []

@@ -7,11 +7,13 @@
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import { enteredBy, SILENT_AFTER } from './absence.js';
-import { lastSignOf, type Case } from './case.js';
+import { Wait } from '../model/waits.js';
+import { commOf, lastSignOf, type Case } from './case.js';
 import { othersEndedAfter, silentAmong } from './process_states.js';
 import type { Stall } from './stall.js';
 import { findUnfinished } from './find_stalls.js';
-import type { WitnessedWork } from './file_facts.js';
+import type { RankWitness, WitnessedWork } from './file_facts.js';
+import { withoutStalls } from './given_up.js';
 import { describeHang } from './hang.js';
 import { stallOf } from './evidence/suspects.js';
 import type { Found, Rule } from './finding.js';
@@ -19,7 +21,7 @@ import { causeAmong, stoodStill } from './is_hang.js';
 import type { Broken, Silent } from './types.js';
 import { unclearBreak } from './unclear.js';
 
-export interface Break extends Omit<Broken, 'stall'> {
+export interface Break extends Omit<Broken, 'stall' | 'wasBusy'> {
   readonly stall: Stall;
   /** False if all others finished the work, and the file may be an older copy of a live rank's file. */
   readonly isSure: boolean;
@@ -34,7 +36,8 @@ export const brokeOff: Rule = (scene, before) => {
   const first = sure.find(({ stall }) => stall === cause);
   if (first) {
     const { stall, gone, isOrderKnown, left, finished } = first;
-    const broken = { stall: describeHang(stall, stalls, scene), gone, isOrderKnown, left, finished };
+    const told = { stall: describeHang(stall, stalls, scene), gone, isOrderKnown, left, finished };
+    const broken = { ...told, wasBusy: false };
     return [{ rule: 'broke off', verdict: { kind: 'broken', broken }, stands: true, isSure: true }];
   }
   const [perhaps] = breaks;
@@ -47,9 +50,9 @@ export const brokeOff: Rule = (scene, before) => {
 export const jobEnded: Rule = (scene, before) => {
   const ended = causeAmong(scene.left, scene);
   if (!ended || isTold(ended, before)) return [];
-  const broken = brokenInMidst(ended, scene.left, scene);
-  const verdict = { kind: 'broken', broken } as const;
-  return [{ rule: 'job ended', verdict, stands: stoodStill(ended), isSure: false }];
+  const stands = stoodStill(ended, scene);
+  const broken = { ...brokenInMidst(ended, scene.left, scene), wasBusy: !stands };
+  return [{ rule: 'job ended', verdict: { kind: 'broken', broken }, stands, isSure: false }];
 };
 
 const isTold = ({ commId }: Stall, before: readonly Found[]): boolean =>
@@ -58,7 +61,7 @@ const isTold = ({ commId }: Stall, before: readonly Found[]): boolean =>
       verdict.kind !== 'waiting' && commId !== null && stallOf(verdict)?.commId === hex64(commId),
   );
 
-function brokenInMidst(ended: Stall, left: readonly Stall[], evidence: Case): Broken {
+function brokenInMidst(ended: Stall, left: readonly Stall[], evidence: Case): Omit<Broken, 'wasBusy'> {
   const { ranks } = evidence;
   const silent = silentAmong(ended.files, evidence, ended.since);
   const others = ended.files.filter(
@@ -132,6 +135,33 @@ export function endedInMidst(evidence: Case): Stall[] {
       // Ranks that finished it may have moved after the others had ended.
       .map((stall) => ({ ...stall, until: Math.max(stall.until, stall.since) as TraceNs }))
   );
+}
+
+/**
+ * The evidence without what ended unseen: its data had arrived on all ranks, and the processes exited before NCCL could report that their
+ * GPUs had taken them. So does a job that ends without ncclCommDestroy.
+ */
+export function withoutExits(evidence: Case): Case {
+  const { ranks } = evidence;
+  const unseen = endedInMidst(evidence).filter(
+    (stall) =>
+      !stoodStill(stall, evidence) &&
+      stall.absent.length === 0 &&
+      stall.works.every(
+        ({ file, work }) =>
+          ranks[file]!.life.isClosed &&
+          commOf(ranks[file]!, work)?.finalized === null &&
+          work.ops.length > 0 &&
+          work.ops.every(({ isSend, wait }) => !isSend && wait?.name === Wait.Gpu),
+      ),
+  );
+  if (unseen.length === 0) return evidence;
+  const rest = withoutStalls(unseen, evidence);
+  const counted = rest.ranks.map((rank, file): RankWitness => {
+    const ended = ranks[file]!.pending.works.length - rank.pending.works.length;
+    return { ...rank, pending: { ...rank.pending, endsNotKnown: rank.pending.endsNotKnown + ended } };
+  });
+  return { ...rest, ranks: counted };
 }
 
 /** Whether the order is known: none of the others ended while a heartbeat was still due. */

@@ -29,6 +29,8 @@ export interface RankWitness {
 export interface Node {
   readonly id: string;
   readonly name: string;
+  /** Its boot. One machine may stand for several nodes. */
+  readonly machine: string;
 }
 
 /** Signs of its process. */
@@ -48,6 +50,8 @@ export interface FileLife {
   readonly isGone: boolean;
   /** Its newest heartbeat or record; null: none. */
   readonly lastSign: TraceNs | null;
+  /** The newest ones, of which a file keeps all, in order. */
+  readonly heartbeats: readonly TraceNs[];
 }
 
 /** Everything that began between the two times is in the file. `knownUntil` of a closed file is Infinity. */

@@ -3,13 +3,13 @@
 import type { Collective } from '../cluster/types.js';
 import { SHORTEST_HANG } from './absence.js';
 import type { Case } from './case.js';
-import type { Stall } from './stall.js';
+import { ageOf, type Stall } from './stall.js';
 import { insideStalls } from './stalled_calls.js';
 import { collectiveStall, stalledIn } from './stalled_collective.js';
 import { looseStalls } from './stalled_transfers.js';
 
 export const findStalls = (evidence: Case): Stall[] =>
-  findUnfinished(evidence).filter(({ since, until }) => until - since >= SHORTEST_HANG);
+  findUnfinished(evidence).filter((stall) => ageOf(stall, evidence.ranks) >= SHORTEST_HANG);
 
 /** Unfinished work of any age. `isMeant`: looks only at these collectives, one per communicator. */
 export function findUnfinished(evidence: Case, isMeant: (one: Collective) => boolean = () => true): Stall[] {

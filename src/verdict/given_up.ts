@@ -112,15 +112,25 @@ function smallerThan(
 /** The evidence without what is over: work that stands there, and silent ranks without which the others went on. */
 export function withoutGivenUp(evidence: Case, over: readonly GivenUp[]): Case {
   if (over.length === 0) return evidence;
-  const ids = new Set(over.map(({ stall }) => stall.commId));
   const leftBehind = new Set(
     over.flatMap(({ stall }) => silentAmong(stall.files, evidence, stall.since).map(({ file }) => file)),
   );
   return {
+    ...withoutStalls(
+      over.map(({ stall }) => stall),
+      evidence,
+    ),
+    leftBehind,
+  };
+}
+
+/** The evidence without what is unfinished in their communicators. */
+export function withoutStalls(stalls: readonly Stall[], evidence: Case): Case {
+  const ids = new Set(stalls.flatMap(({ commId }) => commId ?? []));
+  return {
     ...evidence,
     comms: evidence.comms.map((comm) => (ids.has(comm.commId) ? finishedOf(comm) : comm)),
     ranks: evidence.ranks.map((rank) => withoutComms(rank, ids)),
-    leftBehind,
   };
 }
 

@@ -9,7 +9,7 @@ import { commOf, type Case } from './case.js';
 import { mismatchOf } from './mismatch.js';
 import { causeOf } from './root_stall.js';
 import { allLived } from './process_states.js';
-import { filesInDoubt, MUCH_LONGER, type Stall } from './stall.js';
+import { ageOf, filesInDoubt, MUCH_LONGER, type Stall } from './stall.js';
 import type { RankWitness } from './file_facts.js';
 
 /** ns, unless the user sets another time. */
@@ -32,8 +32,8 @@ export const isHang = (stall: Stall, evidence: Case): boolean =>
   stall.until - stall.since >= hungAfter(stall, evidence);
 
 /** It lasted so long that this is no ordinary wait, even if it is too young for a hang. */
-export const stoodStill = ({ since, until, longestBefore }: Stall): boolean =>
-  until - since >= Math.max(SHORTEST_HANG, MUCH_LONGER * longestBefore);
+export const stoodStill = (stall: Stall, { ranks }: Case): boolean =>
+  ageOf(stall, ranks) >= Math.max(SHORTEST_HANG, MUCH_LONGER * stall.longestBefore);
 
 export const causeAmong = (stalls: readonly Stall[], evidence: Case): Stall | null =>
   causeOf(stalls, evidence.ranks, (stall) => mismatchOf(stall, evidence) === null);

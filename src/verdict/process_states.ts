@@ -9,6 +9,7 @@ import type { TraceNs } from '../base/time.js';
 import { SILENT_AFTER } from './absence.js';
 import { lastSignOf, laterBy, type Case, type Facts } from './case.js';
 import { livedLater } from './older_copies.js';
+import { pausedIn } from './pauses.js';
 import type { ProcessState, Silent } from './types.js';
 
 export function processStates(facts: Facts): ProcessState[] {
@@ -29,7 +30,8 @@ export function processStates(facts: Facts): ProcessState[] {
       const behind = end === null ? maxOf(all.map(behindOther)) : end - lastSign;
       // If others were closed after its last sign, the rank is silent even without a missed heartbeat: the others ended in order, and it did
       // not.
-      if (behind <= SILENT_AFTER && !othersEndedAfter(file, all, facts))
+      const late = behind - pausedIn([file], lastSign, lastSign + behind, ranks);
+      if (late <= SILENT_AFTER && !othersEndedAfter(file, all, facts))
         return { state: 'alive', lastSign, isSure: false };
       const isSure = isAtEnd || isNoEarlierCopy || behind > COPIED_WITHIN;
       return { state: livedLater(file, facts) ? 'copy' : 'silent', lastSign, isSure };

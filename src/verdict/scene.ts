@@ -1,6 +1,6 @@
 /** What several rules look at: it is found once, from the evidence, before any rule judges it. */
 
-import { endedInMidst, findBreaks, type Break } from './broken_off.js';
+import { endedInMidst, findBreaks, withoutExits, type Break } from './broken_off.js';
 import type { Case, Facts } from './case.js';
 import { findStalls } from './find_stalls.js';
 import { findGivenUp, withoutGivenUp, type GivenUp } from './given_up.js';
@@ -33,7 +33,7 @@ export interface Scene extends Case {
 export function sceneOf(facts: Facts): Scene {
   const asRecorded: Case = { ...facts, processes: processStates(facts), leftBehind: new Set() };
   const over = findGivenUp(asRecorded);
-  const evidence = withoutGivenUp(asRecorded, over);
+  const evidence = withoutExits(withoutGivenUp(asRecorded, over));
   const seeming = findStalls(evidence).filter((stall) => isWorthReporting(stall, evidence));
   const doubtful = seeming.filter((stall) => mayBeOver(stall, evidence));
   const unfinished = filesAtWork(evidence);

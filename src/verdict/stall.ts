@@ -3,7 +3,8 @@
 import type { TraceNs } from '../base/time.js';
 import type { Collective } from '../cluster/types.js';
 import type { FileWork } from './wait_chains.js';
-import type { WitnessedCall } from './file_facts.js';
+import type { RankWitness, WitnessedCall } from './file_facts.js';
+import { pausedIn } from './pauses.js';
 
 /** Times its communicator's longest collective or pause before. */
 export const MUCH_LONGER = 2;
@@ -39,6 +40,10 @@ export interface Stall {
   /** ns: longest collective or pause of its communicator; likewise of transfers. */
   readonly longestBefore: number;
 }
+
+/** ns: how long it stood still, without the time in which its machines did. */
+export const ageOf = ({ since, until, files }: Stall, ranks: readonly RankWitness[]): number =>
+  until - since - pausedIn(files, since, until, ranks);
 
 export interface Inside {
   readonly file: number;

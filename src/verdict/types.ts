@@ -152,6 +152,8 @@ export interface Broken {
   readonly left: readonly number[];
   /** Closed in order, and had finished it. */
   readonly finished: readonly number[];
+  /** The whole job ended or was killed while it worked: nothing stood still, so nobody is to blame. */
+  readonly wasBusy: boolean;
 }
 
 export interface Waiting {

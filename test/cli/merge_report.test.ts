@@ -55,7 +55,8 @@ it('says each of them once', async () => {
     .trimEnd()
     .split('\n');
   expect(lines.slice(0, -3)).toEqual([
-    'WORKING  unfinished when the records end, too briefly for a hang: rank 1',
+    'WORKING  up to the end of the records: killed then, or a copy of a live job',
+    '  unfinished:     rank 1, too briefly for a hang',
     '  after that:     not known: no heartbeat was recent when the files were read',
     '  last movement:  9 us before the last sign of life, 08:53:20 UTC',
     '  no file:        rank 0,2-3 of 4: what they did is not known',

@@ -102,6 +102,23 @@ describeVerdicts('cases', {
       /^ +record KernelCh to know which/,
     ],
   },
+  'no-destroy': {
+    kind: 'healthy',
+    culprits: [],
+    says: [/^HEALTHY {2}nothing unfinished was seen/, /end not known: +2 collectives/],
+  },
+  'killed-busy': {
+    kind: 'working',
+    hungAfter: 2,
+    culprits: [],
+    says: [/^WORKING {2}up to the end of the records: killed then, or a copy of a live job$/],
+  },
+  'killed-in-memory': {
+    kind: 'working',
+    hungAfter: 2,
+    culprits: [],
+    says: [/^WORKING {2}up to the end of the records: killed then/, /last movement: +3.1 s before/],
+  },
   'hosts-run-ahead': {
     kind: 'healthy',
     says: [/^HEALTHY/, /rank 1 last in 56 of 59/, /so a lag stays: the run would gain 50\.\d ms$/],

@@ -214,7 +214,7 @@ function witness(rank: MadeUpRank, file: number, comms: Comms, end: number, setU
   const finalized = calls.find((call) => call.finalized !== undefined)?.finalized;
   const transfers = calls.filter(({ seq, end: ended }) => seq === null && ended !== null);
   return {
-    node: { id: String(file), name: String(file) },
+    node: { id: String(file), name: String(file), machine: String(file) },
     communicators: new Map(
       commsOf(file, comms).map(({ number, ...comm }) => [
         number,
@@ -232,6 +232,7 @@ function witness(rank: MadeUpRank, file: number, comms: Comms, end: number, setU
       isNoEarlierCopy: rank.isNoEarlierCopy ?? false,
       isGone: rank.isGone ?? false,
       lastSign: s(alive),
+      heartbeats: [],
     },
     reach: { knownFrom: s(knownFrom), knownUntil: s(knownUntil), isPartial: knownFrom > 0 },
     lacks: {

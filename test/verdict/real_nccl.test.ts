@@ -62,6 +62,13 @@ describeVerdicts('real', {
     culprits: [1, 0],
     says: [/^HUNG {2}Send on world/, /other side: +rank 1 .*alive/, /inside NCCL: +rank 0: in ncclSend/],
   },
-  exitm: { kind: 'broken', says: [/ended in order: +2 ranks \(0-1\), in the middle of it/] },
+  exitm: {
+    kind: 'broken',
+    culprits: [],
+    says: [
+      /^BROKEN OFF {2}the whole job was ended while it worked$/,
+      /ended in order: +2 ranks \(0-1\), in the middle of it/,
+    ],
+  },
   initall: { kind: 'healthy', says: [/by 3 ranks/, /late: +no rank; 1 collective compared/] },
 });

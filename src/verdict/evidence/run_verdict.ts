@@ -117,6 +117,7 @@ function witness(
       isNoEarlierCopy: header.snapshotRealtime !== null || hasRingsOfGone(header),
       isGone: !isClosed && hasRingsOfGone(header),
       lastSign,
+      heartbeats: scan.clockSamples.slice(-KEPT_HEARTBEATS).map(({ tick }) => time(tick)),
     },
     reach: {
       // The file does not show calls if their events were not requested, or `control` once turned them off.
@@ -166,8 +167,8 @@ function witness(
 
 const nodeOf = ({ ncclHostId, hostName, process }: RankScan['header']): Node =>
   ncclHostId === ''
-    ? { id: `${hostName} ${process.bootId}`, name: hostName }
-    : { id: ncclHostId, name: ncclHostId };
+    ? { id: `${hostName} ${process.bootId}`, name: hostName, machine: process.bootId }
+    : { id: ncclHostId, name: ncclHostId, machine: process.bootId };
 
 function countUnknown(comms: PackedNumbers): number {
   let unknown = 0;
@@ -176,6 +177,9 @@ function countUnknown(comms: PackedNumbers): number {
   });
   return unknown;
 }
+
+/** Of older samples a file keeps only some. */
+const KEPT_HEARTBEATS = 16;
 
 /** A heartbeat comes every second. Hosts' clocks may differ a little. */
 const FRESH = 2_500_000_000n;

@@ -65,6 +65,7 @@ export function* accused(
     const [, ...others] = verdict.mismatch.ways;
     for (const { entered } of others) for (const { file } of entered) yield [file, 'OTHER CALL'];
   }
+  if (verdict.kind === 'broken' && verdict.broken.wasBusy) return;
   if (verdict.kind === 'broken') {
     const { gone, isOrderKnown, left, finished, stall } = verdict.broken;
     // If all ranks of the stall were killed, only the stall shows a culprit.
