@@ -11,8 +11,8 @@ import path from 'node:path';
 import { KERNEL_FILES } from './kernel.mjs';
 import { put } from './put.mjs';
 
-/** Read by their path, so their names stay: by bin/nccl-trace.js, and as the code of worker threads. */
-const ENTRIES = ['src/cli/main.ts', 'src/study/task.ts'];
+/** Read by their path, so their names stay: by bin/nccl-trace.js, and as the code of worker threads and of the process of a look. */
+const ENTRIES = ['src/cli/main.ts', 'src/cli/look.ts', 'src/study/task.ts'];
 
 /** Brings files of its own (a worker's code, WebAssembly) that it finds beside itself. */
 const STAY_PACKAGES = ['piscina', '@bokuweb/zstd-wasm'];

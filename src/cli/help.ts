@@ -12,6 +12,7 @@ const FEW = 3;
 
 /** Long names of options that few people need. */
 const RARE = new Set([
+  ...['--act-on', '--every', '--incidents', '--linger', '--no-snapshot', '--ring-dir'],
   ...[
     '--around',
     '--clock',
@@ -32,7 +33,7 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
   inspect: ['--hung-after'],
   open: ['--origin'],
   scan: ['--around'],
-  snapshot: ['--strict'],
+  snapshot: ['--strict', '--ring-dir'],
 };
 
 const examples = new WeakMap<Command, string>();

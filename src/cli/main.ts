@@ -38,6 +38,7 @@ const COMMANDS: Readonly<Record<string, (setExit: SetExit) => Promise<Command>>>
   clocks: async (setExit) => (await import('./clocks.js')).clocksCommand(setExit),
   demo: async (setExit) => (await import('./demo.js')).demoCommand(setExit),
   'plugin-path': async () => (await import('./plugin_path.js')).pluginPathCommand(),
+  watch: async (setExit) => (await import('./watch.js')).watchCommand(setExit),
   snapshot: async (setExit) => (await import('./snapshot.js')).snapshotCommand(setExit),
   prune: async (setExit) => (await import('./prune.js')).pruneCommand(setExit),
   control: async (setExit) => (await import('./control.js')).controlCommand(setExit),

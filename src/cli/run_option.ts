@@ -10,13 +10,14 @@ import { textTable } from '../report/text_table.js';
 
 export const LIST = 'list';
 
+export const addRunOption = (command: Command): Command =>
+  command.option('--run <name>', 'which of several runs (default: newest), or list');
+
 export const addRunOptions = (command: Command): Command =>
-  command
-    .option('--run <name>', 'which of several runs (default: newest), or list')
-    .option(
-      '--redact',
-      'replace names of hosts, programs, jobs, communicators, threads, GPUs and files (host-1, comm-2...)',
-    );
+  addRunOption(command).option(
+    '--redact',
+    'replace names of hosts, programs, jobs, communicators, threads, GPUs and files (host-1, comm-2...)',
+  );
 
 /** `--run list`: all runs on the standard output, the newest first. Throws NoUsableInput, RankFileError. */
 export function runList(

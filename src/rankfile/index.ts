@@ -15,6 +15,7 @@ export { mergedRows } from './merged_rows.js';
 export { pairedRows } from './paired_rows.js';
 export { type FileTables, openRankFile, openRankFileHeader, openRankFileTables } from './rank_file.js';
 export { processNow } from './process_now.js';
+export { type Pulse, readPulse } from './pulse.js';
 export { withFile } from './rank_file_source.js';
 export { type RankFileStream, streamRankFile, streamSegments } from './rank_file_stream.js';
 export { type Snapshot, takeSnapshot } from './snapshot.js';

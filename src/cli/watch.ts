@@ -1,0 +1,269 @@
+/**
+ * `nccl-trace watch`: says by itself when a job hangs, slows down or loses a rank, and takes what will be gone when the scheduler ends the
+ * job. It runs beside the job and only reads.
+ */
+
+import { fork, spawn } from 'node:child_process';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { Interrupted } from '../base/errors.js';
+import { hint } from '../base/nearest.js';
+import { reason } from '../base/reason.js';
+import { ALARMS, type Alarm, type AlarmKind, type Change } from '../live/alarm.js';
+import { takeIncident, type Incident } from '../live/incident.js';
+import type { Member } from '../live/follow.js';
+import { watch, type Look } from '../live/watch.js';
+import type { Diagnosis } from '../report/diagnosis.js';
+import { printable } from '../report/text.js';
+import { quoted } from '../trace/commands.js';
+import { ExitCode, exitCodeOf } from './exit.js';
+import { addFailOn, exitFor, type FailOnFlag } from './fail_on.js';
+import { commandWith } from './help.js';
+import { interruptible } from './interrupts.js';
+import type { LookRequest } from './look.js';
+import { amount, wholeNumber } from './numbers.js';
+import { oneOf } from './one_of.js';
+import { print } from './output.js';
+import { addRunOption, LIST, runList } from './run_option.js';
+import { complain } from './streams.js';
+import { addVerdictOptions } from './verdict_options.js';
+
+interface Options extends FailOnFlag {
+  readonly json?: true;
+  readonly run?: string;
+  readonly hungAfter?: number;
+  readonly every: number;
+  readonly linger: number;
+  readonly actOn: readonly AlarmKind[];
+  readonly output?: string;
+  readonly incidents: number;
+  readonly snapshot: boolean;
+  readonly stacks: (typeof STACKS)[number];
+  readonly exec?: string;
+  readonly ringDir?: string;
+  readonly quiet?: true;
+}
+
+const EXAMPLES = `Examples, beside the job, on each of its nodes:
+  $ nccl-trace watch nccl-trace/                        one line when the verdict changes
+  $ nccl-trace watch nccl-trace/ --exec './page-me.sh'  and a command, with the verdict as JSON
+  $ nccl-trace watch nccl-trace/ --fail-on hung,broken  exit with 5 if the job ends so
+  $ nccl-trace watch nccl-trace/ --json >> watch.jsonl  for machines
+`;
+
+const ACT_ON: readonly AlarmKind[] = ['hung', 'broken', 'mismatch'];
+const STACKS = ['auto', 'gdb', 'off'] as const;
+
+export function watchCommand(setExit: (code: ExitCode) => void): Command {
+  const command = commandWith('watch', EXAMPLES)
+    .description('Say when a running job hangs, slows down or loses a rank.')
+    .argument('<dir>', 'the NCCL_TRACE_DIR of the job, or of one run')
+    .option('--json', 'one JSON object per line')
+    .option('--exec <command>', 'run it once per incident, with the verdict on stdin')
+    .option('-o, --output <folder>', 'folder for incidents (default: DIR/incidents)')
+    .addOption(
+      new Option('--act-on <list>', `an incident is one of ${ALARMS.join(',')}, or none`)
+        .argParser(kinds)
+        .default(ACT_ON, ACT_ON.join(',')),
+    )
+    .option('--incidents <n>', 'take no more than so many', wholeNumber(0), 3)
+    .option('--no-snapshot', 'do not copy the rank files of this node')
+    .addOption(
+      new Option('--stacks <how>', 'of the suspects, by py-spy or gdb')
+        .choices(STACKS)
+        .argParser(oneOf(STACKS))
+        .default('auto'),
+    )
+    .option('--every <seconds>', 'length of a window', seconds({ least: 1, most: 3600 }), 5)
+    .option('--linger <seconds>', 'after the end, wait for a restart', seconds({ least: 0, most: 1e6 }), 30)
+    .option('--ring-dir <folder>', "the job's NCCL_TRACE_RING_DIR, if it was set")
+    .option('-q, --quiet', 'print what is asked for and errors only');
+  return addFailOn(addVerdictOptions(addRunOption(command))).action(
+    async (folder: string, options: Options) => {
+      setExit(await run(folder, options));
+    },
+  );
+}
+
+const seconds = (range: { readonly least: number; readonly most: number }): ((text: string) => number) =>
+  amount('a number of seconds', range);
+
+function kinds(text: string): readonly AlarmKind[] {
+  if (text.toLowerCase() === 'none') return [];
+  return text.split(',').map((name) => {
+    const kind = ALARMS.find((one) => one === name.toLowerCase());
+    if (kind === undefined)
+      throw new InvalidArgumentError(`must be of ${ALARMS.join(',')}, or none.${hint(name, ALARMS)}`);
+    return kind;
+  });
+}
+
+async function run(folder: string, options: Options): Promise<ExitCode> {
+  if (options.run === LIST) {
+    await print(runList([folder], options));
+    return ExitCode.ok;
+  }
+  const note = options.quiet === true ? (): void => undefined : complain;
+  const incidents = new Incidents(folder, options, note);
+  try {
+    const last = await interruptible((interrupt) => {
+      const isRead = new AbortController();
+      return watch({
+        folder,
+        run: options.run,
+        every: options.every * 1000,
+        linger: options.linger * 1000,
+        hungAfter: options.hungAfter,
+        look: (files) => look({ files, hungAfter: options.hungAfter }, interrupt),
+        onChange: async (change, found) => {
+          if (!(await print(options.json ? changeJson(change, found) : changeText(change)))) isRead.abort();
+        },
+        actOn: options.actOn,
+        onIncident: (alarm, found, members) => {
+          incidents.take(alarm, found, members);
+        },
+        onNote: note,
+        interrupt: AbortSignal.any([interrupt, isRead.signal]),
+      });
+    });
+    await incidents.done;
+    return last === null ? ExitCode.ok : exitFor(last, options);
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error;
+    await Promise.race([incidents.done, pause(FINISH_WITHIN, undefined, { ref: false })]);
+    return error.signal === undefined ? ExitCode.ok : exitCodeOf(error);
+  }
+}
+
+/** ms: an incident under way when the scheduler ends the node's job. */
+const FINISH_WITHIN = 5_000;
+
+const now = (): string => `${new Date().toISOString().slice(0, 19)}Z`;
+
+const changeText = ({ headline }: Change): string => `${now()}  ${printable(headline)}\n`;
+
+const changeJson = ({ change, headline }: Change, diagnosis: Omit<Diagnosis, 'problems'>): string =>
+  `${JSON.stringify({ at: now(), change, headline, diagnosis })}\n`;
+
+/** ms: a thousand full files on a slow disk take a minute or two. */
+const LOOK_AT_MOST = 600_000;
+/** MB: the records lie in the kernel's memory, and little else lives long. So a look of eight ranks takes a tenth less memory. */
+const YOUNG_GARBAGE = '--max-semi-space-size=1';
+
+function look(request: LookRequest, interrupt: AbortSignal): Promise<Look> {
+  return new Promise((done, fail) => {
+    const began = performance.now();
+    const child = fork(fileURLToPath(new URL('../cli/look.js', import.meta.url)), [], {
+      execArgv: [YOUNG_GARBAGE],
+      timeout: LOOK_AT_MOST,
+      killSignal: 'SIGKILL',
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
+    const stop = (): void => {
+      child.kill('SIGTERM');
+    };
+    interrupt.addEventListener('abort', stop, { once: true });
+    let answer: Look | undefined;
+    let complaint = '';
+    child.stderr?.on('data', (text: Buffer) => (complaint = (complaint + text.toString()).slice(-1000)));
+    child.on('message', (message: Look) => (answer = message));
+    child.on('error', fail);
+    child.on('close', (code, signal) => {
+      interrupt.removeEventListener('abort', stop);
+      const why = `a look at the records ended with ${signal ?? code}: ${complaint.trim().split('\n').at(-1)}`;
+      done(answer ?? { found: why, cpu: performance.now() - began });
+    });
+    child.send(request);
+  });
+}
+
+/** One after the other. The watch goes on meanwhile. */
+class Incidents {
+  done: Promise<void> = Promise.resolve();
+  private taken = 0;
+
+  constructor(
+    private readonly folder: string,
+    private readonly options: Options,
+    private readonly note: (text: string) => void,
+  ) {}
+
+  take(alarm: Alarm, found: Diagnosis, members: readonly Member[]): void {
+    const { incidents } = this.options;
+    if (this.taken++ >= incidents) {
+      this.note(`no further incident is taken (--incidents ${incidents})`);
+      return;
+    }
+    const at = new Date();
+    this.done = this.done.then(() => this.act(at, alarm, found, members));
+  }
+
+  private async act(at: Date, alarm: Alarm, found: Diagnosis, members: readonly Member[]): Promise<void> {
+    const { output, snapshot, stacks, ringDir, exec, json } = this.options;
+    let folder: string | null = null;
+    try {
+      const taken = await takeIncident(at, alarm, found, members, {
+        output: output ?? path.join(this.folder, 'incidents'),
+        snapshot,
+        stacks,
+        ringBases: ['/dev/shm', ...(ringDir === undefined ? [] : [path.resolve(ringDir)])],
+      });
+      folder = taken.folder;
+      if (json) await print(`${JSON.stringify({ at: now(), folder, incident: taken.incident })}\n`);
+      this.tell(taken);
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error)) throw error;
+      complain(`no folder for the incident: ${reason(error)}`);
+    }
+    if (exec !== undefined) await this.execute(exec, alarm, found, folder);
+  }
+
+  private tell({ folder, incident }: { readonly folder: string; readonly incident: Incident }): void {
+    const { files, missing, suspects } = incident;
+    for (const why of missing) this.note(why);
+    const stacks = suspects.filter((one) => one.stacks !== null).length;
+    this.note(
+      `incident: ${folder}: ${files.length} rank files, ${suspects.length} processes, ${stacks} stacks`,
+    );
+    if (files.length === 0) return;
+    const { hungAfter } = this.options;
+    const manner = hungAfter === undefined ? '' : ` --hung-after ${hungAfter}`;
+    this.note(`next: nccl-trace report ${quoted(folder)}${manner} -o incident.html`);
+  }
+
+  /** Its output goes to our standard error, because our standard output may be read by a machine. */
+  private execute(exec: string, alarm: Alarm, diagnosis: Diagnosis, folder: string | null): Promise<void> {
+    return new Promise((done) => {
+      const env = {
+        ...process.env,
+        NCCL_TRACE_VERDICT: alarm.kind,
+        NCCL_TRACE_HEADLINE: printable(alarm.headline),
+        NCCL_TRACE_RANKS: alarm.ranks,
+        NCCL_TRACE_FOLDER: folder === null ? '' : path.resolve(folder),
+      };
+      // A group of its own, so that all of it can be ended.
+      const child = spawn('sh', ['-c', exec], { env, detached: true, stdio: ['pipe', 2, 2] });
+      const timer = setTimeout(() => {
+        complain(`--exec: ended after ${EXEC_AT_MOST / 1000} s`);
+        process.kill(-child.pid!, 'SIGKILL');
+      }, EXEC_AT_MOST);
+      child.on('error', (error) => {
+        complain(`--exec: ${reason(error)}`);
+      });
+      child.on('close', (code, signal) => {
+        clearTimeout(timer);
+        if (code !== 0) this.note(`--exec: ended with ${signal ?? code}`);
+        done();
+      });
+      child.stdin?.on('error', () => undefined); // it need not read
+      child.stdin?.end(
+        `${JSON.stringify({ at: now(), kind: alarm.kind, headline: alarm.headline, folder, diagnosis })}\n`,
+      );
+    });
+  }
+}
+
+/** ms */
+const EXEC_AT_MOST = 60_000;

@@ -1,0 +1,104 @@
+/** What of a verdict a person must hear of, and when it is another one than before. */
+
+import { foldRanks } from '../base/ranks.js';
+import type { Diagnosis } from '../report/diagnosis.js';
+import { headline } from '../report/headline.js';
+import { allRanks } from '../report/verdict_phrases.js';
+import { stallOf } from '../verdict/evidence/suspects.js';
+import { whoOf } from '../verdict/finding.js';
+import type { Verdict } from '../verdict/types.js';
+
+export const ALARMS = ['hung', 'broken', 'mismatch', 'slow', 'unclear'] as const;
+export type AlarmKind = (typeof ALARMS)[number];
+
+export interface Alarm {
+  readonly kind: AlarmKind;
+  /** Files of the ranks to look at, by their numbers in the diagnosis; empty: nobody is known. */
+  readonly files: readonly number[];
+  /** Their ranks: "3,5". */
+  readonly ranks: string;
+  /** As `inspect` says it, in one line. */
+  readonly headline: string;
+}
+
+/** ns: nothing at all was recorded for so long, though all ranks live. A checkpoint takes less. */
+const LONG_IDLE = 300e9;
+
+/** null: all is well, or may become so. */
+export function alarmOf(found: Diagnosis): Alarm | null {
+  const { verdict, ranks } = found;
+  const kind = ALARMS.find((one) => one === verdict.kind);
+  if (kind === undefined || !isForPeople(verdict)) return null;
+  const { files } = whoOf(verdict);
+  const away = awayText(found, files);
+  return {
+    kind,
+    files,
+    ranks: files.length === 0 ? '' : foldRanks(files.flatMap((file) => allRanks(ranks[file]!))),
+    headline: `${headline(found)}${away}`,
+  };
+}
+
+/** A doubt is told if a process fell silent, or if the job has done nothing for longer than any job pauses. */
+function isForPeople(verdict: Verdict): boolean {
+  if (verdict.kind !== 'unclear') return true;
+  const { silent, idle } = verdict.unclear;
+  return silent.some(({ mayBeCopy }) => !mayBeCopy) || (idle !== null && idle.age >= LONG_IDLE);
+}
+
+/** On several nodes with disks of their own each has the files of its ranks only. */
+function awayText({ verdict, missingRanks }: Diagnosis, files: readonly number[]): string {
+  if (stallOf(verdict) === null || files.length > 0 || missingRanks.length === 0) return '';
+  return `; this node waits for others: no file here of ranks ${foldRanks(missingRanks)}`;
+}
+
+/** A verdict that goes on, without an alarm. */
+const WELL: readonly string[] = ['healthy', 'working', 'waiting', 'nothing'];
+
+export interface Change {
+  /** 'recovered': the job goes on after an alarm. */
+  readonly change: AlarmKind | 'recovered';
+  readonly headline: string;
+  /** null: recovered. */
+  readonly alarm: Alarm | null;
+}
+
+/** Slowness comes and goes with the records that the rings hold, so it must be seen in so many looks one after the other. */
+const SEEN = { slow: 2, unclear: 1, hung: 1, broken: 1, mismatch: 1 } as const satisfies Record<
+  AlarmKind,
+  number
+>;
+
+/** The alarm that stands. */
+export class Alarms {
+  private standing: { readonly key: string; readonly alarm: Alarm } | null = null;
+  private seen = { key: '', times: 0 };
+
+  get now(): Alarm | null {
+    return this.standing?.alarm ?? null;
+  }
+
+  /** Another run began. */
+  forget(): void {
+    this.standing = null;
+    this.seen = { key: '', times: 0 };
+  }
+
+  /** null: nothing new to say. */
+  take(found: Diagnosis): Change | null {
+    const alarm = alarmOf(found);
+    const isWell = alarm === null && WELL.includes(found.verdict.kind);
+    const key = alarm === null ? (isWell ? 'well' : 'doubt') : `${alarm.kind} ${alarm.ranks}`;
+    this.seen = { key, times: key === this.seen.key ? this.seen.times + 1 : 1 };
+    const before = this.standing;
+    if (alarm !== null) {
+      if (before?.key === key || this.seen.times < SEEN[alarm.kind]) return null;
+      this.standing = { key, alarm };
+      return { change: alarm.kind, headline: alarm.headline, alarm };
+    }
+    if (before === null || !isWell || this.seen.times < SEEN[before.alarm.kind]) return null;
+    this.standing = null;
+    const headline = `RECOVERED: no longer ${before.alarm.headline}`;
+    return { change: 'recovered', headline, alarm: null };
+  }
+}

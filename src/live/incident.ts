@@ -1,0 +1,157 @@
+/**
+ * What is taken once, when a job hangs or breaks off, because the scheduler may end the job soon: what the kernel knows of the suspects,
+ * their stacks, a snapshot of the rank files of this node, and the verdict. All of it lies in one folder, which `inspect` and `report` take.
+ * Each step has limits, and one that fails leaves the others alone.
+ */
+
+import { mkdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { codeOf, reason } from '../base/reason.js';
+import { RankFileError } from '../base/errors.js';
+import { takeSnapshot } from '../rankfile/index.js';
+import type { Diagnosis } from '../report/diagnosis.js';
+import { allRanks } from '../report/verdict_phrases.js';
+import type { Alarm } from './alarm.js';
+import type { Member } from './follow.js';
+import { processFacts, type ProcessFacts } from './process_facts.js';
+import { stacksOf, type Stacks } from './stacks.js';
+
+export const INCIDENT_FILE = 'incident.json';
+
+export interface IncidentOptions {
+  /** Folder of all incidents. */
+  readonly output: string;
+  readonly snapshot: boolean;
+  readonly stacks: 'auto' | 'gdb' | 'off';
+  /** Folders above ring files, such as /dev/shm. */
+  readonly ringBases: readonly string[];
+}
+
+/** A process of this node to look at. */
+export interface SuspectProcess {
+  readonly ranks: readonly (number | null)[];
+  /** The name of its rank file. */
+  readonly file: string;
+  /** null: it has ended. */
+  readonly process: ProcessFacts | null;
+  /** null: not asked for, or no debugger is here. */
+  readonly stacks: Stacks | null;
+}
+
+export interface Incident {
+  readonly version: 1;
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  readonly kind: Alarm['kind'];
+  readonly headline: string;
+  readonly ranks: string;
+  readonly suspects: readonly SuspectProcess[];
+  /** Names of the files that were copied, and what could not be taken. */
+  readonly files: readonly string[];
+  readonly missing: readonly string[];
+}
+
+/** If nobody is suspect, any of the waiting processes shows where it waits. */
+const MOST_SUSPECTS = 8;
+/** ms for all copies together. The one under way is finished. */
+const COPY_FOR = 60_000;
+
+/** The folder, and what lies in it. Throws the system's error if not even the folder can be made. */
+export async function takeIncident(
+  at: Date,
+  alarm: Alarm,
+  found: Diagnosis,
+  members: readonly Member[],
+  { output, snapshot, stacks, ringBases }: IncidentOptions,
+): Promise<{ readonly folder: string; readonly incident: Incident }> {
+  const here = members.filter(({ process }) => process !== 'unknown');
+  const folder = newFolder(output, `${at.toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z-${alarm.kind}`);
+  const missing: string[] = [];
+  const accused = alarm.files.map((file) => found.ranks[file]!.file);
+  const some = alarm.files.length === 0 ? here.map((member) => member.path) : accused;
+  const chosen = some
+    .flatMap((file) => here.find((member) => member.path === file) ?? [])
+    .slice(0, MOST_SUSPECTS);
+  const suspects = await Promise.all(
+    chosen.map(async ({ path: file, header, process }) => ({
+      ranks: allRanks(found.ranks.find((rank) => rank.file === file) ?? { rank: null }),
+      file: path.basename(file),
+      process: process === 'gone' ? null : await processFacts(header.process.pid),
+      stacks: null as Stacks | null,
+    })),
+  );
+  // One after the other, so that at no time more than one process stands still because of it.
+  for (const [i, { header }] of chosen.entries())
+    if (stacks !== 'off') suspects[i]!.stacks = await stacksOf(header.process, stacks);
+  const files = snapshot ? copies(here, folder, ringBases, missing) : [];
+  const { kind, headline, ranks } = alarm;
+  const incident = {
+    version: 1,
+    at: at.toISOString(),
+    kind,
+    headline,
+    ranks,
+    suspects,
+    files,
+    missing,
+  } as const;
+  try {
+    writeFileSync(path.join(folder, INCIDENT_FILE), `${JSON.stringify(incident, null, 1)}\n`, {
+      mode: 0o600,
+    });
+  } catch (error) {
+    if (codeOf(error) === '') throw error;
+    missing.push(`${INCIDENT_FILE}: ${reason(error)}`);
+  }
+  return { folder, incident };
+}
+
+/** Nothing that is there is replaced. */
+function newFolder(output: string, name: string): string {
+  mkdirSync(output, { recursive: true, mode: 0o700 });
+  for (let n = 1; ; n++) {
+    const folder = path.join(output, n === 1 ? name : `${name}.${n}`);
+    try {
+      mkdirSync(folder, { mode: 0o700 });
+      return folder;
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    }
+  }
+}
+
+function copies(
+  members: readonly Member[],
+  folder: string,
+  ringBases: readonly string[],
+  missing: string[],
+): string[] {
+  const bytes = members.reduce((sum, { path: file }) => sum + sizeOf(file), 0);
+  const { bavail, bsize } = statfsSync(folder);
+  if (bavail * bsize < 2 * bytes) {
+    missing.push('no copies of the rank files: they would take more than half of the space that is left');
+    return [];
+  }
+  const until = performance.now() + COPY_FOR;
+  const done: string[] = [];
+  for (const { path: from } of members) {
+    const name = path.basename(from);
+    if (performance.now() > until) {
+      missing.push(`${name}: no time was left to copy it`);
+      continue;
+    }
+    const to = path.join(folder, name);
+    try {
+      const { why } = takeSnapshot(from, to, ringBases);
+      done.push(name);
+      if (why !== null) missing.push(`${name}: its newest records: ${why}`);
+    } catch (error) {
+      if (!(error instanceof RankFileError) && codeOf(error) === '') throw error;
+      rmSync(to, { force: true });
+      missing.push(`${name}: ${error instanceof RankFileError ? error.what : reason(error)}`);
+    }
+  }
+  return done;
+}
+
+const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;

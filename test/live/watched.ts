@@ -1,0 +1,44 @@
+/** A job of the loopback, and `nccl-trace watch` beside it, in a process of its own as a user starts it. */
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { PROGRAM } from '../support/program/program.js';
+
+export interface Watched {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+  /** ms since 1970, by line of `out`. */
+  readonly saidAt: readonly number[];
+}
+
+export interface Watcher {
+  readonly process: ChildProcess;
+  readonly ended: Promise<Watched>;
+  /** Waits until its standard output or error has this. */
+  readonly says: (what: RegExp) => Promise<void>;
+}
+
+export function startWatch(folder: string, ...args: string[]): Watcher {
+  const child = spawn(process.execPath, [PROGRAM, 'watch', folder, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let [out, err] = ['', ''];
+  const saidAt: number[] = [];
+  child.stdout.on('data', (text: Buffer) => {
+    out += text.toString();
+    while (saidAt.length < out.split('\n').length - 1) saidAt.push(Date.now());
+  });
+  child.stderr.on('data', (text: Buffer) => (err += text.toString()));
+  return {
+    process: child,
+    ended: once(child, 'close').then(([code]) => ({ code: code as number | null, out, err, saidAt })),
+    says: async (what) => {
+      while (!what.test(out + err)) {
+        if (child.exitCode !== null)
+          throw new Error(`the watch ended without a word of ${what}: ${out}${err}`);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    },
+  };
+}
