@@ -3,8 +3,9 @@
 import { foldRanks } from '../base/ranks.js';
 import type { Diagnosis } from '../report/diagnosis.js';
 import { headline } from '../report/headline.js';
-import { allRanks } from '../report/verdict_phrases.js';
-import { stallOf } from '../verdict/evidence/suspects.js';
+import { sizeText } from '../report/text.js';
+import { allRanks, callText, peerName } from '../report/verdict_phrases.js';
+import { accused, stallOf } from '../verdict/evidence/suspects.js';
 import { whoOf } from '../verdict/finding.js';
 import type { Verdict } from '../verdict/types.js';
 
@@ -29,13 +30,13 @@ export function alarmOf(found: Diagnosis): Alarm | null {
   const { verdict, ranks } = found;
   const kind = ALARMS.find((one) => one === verdict.kind);
   if (kind === undefined || !isForPeople(verdict)) return null;
-  const { files } = whoOf(verdict);
-  const away = awayText(found, files);
+  const others = awayText(found);
+  const { files } = others === null ? whoOf(verdict) : { files: [] };
   return {
     kind,
     files,
     ranks: files.length === 0 ? '' : foldRanks(files.flatMap((file) => allRanks(ranks[file]!))),
-    headline: `${headline(found)}${away}`,
+    headline: others ?? headline(found),
   };
 }
 
@@ -46,10 +47,21 @@ function isForPeople(verdict: Verdict): boolean {
   return silent.some(({ mayBeCopy }) => !mayBeCopy) || (idle !== null && idle.age >= LONG_IDLE);
 }
 
-/** On several nodes with disks of their own each has the files of its ranks only. */
-function awayText({ verdict, missingRanks }: Diagnosis, files: readonly number[]): string {
-  if (stallOf(verdict) === null || files.length > 0 || missingRanks.length === 0) return '';
-  return `; this node waits for others: no file here of ranks ${foldRanks(missingRanks)}`;
+/**
+ * On several nodes with disks of their own each has the files of its ranks only. null: this node has the rank to look at, or all files are
+ * here.
+ */
+function awayText(found: Diagnosis): string | null {
+  const { verdict, missingRanks, worldSize } = found;
+  const stall = stallOf(verdict);
+  if (stall === null || missingRanks.length === 0) return null;
+  const [first] = accused(verdict);
+  if (first !== undefined && first[0] !== null) return null;
+  const { front, nRanks } = stall;
+  const who =
+    front !== null && front.peerFile === null ? peerName(front, stall, found) : foldRanks(missingRanks);
+  const call = `${callText(stall)} (${sizeText(nRanks, worldSize)})`;
+  return `${verdict.kind.toUpperCase()}: ${call}: this node waits for others: rank ${who.replace(' (no file)', '')}, no file here`;
 }
 
 /** A verdict that goes on, without an alarm. */
