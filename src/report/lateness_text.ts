@@ -179,10 +179,7 @@ function whyNotSlow({
   if (heldUp < cost)
     return ['may be chance', `hosts run ahead, so a lag stays: the run would gain ${durationText(heldUp)}`];
   const often = chance > 0.5 ? 'most runs' : `1 of ${runs(chance)} runs`;
-  return [
-    'may be chance',
-    `equal ranks do so in ${often}; SLOW needs under 1 in ${runs(chanceBelow)}`,
-  ];
+  return ['may be chance', `equal ranks do so in ${often}; SLOW needs under 1 in ${runs(chanceBelow)}`];
 }
 
 const runs = (chance: number): number => Math.floor(1 / chance + 1e-9);
