@@ -1,6 +1,8 @@
 // Every event type of one ABI version, written through its exported table and read back raw.
 //
-//   abi_versions <plugin.so> <folder> <version>      the folder is NCCL_TRACE_DIR
+//   abi_versions <plugin.so> <folder> <version> [<library>]     the folder is NCCL_TRACE_DIR
+//
+// With a library, its code is the caller's: a plugin named librccl.so, so that version 7 is RCCL's.
 //
 // The tables of v5 and v6 have a test of their own, record_kinds; here they are driven by the same offsets as the others.
 
@@ -44,7 +46,7 @@ void CheckColl(const RankFileReader& file, uint64_t handle, const Names& names) 
   CHECK_EQ(r.high(2, 2), 0);
   CHECK_EQ(r.w(3, 0), 0x1000);
   CHECK_EQ(r.w(3, 1), 0x2000);
-  CHECK_EQ(r.w(3, 2), version == 7 ? kTag : 0);
+  CHECK_EQ(r.w(3, 2), has_tags ? kTag : 0);
 }
 
 void CheckApi(const RankFileReader& file, const Handles& h) {
@@ -54,7 +56,7 @@ void CheckApi(const RankFileReader& file, const Handles& h) {
   CHECK_EQ(r.w(1, 0), 0x7000);
   for (const bool coll : {true, false}) {
     r = At(file, coll ? h.coll_api : h.p2p_api, coll ? rank_file::kStartCollApi : rank_file::kStartP2pApi);
-    CHECK_EQ(r.slots.size(), version == 7 ? 3 : 2);
+    CHECK_EQ(r.slots.size(), has_tags ? 3 : 2);
     CHECK_EQ(r.w(0, 1), h.group_api);
     CHECK(IsText(file, r.high(0, 2), coll ? "AllReduce" : "Recv"));
     CHECK(IsText(file, r.high(0, 2) >> 16, coll ? "ncclFloat32" : "ncclInt8"));
@@ -62,7 +64,7 @@ void CheckApi(const RankFileReader& file, const Handles& h) {
     CHECK_EQ(r.w(1, 1), coll ? 0x5000 : 0x6000);
     CHECK_EQ(r.low(1, 2), coll ? 3u : ~0u);
     CHECK_EQ(r.high(1, 2), coll ? 1 : 0);
-    if (version == 7) CHECK_EQ(r.w(2, 0), coll ? kTag + 2 : kTag + 3);
+    if (has_tags) CHECK_EQ(r.w(2, 0), coll ? kTag + 2 : kTag + 3);
   }
 }
 
@@ -87,7 +89,7 @@ void CheckHost(const RankFileReader& file, const Handles& h) {
   CHECK_EQ(r.w(1, 2) >> 32, version >= 4 ? 2 : 0);  // and an ordinal that counts
   CHECK_EQ(r.w(2, 0), version >= 5 ? h.group : 0);
   CHECK_EQ(r.low(2, 1), 3);
-  CHECK_EQ(r.w(2, 2), version == 7 ? kTag + 1 : 0);
+  CHECK_EQ(r.w(2, 2), has_tags ? kTag + 1 : 0);
 }
 
 /** The records of `handle`, states and stop, in order. */
@@ -188,7 +190,7 @@ void CheckCopyEngine(const RankFileReader& file, const Handles& h) {
   CHECK_EQ(r.w(2, 2), 0xA000);
   CHECK_EQ(r.w(3, 0), 0x8000);
   CHECK_EQ(r.w(3, 1), 0x9000);
-  CHECK_EQ(r.w(3, 2), version == 7 ? kTag + 4 : 0);
+  CHECK_EQ(r.w(3, 2), has_tags ? kTag + 4 : 0);
   r = At(file, h.ce_sync, rank_file::kStartCeSync);
   CHECK_EQ(r.slots.size(), 2);
   CHECK_EQ(r.w(0, 1), h.ce_coll);
@@ -207,7 +209,7 @@ void CheckVariants(const RankFileReader& file, const Handles& h) {
   for (const bool named : {true, false}) {
     const Record r = At(file, named ? h.variant : h.symmetric, rank_file::kStartColl);
     CHECK_EQ(r.slots.size(), 5);
-    CHECK_EQ(r.w(3, 2), kTag);
+    CHECK_EQ(r.w(3, 2), has_tags ? kTag : 0);
     if (named) CHECK(IsText(file, r.w(4, 0), "LL_R"));
     if (!named) CHECK_EQ(r.w(4, 0) & 0xFFFF, rank_file::kStringNone);
     CHECK_EQ(r.w(4, 0) >> 16, named ? 0 : 1);
@@ -281,11 +283,20 @@ const std::vector<std::pair<Codes, Names>> kCodesOfV1 = {
 
 }  // namespace
 
-int main(int, char** argv) {
+int main(int count, char** argv) {
   const std::string folder = argv[2];
   version = atoi(argv[3]);
   CHECK(version >= 1 && version <= kVersions);
   layout = &kLayouts[version];
+  has_tags = version == 7;
+  if (count > 4) {
+    // Any function of it that takes what a logger takes. It ignores all.
+    const auto* caller = static_cast<const RawTable*>(dlsym(dlopen(argv[4], RTLD_NOW | RTLD_LOCAL), "ncclProfiler_v6"));
+    CHECK(caller != nullptr);
+    logger = reinterpret_cast<LoggerFunction*>(reinterpret_cast<void*>(caller->finalize));
+    layout = &kRccl;
+    has_tags = false;
+  }
   setenv("NCCL_TRACE_DIR", folder.c_str(), 1);
   setenv("NCCL_TRACE_RING_DIR", "none", 0);
   setenv("NCCL_TRACE_EVENTS", "all", 1);

@@ -54,6 +54,11 @@ constexpr Layout kLayouts[kVersions + 1] = {
      {kNone, kNone, 24, 32, 40, 48, 56, 64, 72, 80, 81, 88, 96, 104, 128, 112, 120},
      {kNone, kNone, 24, 32, 40, 48, 56, 60, 64, 72}, 32},
 };
+
+/** Of RCCL, which calls it v7, too: it ends before the tag of a collective. */
+constexpr Layout kRccl = {128, 0xFFFF, 8,
+     {kNone, kNone, 24, 32, 40, 48, 56, 64, 72, 80, 81, 88, 96, 104, kNone, 112, 120},
+     {kNone, kNone, 24, 32, 40, 48, 56, 60, 64, kNone}, 32};
 // clang-format on
 
 /** NCCL's table of any version, without its types. */
@@ -74,6 +79,7 @@ constexpr uint64_t kCeColl = 0x1000, kCeSync = 0x2000, kCeBatch = 0x4000, kKerne
 inline int version;
 inline const Layout* layout;
 inline const RawTable* table;
+inline bool has_tags;
 
 class Bytes {
  public:
@@ -118,6 +124,7 @@ inline void Stop(uint64_t handle) { CHECK_EQ(table->stop(reinterpret_cast<void*>
 inline void Finalize(void* context) { CHECK_EQ(table->finalize(context), 0); }
 
 using LoggerFunction = void(int32_t, unsigned long, const char*, int, const char*, ...);
+inline LoggerFunction* logger = Logger;
 
 inline void* Init() {
   void* context = reinterpret_cast<void*>(0xBAD);
@@ -128,10 +135,10 @@ inline void* Init() {
     result = reinterpret_cast<int (*)(void**, int*)>(table->init)(&context, &mask);
   } else if (version == 4) {
     result = reinterpret_cast<int (*)(void**, int*, const char*, uint64_t, int, int, int, LoggerFunction*)>(
-        table->init)(&context, &mask, name, kCommHash, 2, 4, 1, Logger);
+        table->init)(&context, &mask, name, kCommHash, 2, 4, 1, logger);
   } else {
     result = reinterpret_cast<int (*)(void**, uint64_t, int*, const char*, int, int, int, LoggerFunction*)>(
-        table->init)(&context, kCommHash, &mask, name, 2, 4, 1, Logger);
+        table->init)(&context, kCommHash, &mask, name, 2, 4, 1, logger);
   }
   CHECK_EQ(result, 0);
   CHECK_EQ(mask, layout->mask);

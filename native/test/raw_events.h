@@ -122,7 +122,7 @@ inline void PlayCopyEngine(void* context, Handles& h) {
   coll.Put(24, uint64_t{9}).Put(32, "AllGather").Put(40, uint64_t{0x8000}).Put(48, uint64_t{0x9000});
   coll.Put(56, uint64_t{1} << 33).Put(64, int32_t{-1}).Put(72, "ncclInt8").Put(80, "MC").Put(88, uint8_t{1});
   coll.Put(92, uint32_t{5}).Put(96, uint32_t{6}).Put(100, uint32_t{7}).Put(104, uint64_t{0xA000});
-  h.ce_coll = coll.Put(version == 7 ? 112 : kNone, kTag + 4).Start(context);
+  h.ce_coll = coll.Put(has_tags ? 112 : kNone, kTag + 4).Start(context);
   h.ce_sync = Bytes(kCeSync, h.ce_coll, 1).Put(24, uint8_t{1}).Put(28, int32_t{4}).Start(context);
   Stop(h.ce_sync);
   Bytes batch(kCeBatch, h.ce_coll, 1);
@@ -150,11 +150,11 @@ inline void PlayHost(void* context, Handles& h) {
     StateWithoutArgs(h.group_api, nccl_abi::kGroupStartApiStop);
     Bytes api(nccl_abi::kCollApi, h.group_api, 0);
     api.Put(24, kNames.func).Put(32, uint64_t{99}).Put(40, kNames.datatype).Put(48, int32_t{3});
-    api.Put(56, uint64_t{0x5000}).Put(64, uint8_t{1}).Put(version == 7 ? 72 : kNone, kTag + 2);
+    api.Put(56, uint64_t{0x5000}).Put(64, uint8_t{1}).Put(has_tags ? 72 : kNone, kTag + 2);
     h.coll_api = api.Start(context);
     Bytes p2p(nccl_abi::kP2pApi, h.group_api, 0);
     p2p.Put(24, "Recv").Put(32, uint64_t{55}).Put(40, "ncclInt8").Put(48, uint64_t{0x6000});
-    p2p.Put(56, uint8_t{0}).Put(version == 7 ? 64 : kNone, kTag + 3);
+    p2p.Put(56, uint8_t{0}).Put(has_tags ? 64 : kNone, kTag + 3);
     h.p2p_api = p2p.Start(context);
     h.launch = Bytes(nccl_abi::kKernelLaunch, h.group_api, 0).Put(24, uint64_t{0x7000}).Start(context);
   }

@@ -1,7 +1,7 @@
 // The recorder, driven by its C++ test programs (native/test/). What each case does is written there. recorder.test.ts has the first of them.
 
 import { execFile } from 'node:child_process';
-import { mkdirSync, readdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
@@ -23,6 +23,14 @@ import {
 test.for([1, 2, 3, 4, 5, 6, 7])('every event type of ABI version %i', (version, context) =>
   passes(context, ['abi_versions', String(version)]),
 );
+
+test("RCCL's version 7, which has no user tags", async (context) => {
+  const { folder, remove } = temporaryFolder();
+  const library = path.join(folder, 'librccl.so.1');
+  copyFileSync(await programFile('libnccl-profiler-stub.so'), library);
+  await passes(context, ['abi_versions', '7', library]);
+  remove();
+});
 
 test('repeats become counts', (context) => passes(context, ['folding']));
 

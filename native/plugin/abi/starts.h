@@ -125,7 +125,7 @@ template <typename Decoder, Path path>
                           0};
         if constexpr (Decoder::kHasParentGroup) coll.parent_group = Number(c.parentGroup);
         if constexpr (Decoder::kHasUserTags) {
-          coll.user_tag = c.userTag;
+          if (recorder.hot.has_user_tags) coll.user_tag = c.userTag;
           coll.kernel_variant = c.kernelVariant;
           coll.is_symmetric = Flag(c.isSymColl);
         }
@@ -141,7 +141,9 @@ template <typename Decoder, Path path>
         const auto& c = d.p2p;
         P2pStart p2p = {d.rank, Number(c.buff), c.count, c.func, c.datatype, c.nChannels, 0, c.peer, 0};
         if constexpr (Decoder::kHasParentGroup) p2p.parent_group = Number(c.parentGroup);
-        if constexpr (Decoder::kHasUserTags) p2p.user_tag = c.userTag;
+        if constexpr (Decoder::kHasUserTags) {
+          if (recorder.hot.has_user_tags) p2p.user_tag = c.userTag;
+        }
         return p2p;
       });
 }
@@ -153,7 +155,9 @@ template <typename Decoder, Path path, typename Call>
   return StartApi<path>(
       p, kind, start, [&]() __attribute__((always_inline)) {
         ApiStart api = {c.count, c.func, c.datatype, Number(c.stream), root, Flag(c.graphCaptured)};
-        if constexpr (Decoder::kHasUserTags) api.user_tag = c.userTag;
+        if constexpr (Decoder::kHasUserTags) {
+          if (recorder.hot.has_user_tags) api.user_tag = c.userTag;
+        }
         return api;
       });
 }

@@ -12,10 +12,10 @@ struct V7 {
   template <Path path>
   [[gnu::always_inline]] static uint64_t FillCeColl(Producer& p, Start start, const Descriptor& d) {
     const auto& c = d.ceColl;
-    return StartCeColl<path>(
-        p, start,
-        {d.rank, c.seqNumber, c.count, c.func, c.datatype, c.syncStrategy, Flag(c.intraBatchSync), c.root, c.ceSeqNum,
-         c.batchSize, c.numBatches, Number(c.stream), Number(c.sendBuff), Number(c.recvBuff), c.userTag});
+    return StartCeColl<path>(p, start,
+                             {d.rank, c.seqNumber, c.count, c.func, c.datatype, c.syncStrategy, Flag(c.intraBatchSync),
+                              c.root, c.ceSeqNum, c.batchSize, c.numBatches, Number(c.stream), Number(c.sendBuff),
+                              Number(c.recvBuff), recorder.hot.has_user_tags ? c.userTag : 0});
   }
 
   template <Path path>

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "plugin/process/event_names.h"
+#include "plugin/process/loaded_library.h"
 #include "plugin/process/old_libc.h"
 
 namespace nccl_trace {
@@ -143,6 +144,7 @@ bool Recorder::Start(const CommunicatorInfo& info, const Log& log) {
     StandAside(log, "not enough memory for the rings (NCCL_TRACE_RING_MB)");
     return false;
   }
+  hot.has_user_tags = info.abi == 7 && !IsInLibrary(log.logger, "rccl");
   UseImage(image);
   Announce(log);
   // Release: a thread that sees kRecording sees everything above (partner: Attach).

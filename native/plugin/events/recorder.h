@@ -40,6 +40,7 @@ struct Hot {
   uint64_t sample_every;
   uint64_t edge_ticks;  // see ctrl_edges.h
   uint32_t tick_source;
+  bool has_user_tags;  // RCCL's v7 has none: its descriptors end where NCCL's have that of a collective
 
   uint64_t Tick() const { return ReadTick(tick_source); }
 
