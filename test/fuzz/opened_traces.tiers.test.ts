@@ -49,7 +49,7 @@ function expectHarmless(startup: string): void {
 }
 
 it('what merge wrote comes back unchanged', async () => {
-  for (const name of readdirSync(samples)) {
+  for (const { name } of readdirSync(samples, { withFileTypes: true }).filter((one) => one.isDirectory())) {
     const output = path.join(folder, 'sample.pftrace');
     const { startup } = await merge({ inputs: [path.join(samples, name)], output, jobs: 1, force: true });
     expect(startupOf(output)).toBe(startup);

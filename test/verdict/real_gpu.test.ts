@@ -6,7 +6,6 @@
 import { describeVerdicts } from '../support/jobs/recorded_verdicts.js';
 
 describeVerdicts('gpu', {
-  'torch-ddp-stream': { kind: 'healthy' },
   'v4-all': { kind: 'healthy' },
   'v5-all': { kind: 'healthy', says: [/no end: +92 sends, receives of a rank to itself/] },
   'slow-gpu-flight': {
@@ -24,7 +23,6 @@ describeVerdicts('gpu', {
     culprits: [1],
     says: [/^SLOW {2}rank 1 .*it calls last/, /on the host: calls late/],
   },
-  'torch-straggler': { kind: 'slow', culprits: [1], says: [/^SLOW {2}rank 1 /, /late: +on the GPU/] },
   kill: { kind: 'hung', culprits: [1], says: [/no heartbeat: +rank 1 /] },
   'gpu-error': { kind: 'hung', culprits: [1], says: [/no heartbeat: +rank 1 /] },
   exit: { kind: 'hung', culprits: [2], says: [/no heartbeat: +rank 2 /] },
@@ -36,7 +34,6 @@ describeVerdicts('gpu', {
     says: [/all wait for: +rank 1 ch 0 send to 2, step 0 of 8 in GPU wait/],
   },
   'one-node-hang': { kind: 'hung', culprits: [1], says: [/look at: +rank 1 .*no kernel began/] },
-  'torch-skip': { kind: 'hung', culprits: [1], says: [/never entered: +rank 1 .*alive to the end/] },
   'torch-groups': {
     kind: 'hung',
     culprits: [3],
