@@ -55,8 +55,10 @@ export function waitingLines(waiting: Waiting, report: VerdictReport): string[] 
   const { stall, hungAfter, isLive, byKernel } = waiting;
   const who = stall.missing.length === 0 ? 'all ranks' : 'all with a file';
   const by = byKernel.length === 0 ? 'by heartbeats' : `${rankList(byKernel, report)} by /proc`;
+  const isAge = stall.age < hungAfter;
+  const until = isAge ? `--hung-after is ${durationText(hungAfter)}` : 'the missing ones are at work';
   const lived = isLive ? `${who} live, ${by}` : `the records end after ${durationText(stall.age)}`;
-  const why = labelled('no hang yet', `${lived}; --hung-after is ${durationText(hungAfter)}`);
+  const why = labelled('no hang yet', `${lived}; ${until}`);
   return stallLines({ kind: 'waiting', waiting }, 'WAITING', [why], report);
 }
 
@@ -101,6 +103,8 @@ function stallLines(
     ...endedLines(hang, report),
     ...why,
     ...strays(hang, verb, report),
+    ...unmatchedLines(hang, report),
+    ...unseenLines(hang, report),
     ...crossedLines(hang, report),
     ...circleLines(hang, report),
     ...insideLines(hang, report),
@@ -148,7 +152,12 @@ function mismatch({ mismatch: found, commId }: Hang, report: VerdictReport): str
   const on = found.commId === commId ? '' : ` on ${commName(found)}`;
   const [most, ...others] = found.ways;
   const shown = [...others.slice(0, MOST_WAYS - 1), most];
-  const label = { calls: 'other calls', arguments: 'other arguments', sizes: 'sizes differ' }[found.what];
+  const label = {
+    calls: 'other calls',
+    arguments: 'other arguments',
+    sizes: 'sizes differ',
+    pairs: 'no other side',
+  }[found.what];
   const lines = shown.map((way) => {
     const who = someRanks(way.entered, found.nRanks, report);
     return `${who}: ${callText(way, callNumber(found.call) + on)} (${wayArguments(way)})`;
@@ -158,16 +167,37 @@ function mismatch({ mismatch: found, commId }: Hang, report: VerdictReport): str
   return lines.map((line, i) => (i === 0 ? labelled(label, line) : continued(line)));
 }
 
+/** The other side called fewer. */
+const unmatchedLines = ({ unmatched }: Hang, report: VerdictReport): string[] =>
+  unmatched.slice(0, MOST_WAYS).map(({ file, func, peerFile, by }) => {
+    const [own, other] = [file, peerFile].map((one) => rankName(report, one));
+    const [to, did] = func === 'Send' ? ['to', 'received'] : ['from', 'sent'];
+    return labelled(
+      'no other side',
+      `rank ${own}: ${by} ${name(func)} ${to} ${other} more than ${other} ${did}`,
+    );
+  });
+
+/** A call whose work NCCL does not report. */
+function unseenLines({ unseen, nRanks }: Hang, report: VerdictReport): string[] {
+  if (!unseen) return [];
+  return [
+    labelled('all called', `nccl${name(unseen.func)} (${wayArguments(unseen)})`),
+    continued('NCCL reports no work of it: whose GPU waits is not known'),
+    labelled('not past it', someRanks(unseen.last, nRanks, report)),
+  ];
+}
+
 /** Which rank began which call first. The first calls of a side are examples for all. */
 function crossedLines({ crossed }: Hang, report: VerdictReport): string[] {
-  if (!crossed) return [];
-  const lines = [crossed.others, crossed.most].flatMap((side) => {
+  const lines = crossed.slice(0, MOST_IN_CIRCLE).flatMap((side) => {
     const [{ first, second }] = side as [Order];
     const who = rankList(filesOf(side), report);
     const [before, after] = [`${who}: ${callText(first)},`, `then ${callText(second)}`];
     return before.length + after.length + 1 <= ROOM ? [`${before} ${after}`] : [before, `  ${after}`];
   });
-  return lines.map((line, i) => (i === 0 ? labelled('two orders', line) : continued(line)));
+  const label = crossed.length === 2 ? 'two orders' : `${crossed.length} orders`;
+  return lines.map((line, i) => (i === 0 ? labelled(label, line) : continued(line)));
 }
 
 /** The largest circle that is shown whole. */
@@ -203,7 +233,8 @@ function waiting(
 }
 
 function whereToLook(hang: Hang, report: VerdictReport): string[] {
-  const { front, kernels, circle, waiting: entered } = hang;
+  const { front, kernels, circle, crossed, waiting: entered } = hang;
+  if (crossed.length > 2 || hang.unseen) return [];
   // The network shows a rank that waits for data from inside its node. The kernels show which GPU of the node is behind.
   if (front && !kernels.some(({ isLeast }) => isLeast)) {
     const { waiters, of } = front;

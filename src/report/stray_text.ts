@@ -49,7 +49,7 @@ export function strays(hang: Hang, verb: string, report: VerdictReport): string[
 function strayLines(label: string, group: readonly Stray[], hang: Hang, report: VerdictReport): string[] {
   const { nRanks } = hang;
   const [first] = group as [Stray];
-  const { stuckIn, isIn, newest, file } = first;
+  const { stuckIn, isIn, newest, file, elsewhere } = first;
   const isOne = group.length === 1;
   const all = someRanks(group, nRanks, report);
   const one = first.inComm ? `${all} (${hostOf(report, file)})` : `rank ${rankWithHost(report, file)}`;
@@ -58,7 +58,9 @@ function strayLines(label: string, group: readonly Stray[], hang: Hang, report: 
   if (stuckIn) {
     lines.push(continued(`stuck in ${callText(stuckIn)} since ${clockTime(report, stuckIn.at)}`));
     if (stuckIn.front) lines.push(continued(frontText(stuckIn.front, stuckIn, report)));
-  } else if (isIn) lines.push(continued(`inside nccl${name(isIn.func)} since ${clockTime(report, isIn.at)}`));
+  } else if (elsewhere)
+    lines.push(continued(`at work: ${callText(elsewhere)}, ${clockTime(report, elsewhere.at)}`));
+  else if (isIn) lines.push(continued(`inside nccl${name(isIn.func)} since ${clockTime(report, isIn.at)}`));
   else if (newest)
     lines.push(continued(`last there: ${callText(newest, '')}, ${clockTime(report, newest.at)}`));
   else lines.push(continued('it has nothing unfinished, there or elsewhere'));
@@ -66,10 +68,11 @@ function strayLines(label: string, group: readonly Stray[], hang: Hang, report: 
 }
 
 function lifeText(
-  { knownUntil, lastSign, isAlive, file }: Stray,
+  { knownUntil, lastSign, isAlive, file, left }: Stray,
   { until, isRelated }: Hang,
   report: VerdictReport,
 ): string {
+  if (left !== null) return `it destroyed the communicator at ${clockTime(report, left)}`;
   if (isAlive) return 'alive';
   if (report.ranks[file]!.life === 'closed' || knownUntil === null) return 'its process ended in order';
   if (lastSign === null) return 'never a heartbeat';

@@ -102,14 +102,19 @@ function verdictLines(verdict: VerdictKind, report: VerdictReport): string[] {
 }
 
 function mismatch(
-  { ways, nRanks, call, ...comm }: Mismatch,
+  { ways, nRanks, call, what, ...comm }: Mismatch,
   besides: VerdictKind,
   report: VerdictReport,
 ): string[] {
   const isAll = besides.kind !== 'waiting' && besides.kind !== 'unclear';
   const [title = '', ...more] = isAll ? [] : verdictLines(besides, report);
+  const [{ func }] = ways;
+  const how =
+    what === 'pairs'
+      ? `a ${func} has no ${func === 'Send' ? 'receive' : 'send'}; the last ones are`
+      : `the ${nRanks === 0 ? '' : `${nRanks} `}ranks did not all call the same`;
   return [
-    `MISMATCH  on ${commName(comm)}: the ${nRanks === 0 ? '' : `${nRanks} `}ranks did not all call the same`,
+    `MISMATCH  on ${commName(comm)}: ${how}`,
     ...ways.map((way) => labelled(someRanks(way.entered, nRanks, report), wayText(way, call, report))),
     isAll
       ? '  no hang is seen for it; what NCCL computes from such calls is not defined'

@@ -135,6 +135,8 @@ export interface RankCalls {
   enteredAs(commId: bigint, call: CallNumber): readonly number[];
   /** It began a send or receive of the communicator. */
   hasTransfers(commId: bigint): boolean;
+  /** How many sends and receives it began, by number of the communicator in this file. Without those whose number is not certain. */
+  transfers(comm: number): readonly (Pick<Transfer, 'func' | 'peer'> & { readonly count: number })[];
   /** null: it is not certain that it began that send or receive. */
   transferred(commId: bigint, transfer: Transfer): EnteredCall | null;
 }
@@ -176,6 +178,8 @@ export interface CallArguments {
 }
 
 export interface WitnessedComm {
+  /** In this file. */
+  readonly number: number;
   /** 0: not reported. Two communicators with 0 are not the same. */
   readonly commId: bigint;
   readonly name: string;

@@ -7,6 +7,7 @@ import { ageOf, type Stall } from './stall.js';
 import { insideStalls } from './stalled_calls.js';
 import { collectiveStall, stalledIn } from './stalled_collective.js';
 import { looseStalls } from './stalled_transfers.js';
+import { unmatchedStalls } from './unmatched.js';
 
 export const findStalls = (evidence: Case): Stall[] =>
   findUnfinished(evidence).filter((stall) => ageOf(stall, evidence.ranks) >= SHORTEST_HANG);
@@ -19,5 +20,10 @@ export function findUnfinished(evidence: Case, isMeant: (one: Collective) => boo
   const covered = new Map(
     joined.flatMap((stall) => (stall.commId === null ? [] : [[stall.commId, stall] as const])),
   );
-  return [...joined, ...looseStalls(ranks, covered), ...insideStalls(evidence, covered)];
+  return [
+    ...joined,
+    ...looseStalls(ranks, covered),
+    ...unmatchedStalls(evidence),
+    ...insideStalls(evidence, covered),
+  ];
 }

@@ -62,7 +62,7 @@ function givenUpOf(stall: Stall, evidence: Case): GivenUp | null {
 }
 
 /** null: the rank still has it. */
-function leftAt(commId: bigint, { communicators }: RankWitness): TraceNs | null {
+export function leftAt(commId: bigint | null, { communicators }: RankWitness): TraceNs | null {
   const ends = [...communicators.values()].flatMap((comm) =>
     comm.commId === commId ? [comm.finalized] : [],
   );

@@ -11,10 +11,12 @@ import { circleIn } from './circle.js';
 import { crossedWith, strayedIn } from './crossed_order.js';
 import { placesOf, endOfWaits, waitsOf, type FileWork } from './wait_chains.js';
 import { firstMismatch, mismatchOf, upTo } from './mismatch.js';
+import { leftAt } from './given_up.js';
+import { byFile, callersByComm, evidenceAt, shapeAt, type Placed } from './placed_calls.js';
 import { silentFiles } from './process_states.js';
 import { filesInDoubt, type Stall } from './stall.js';
 import type { RankWitness } from './file_facts.js';
-import type { Ended, Evidence, Hang, KernelState, Silent, CallName, Stray } from './types.js';
+import type { Ended, Evidence, Hang, KernelState, Silent, CallName, Stray, UnseenCall } from './types.js';
 
 export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: Case): Hang {
   const { ranks } = evidence;
@@ -32,16 +34,19 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
   const present = new Set(files.flatMap((file) => ranksInComm(ranks[file]!, commId)));
   const waits = waitingFor(stall, stalls, ranks);
   const mismatch = mismatchOf(stall, evidence) ?? upTo(since, firstMismatch(evidence));
-  const crossed = mismatch ? null : crossedWith(stall, stalls, ranks);
+  const crossed = mismatch ? [] : crossedWith(stall, stalls, ranks);
   const circle = circleIn(stall, ranks);
-  const front = endOfWaits(firstOf(circle, surely), placesOf(ranks, commId), suspects, absentRanks);
+  const unseen = unseenBefore(stall, ranks);
+  const front = unseen
+    ? null
+    : endOfWaits(firstOf(circle, surely), placesOf(ranks, commId), suspects, absentRanks);
   return {
-    ...callOf(stall),
+    ...(unseen ? { ...callOf(stall), func: unseen.func, seq: null } : callOf(stall)),
     nRanks,
     since,
     age: stall.until - since,
     neverEntered: [
-      ...stall.absent.map((file) => stray(file, stall, ranks)),
+      ...(unseen ? [] : stall.absent).map((file) => stray(file, stall, ranks)),
       ...stall.partlyAbsent.map(({ file, inComm }) => stray(file, stall, ranks, inComm)),
     ],
     notKnown: [
@@ -52,12 +57,15 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
     mayHaveFinished: doubtful,
     mismatch,
     crossed,
+    unseen,
+    unmatched: stall.unmatched ?? [],
     circle,
-    different: crossed
-      ? strayedIn(crossed)
-      : (mismatch?.ways ?? [])
-          .slice(mismatch?.what === 'sizes' ? 0 : 1)
-          .flatMap(({ entered }) => entered.map(({ file }) => file)),
+    different:
+      crossed.length > 0
+        ? strayedIn(crossed)
+        : (mismatch?.ways ?? [])
+            .slice(mismatch?.what === 'sizes' ? 0 : 1)
+            .flatMap(({ entered }) => entered.map(({ file }) => file)),
     waiting: waitingIn(stall, ranks).filter(({ file }) => !doubtful.includes(file)),
     inside: stall.inside.map(({ file, call: { record, at, func, count, datatype, root } }) => ({
       file,
@@ -158,7 +166,7 @@ const abortedOf = (works: readonly FileWork[], ranks: readonly RankWitness[]): n
 /** `inComm`: the ranks that did not come, of a process whose other ranks did. The process's other unfinished work may belong to those. */
 function stray(
   file: number,
-  { commId }: Stall,
+  { commId, since }: Stall,
   ranks: readonly RankWitness[],
   inComm?: readonly number[],
 ): Stray {
@@ -174,6 +182,8 @@ function stray(
     stuckIn: stuckIn(file, ranks, inComm && { commId, inComm }),
     isIn: call ? { file, record: call.record, at: call.at, func: call.func } : null,
     newest: commId === null ? null : newestCall(file, commId, ranks[file]!, inComm),
+    left: leftAt(commId, ranks[file]!),
+    elsewhere: inComm ? null : newestElsewhere(file, commId, since, ranks[file]!),
     ...(inComm && { inComm }),
   };
 }
@@ -196,6 +206,21 @@ function stuckIn(
   };
 }
 
+/** Of its other communicators, since then. */
+function newestElsewhere(
+  file: number,
+  commId: bigint | null,
+  since: TraceNs,
+  rank: RankWitness,
+): Stray['elsewhere'] {
+  const others = new Set([...rank.communicators.values()].map((comm) => comm.commId));
+  const calls = [...others].flatMap((id) => {
+    const call = id === commId || id === 0n ? null : newestCall(file, id, rank);
+    return call && call.at > since ? [call] : [];
+  });
+  return calls.reduce<Stray['elsewhere']>((a, b) => (a === null || b.at > a.at ? b : a), null);
+}
+
 function newestCall(
   file: number,
   commId: bigint,
@@ -207,6 +232,31 @@ function newestCall(
   const name = [...communicators.values()].find((comm) => comm.commId === commId)?.name ?? '';
   const { func, seq, ordinal, record, at } = call;
   return { commId: hex64(commId), comm: name, func, seq, replay: ordinal, file, record, at };
+}
+
+/** The call that the missing ranks made last, if NCCL never reports its work: they are in it, and did not refuse the next one. */
+function unseenBefore(
+  { commId, collective, absent }: Stall,
+  ranks: readonly RankWitness[],
+): UnseenCall | null {
+  if (commId === null || !collective || absent.length === 0) return null;
+  for (const callers of callersByComm(ranks).get(commId) ?? []) {
+    const missing = callers.filter(({ file }) => absent.includes(file));
+    const [first] = missing;
+    if (!first || new Set(missing.map(({ file }) => file)).size < absent.length) continue;
+    const call = first.end - 1;
+    const isLast = ({ end, calls }: Placed): boolean =>
+      end === call + 1 && !calls.isLastOpen && calls.reported(1)[0] === null;
+    const { func } = call >= first.from ? shapeAt(first, call) : { func: '' };
+    const made = (one: Placed): boolean =>
+      one.from <= call && call < one.end && shapeAt(one, call).func === func;
+    if (func === '' || !missing.every(isLast) || !callers.every(made)) continue;
+    return {
+      ...shapeAt(first, call),
+      last: byFile(missing).map(([one, some]) => ({ ...evidenceAt(one, call), ...some })),
+    };
+  }
+  return null;
 }
 
 /** None if most ranks ended, because then they left because of the stall. */

@@ -4,6 +4,7 @@
  * communicator was aborted, or the ranks made different calls.
  */
 
+import { maxOf } from '../base/extremes.js';
 import { SHORTEST_HANG } from './absence.js';
 import { commOf, type Case } from './case.js';
 import { mismatchOf } from './mismatch.js';
@@ -29,7 +30,27 @@ export function hungAfter(stall: Stall, evidence: Case): number {
 }
 
 export const isHang = (stall: Stall, evidence: Case): boolean =>
-  stall.until - stall.since >= hungAfter(stall, evidence);
+  stall.until - stall.since >= hungAfter(stall, evidence) &&
+  !(mayGoOn(stall, evidence) && areElsewhere(stall, evidence));
+
+/** ns: a rank that pauses for as long as this between two calls is at work. */
+const PAUSE = 2e9;
+
+/** All missing ranks work in other communicators up to the end, with no longer pauses than before. */
+function areElsewhere({ commId, absent, since }: Stall, { ranks }: Case): boolean {
+  return (
+    absent.length > 0 &&
+    absent.every((file) => {
+      const { communicators, pace, reach, life } = ranks[file]!;
+      const moves = [...communicators].flatMap(([number, comm]) =>
+        comm.commId === commId ? [] : (pace.lastMove.get(number) ?? []),
+      );
+      const last = maxOf(moves, 0);
+      const until = Math.min(reach.knownUntil, life.lastSign ?? 0);
+      return last > since + SHORTEST_HANG && until - last <= Math.max(PAUSE, MUCH_LONGER * pace.longestQuiet);
+    })
+  );
+}
 
 /** It lasted so long that this is no ordinary wait, even if it is too young for a hang. */
 export const stoodStill = (stall: Stall, { ranks }: Case): boolean =>

@@ -15,6 +15,7 @@ import { differentHostCalls } from './different_calls.js';
 import type { Rule } from './finding.js';
 import type { Stall } from './stall.js';
 import { sidesOf } from './stalled_transfers.js';
+import { unmatchedAtEnd } from './unmatched.js';
 import { placesOf } from './wait_chains.js';
 import type { CallArguments, RankWitness } from './file_facts.js';
 import type { Evidence, Mismatch, Way } from './types.js';
@@ -29,7 +30,7 @@ const mismatches = ({ comms, ranks }: Case): Mismatch[] => [
 
 /** It may be the reason of what is only possible. */
 export const differentCalls: Rule = (scene) =>
-  mismatches(scene)
+  [...mismatches(scene), ...unmatchedAtEnd(scene)]
     .sort((a, b) => begin(a) - begin(b))
     .map((mismatch) => ({
       rule: 'different calls',

@@ -5,6 +5,7 @@ import type { Collective } from '../cluster/types.js';
 import type { FileWork } from './wait_chains.js';
 import type { RankWitness, WitnessedCall } from './file_facts.js';
 import { pausedIn } from './pauses.js';
+import type { Hang } from './types.js';
 
 /** Times its communicator's longest collective or pause before. */
 export const MUCH_LONGER = 2;
@@ -32,6 +33,8 @@ export interface Stall {
   readonly absent: readonly number[];
   /** Processes of which only some ranks entered, with the ranks that did not. */
   readonly partlyAbsent: readonly { readonly file: number; readonly inComm: readonly number[] }[];
+  /** Sends and receives of which the other side is known to have called fewer. */
+  readonly unmatched?: Hang['unmatched'];
   readonly since: TraceNs;
   /** Newest sign of its files: the stall is known up to here. */
   readonly until: TraceNs;

@@ -275,8 +275,17 @@ export interface Hang extends CallName {
   readonly mayHaveFinished: readonly number[];
   /** The first calls that differ between ranks before the stall: of this communicator, else of any. */
   readonly mismatch: Mismatch | null;
-  /** A deadlock of two orders; null: none seen. */
-  readonly crossed: Crossed | null;
+  /** A deadlock of orders: each with its ranks. Two: the rarest first. More: each leads to the next. Empty: none seen. */
+  readonly crossed: readonly (readonly Order[])[];
+  /** A call before this one, which all made and some did not pass. NCCL does not report its work. null: none. */
+  readonly unseen: UnseenCall | null;
+  /** Sends and receives of `file`, by which number the other side has fewer. */
+  readonly unmatched: readonly {
+    readonly file: number;
+    readonly func: string;
+    readonly peerFile: number;
+    readonly by: number;
+  }[];
   /** Ranks whose sends and receives wait for each other; empty: none seen. Each waits for the next rank, the last one for the first. */
   readonly circle: readonly InCircle[];
   /** Files that differ from most in `mismatch` or `crossed`. */
@@ -307,12 +316,12 @@ export interface Hang extends CallName {
   readonly alsoHung: readonly AlsoHung[];
 }
 
-/** Ranks that began the same two calls in different orders. The second of each waits behind the first. */
-export interface Crossed {
-  readonly most: readonly Order[];
-  readonly others: readonly Order[];
+export interface UnseenCall extends CallShape {
+  /** The ranks that called nothing after it. */
+  readonly last: readonly (Evidence & SomeRanks)[];
 }
 
+/** A rank that began two calls. The second one waits behind the first. */
 export interface Order {
   readonly file: number;
   readonly first: CallName & Evidence;
@@ -369,6 +378,10 @@ export interface Stray extends SomeRanks {
   readonly isIn: (Evidence & { readonly func: string }) | null;
   /** Its newest collective in the stuck communicator; null: none. */
   readonly newest: (CallName & Evidence) | null;
+  /** When it destroyed or aborted the communicator; null: it has it. */
+  readonly left: TraceNs | null;
+  /** It is at work elsewhere: its newest collective in another communicator, called since the stall began. null: it is not. */
+  readonly elsewhere: (CallName & Evidence) | null;
 }
 
 /** The blocks of the called work that the GPU began and ended. `isLeast`: it began fewer than another GPU, no GPU began any, or all other ranks finished. */
@@ -408,9 +421,10 @@ export interface Mismatch {
   readonly nRanks: number;
   /**
    * 'arguments': the ranks called the same collective with different arguments. 'calls': each side entered a collective that the other side
-   * never entered. 'sizes': a send and its receive have other numbers of bytes.
+   * never entered. 'sizes': a send and its receive have other numbers of bytes. 'pairs': a send has no receive, or the other way round; the
+   * second way is the last one of the other side.
    */
-  readonly what: 'arguments' | 'calls' | 'sizes';
+  readonly what: 'arguments' | 'calls' | 'sizes' | 'pairs';
   /**
    * Number of the communicator's call, from 0, if the calls show it (CollApi: `seq` is null). null: it is not known, the call is in a
    * group, or the difference was found in collectives.

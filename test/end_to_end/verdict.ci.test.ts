@@ -96,7 +96,7 @@ describe.concurrent('the verdict on', () => {
     const { verdict, text } = await verdictOnceIn(`circle-${abi}`, args, {}, isHung);
     expect(verdict).toMatchObject({
       kind: 'hung',
-      hang: { front: { file: 0, peerFile: 2, isSend: false, done: 0 }, crossed: null },
+      hang: { front: { file: 0, peerFile: 2, isSend: false, done: 0 }, crossed: [] },
     });
     expect(text).toMatch(/in a circle: +rank 0: Recv from 2, then Send to 1\n +rank 2: Recv from 1, then/);
     expect(suspects(verdict)).toEqual([0, 2, 1]);

@@ -119,6 +119,55 @@ describeVerdicts('cases', {
     culprits: [],
     says: [/^WORKING {2}up to the end of the records: killed then/, /last movement: +3.1 s before/],
   },
+  'late-join': {
+    kind: 'waiting',
+    says: [
+      /^WAITING {2}AllReduce seq 10 on world \(3 ranks\): 2 ranks \(0-1\) did not enter it yet$/,
+      /no hang yet: .*; the missing ones are at work$/,
+      /^ +at work: AllReduce seq 75 on pair, 01:36:56 UTC$/,
+    ],
+  },
+  leaves: {
+    kind: 'hung',
+    culprits: [1],
+    says: [/never entered: +rank 1 \(vm\), it destroyed the communicator at 01:25:06 UTC$/],
+  },
+  'bcast-hang': {
+    kind: 'hung',
+    culprits: [1, 2, 3],
+    says: [
+      /^HUNG {2}Broadcast on world \(4 ranks\): look at rank 1 or 2 or 3$/,
+      /all called: +ncclBroadcast \(3000000 ncclFloat32, root 0\)$/,
+      /not past it: +3 ranks \(1-3\)$/,
+    ],
+  },
+  circle3: {
+    kind: 'hung',
+    culprits: [0, 2, 1],
+    says: [
+      /3 orders: +rank 0: AllReduce seq 10 on a, then AllReduce seq 10 on c$/,
+      /^ +rank 2: AllReduce seq 10 on c, then AllReduce seq 10 on b$/,
+      /^ +rank 1: AllReduce seq 10 on b, then AllReduce seq 10 on a$/,
+    ],
+  },
+  'node-misses-recv': {
+    kind: 'hung',
+    culprits: [0],
+    says: [
+      /^HUNG {2}Send on world \(3 ranks\): rank 0 never entered it$/,
+      /no other side: +rank 2: 1 Send to 0 more than 0 received$/,
+      /only wait: +AllGather seq 0 on world$/,
+    ],
+  },
+  'extra-send': {
+    kind: 'mismatch',
+    culprits: [2],
+    says: [
+      /^MISMATCH {2}on world: a Send has no receive; the last ones are$/,
+      /rank 1: +Send \(1000 ncclFloat32\)/,
+      /rank 2: +Recv \(1000 ncclFloat32\)/,
+    ],
+  },
   'hosts-run-ahead': {
     kind: 'healthy',
     says: [/^HEALTHY/, /rank 1 last in 56 of 59/, /so a lag stays: the run would gain 50\.\d ms$/],

@@ -216,8 +216,8 @@ function witness(rank: MadeUpRank, file: number, comms: Comms, end: number, setU
   return {
     node: { id: String(file), name: String(file), machine: String(file) },
     communicators: new Map(
-      commsOf(file, comms).map(({ number, ...comm }) => [
-        number,
+      commsOf(file, comms).map((comm) => [
+        comm.number,
         {
           ...comm,
           init: setUp === undefined ? null : s(setUp),

@@ -393,7 +393,7 @@ it('calls two orders of two calls a deadlock, and names the ranks in the smaller
   const begun = { ...second(0), ops: [waitingFor(0, { done: 1 })] };
   const apart = { calls: [open(5, 10, { comm: 'pair', ...second(0) }), open(1, 11, begun)] };
   const other = judge(evidence([order(2, false), apart, order(1, false)], { comms }));
-  expect(other).toMatchObject({ kind: 'hung', hang: { crossed: null, different: [] } });
+  expect(other).toMatchObject({ kind: 'hung', hang: { crossed: [], different: [] } });
 });
 
 it('says for which time and ranks there is no evidence', () => {

@@ -1,6 +1,6 @@
 /** Looks up the work that began in a file. The index is made when it is first needed, because most files are never asked. */
 
-import { numberAt, rowWith } from '../../base/packed_numbers.js';
+import { forEachNumber, numberAt, rowWith } from '../../base/packed_numbers.js';
 import type { TraceNs } from '../../base/time.js';
 import type { ClusterCommunicator } from '../../cluster/types.js';
 import { keyPosition, keyRing } from '../../model/record_fields.js';
@@ -18,6 +18,7 @@ export function rankCalls({ works, communicators }: Table, time: (tick: number) 
   const numbersOf = (commId: bigint, ranks?: readonly number[]): ReadonlySet<number> =>
     new Set(ofComm(commId, ranks).map(({ number }) => number));
   let index: WorkIndex | undefined;
+  let pairs: ReturnType<typeof pairsOf> | undefined;
   /** `number`: of a collective its seq, of a send or receive its peer. */
   const rowsOf = (func: string, isColl: boolean, number: number, ordinal: number): readonly number[] => {
     index ??= new WorkIndex(works);
@@ -55,6 +56,7 @@ export function rankCalls({ works, communicators }: Table, time: (tick: number) 
       const numbers = numbersOf(commId);
       return rowWith(works.comm, (number, row) => numberAt(works.seq, row) < 0 && numbers.has(number)) >= 0;
     },
+    transfers: (comm) => (pairs ??= pairsOf(works)).get(comm) ?? [],
     transferred: (commId, { rank, func, peer, ordinal }) => {
       const numbers = numbersOf(commId, [rank]);
       const isIt = (row: number): boolean => isAbsolute(row) && numbers.has(numberAt(works.comm, row));
@@ -78,6 +80,21 @@ export function rankCalls({ works, communicators }: Table, time: (tick: number) 
       return null;
     },
   };
+}
+
+/** By number of the communicator. */
+function pairsOf({ comm, seq, func, funcs, peer, ordinal, ordinalAbsolute }: WorkTable) {
+  const found = new Map<number, Map<string, { func: string; peer: number; count: number }>>();
+  forEachNumber(seq, (number, row) => {
+    if (number >= 0 || numberAt(ordinalAbsolute, row) !== 1) return;
+    const own =
+      found.get(numberAt(comm, row)) ?? new Map<string, { func: string; peer: number; count: number }>();
+    found.set(numberAt(comm, row), own);
+    const one = { func: funcs[numberAt(func, row)]!, peer: numberAt(peer, row) };
+    const key = `${one.func} ${one.peer}`;
+    own.set(key, { ...one, count: Math.max(own.get(key)?.count ?? 0, numberAt(ordinal, row) + 1) });
+  });
+  return new Map([...found].map(([number, own]) => [number, [...own.values()]]));
 }
 
 /** Rows by function, number and ordinal, of all communicators. Sorted rows, because a long run has millions. */

@@ -100,6 +100,7 @@ function witness(
       communicators.map(({ number, commId, name, rank, nRanks, nNodes, initTick, finalizeTick }) => [
         number,
         {
+          number,
           commId,
           name,
           rank,

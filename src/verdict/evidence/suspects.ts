@@ -88,7 +88,7 @@ export function* accused(
 }
 
 function* accusedOf(stall: Hang): ReturnType<typeof accused> {
-  const { neverEntered, inside, circle, different, ended, front, kernels, silent } = stall;
+  const { neverEntered, inside, circle, different, ended, front, kernels, silent, unseen } = stall;
   // All ranks except the wrong one may differ from most. So few ranks are suspects, and many are witnesses. Ranks may die because of a
   // mismatch, so the mismatch comes first.
   if (different.length <= MOST / 2) for (const file of different) yield [file, 'OTHER CALL'];
@@ -96,6 +96,7 @@ function* accusedOf(stall: Hang): ReturnType<typeof accused> {
   for (const { file } of circle) yield [file, 'STUCK'];
   for (const { file } of ended) yield [file, 'GONE'];
   for (const { file } of neverEntered) yield [file, 'NOT CALLED'];
+  for (const { file } of unseen?.last ?? []) yield [file, 'STUCK'];
   // The peer is not known, so both sides are suspects.
   for (const { file, func } of inside) if (TRANSFERS.includes(func)) yield [file, 'STUCK'];
   for (const { file, isLeast } of kernels) if (isLeast) yield [file, 'STUCK'];
