@@ -170,7 +170,7 @@ describe('a healthy job', () => {
   it.each([
     [
       'with jitter',
-      '--ranks 4 --iterations 120 --ops allreduce:256K,allreduce:32K*4,sleep:20ms --jitter 20ms',
+      '--ranks 4 --iterations 120 --ops allreduce:256K,allreduce:32K*4,sleep:20ms --jitter 2ms',
     ],
     ['that pauses for checkpoints', '--ranks 4 --iterations 2 --ops allreduce:1M*50,sleep:7000ms'],
     ['of idle ranks', '--ranks 2 --iterations 1 --ops allreduce:1M,sleep:18000ms'],
@@ -256,20 +256,12 @@ describe('survives', () => {
       'unshare',
       [
         ...['-rm', 'bash', '-c', script, 'bash', process.execPath, PROGRAM, 'watch', recording()],
-        ...[
-          '--run',
-          '@2026-11-21T19:02:00',
-          '--linger',
-          '0',
-          '-o',
-          '/mnt/incidents',
-          '--exec',
-          'echo "run for $NCCL_TRACE_RANKS"',
-        ],
+        ...['--run', 'killed', '--linger', '0'],
+        ...['-o', '/mnt/incidents', '--exec', 'echo "run for $NCCL_TRACE_RANKS"'],
       ],
       { encoding: 'utf8' },
     );
-    expect({ status, stdout }).toMatchObject({
+    expect({ status, stdout, stderr }).toMatchObject({
       status: 0,
       stdout: expect.stringContaining('HUNG') as string,
     });
