@@ -31,7 +31,7 @@ it('without packages asks for npm install', () => {
 });
 
 it('without dist, as after npm install --ignore-scripts, asks for npm run build', () => {
-  put('node_modules/commander/package.json', '{ "main": "index.js" }');
+  put('node_modules/piscina/package.json', '{ "main": "index.js" }');
   expect(launch()).toEqual({
     status: 2,
     stdout: '',
@@ -40,8 +40,8 @@ it('without dist, as after npm install --ignore-scripts, asks for npm run build'
 });
 
 it('hands over the arguments and takes back the exit code', () => {
-  put('node_modules/commander/package.json', '{ "main": "index.js" }');
-  put('node_modules/commander/index.js', '');
+  put('node_modules/piscina/package.json', '{ "main": "index.js" }');
+  put('node_modules/piscina/index.js', '');
   put('dist/cli/main.js', 'export const main = async (args) => { console.log(args.join()); return 3; };');
   expect(launch('merge', '--strict')).toEqual({ status: 3, stdout: 'merge,--strict\n', stderr: '' });
 });

@@ -13,7 +13,9 @@ export interface Sample {
 }
 
 export function samplesIn(folder: string): Sample[] {
-  return readdirSync(folder)
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
     .sort()
     .map((name) => ({
       name,
