@@ -1,5 +1,5 @@
 // Prints the first screen of the Perfetto UI, read from the trace's packets and its startup commands: the pinned rows, the titles and
-// order of the groups below, the selection and the visible time. Rules as seen in UI v58: pinned rows are above all others, in the
+// order of the groups below, the flag on the time axis, and the visible time. Rules as seen in UI v58: pinned rows are above all others, in the
 // order in which commands pin them. A row is shown by its own name, a process by its name and pid.
 //
 //   node scripts/first_screen.mjs TRACE   (.pftrace)
@@ -84,21 +84,16 @@ function firstScreen({ tracks, attributes, start, last }) {
   const expanded = new Set(matching('Expand').map(({ uuid }) => uuid));
   const time = (key, other) => (query.has(key) ? Number(BigInt(query.get(key)) - start) : other);
   const view = [time('visStart', 0), time('visEnd', last)];
-  const selected = rows.flatMap((row) =>
-    row.slices
-      .filter(
-        ({ from, to, isOpen }) =>
-          from === time('ts') && Number(query.get('dur')) === (isOpen ? -1 : to - from),
-      )
-      .map((slice) => ({ row: row.name, slice: slice.name })),
-  );
+  const ofVerb = (verb) => commands.filter(({ id }) => id === `dev.perfetto.${verb}`).map(({ args }) => args);
+  const notes = ofVerb('AddNoteAtTimestamp').map(([ts, text]) => ({ at: Number(BigInt(ts) - start), text }));
   return {
     pins: matching('Pin').map(({ name, slices }) => ({ name, slices: inView(slices, view) })),
     groups: rows
       .filter(({ depth }) => depth === 0)
       .map(({ uuid, name }) => ({ name, isExpanded: expanded.has(uuid), slices: below(rows, uuid, view) })),
     view,
-    selected,
+    notes,
+    tabs: ofVerb('RunQueryAndShowTab').map(([, name]) => name),
   };
 }
 
@@ -132,11 +127,12 @@ const below = (rows, uuid, view) =>
   rows.filter((row) => row.root === uuid && row.depth > 0).flatMap(({ slices }) => inView(slices, view));
 
 /** As lines of text. */
-function screenText({ pins, groups, view: [from, to], selected }) {
+function screenText({ pins, groups, view: [from, to], notes, tabs }) {
   const ms = (ns) => (ns / 1e6).toFixed(1);
   return [
     `view ${ms(from)} to ${ms(to)} ms`,
-    ...selected.map(({ row, slice }) => `selected ${slice} on ${row}`),
+    ...notes.map(({ at, text }) => `flag at ${ms(at)} ms: ${text}`),
+    ...tabs.map((name) => `tab ${name}`),
     'pinned',
     ...pins.map(({ name, slices }) => `  ${name.padEnd(ROW_CHARACTERS)} ${shownIn(slices)}`.trimEnd()),
     'below',

@@ -3,13 +3,13 @@
  * is left out first.
  */
 
-import type { Hang } from '../verdict/types.js';
+import type { Hang, Mismatch } from '../verdict/types.js';
 import type { VerdictText } from '../trace/above_ranks.js';
 import { stallOf } from '../verdict/evidence/suspects.js';
 import { flightArguments } from './flight_text.js';
 import { cut } from './text.js';
 import { verdictText, printedVerdict } from './verdict_text.js';
-import { peerName, rankName, type VerdictReport } from './verdict_phrases.js';
+import { name, peerName, rankName, wayArguments, type VerdictReport } from './verdict_phrases.js';
 
 /** Characters that a slice of the screen's width shows. */
 export const HEADLINE_CHARACTERS = 100;
@@ -25,13 +25,21 @@ export function headline(report: VerdictReport): string {
   const [first = ''] = verdictText({ ...report, otherRuns: [] });
   // The slice itself shows the time.
   const [verb = '', what = ''] = first.split('  ');
-  const start = `${verb}: ${what}`;
   const stall = stallOf(report.verdict);
+  const mismatch = report.verdict.kind === 'mismatch' ? report.verdict.mismatch : stall?.mismatch;
+  const start = `${verb}: ${mismatch ? what.replace('called differently', otherCall(mismatch)) : what}`;
   const isSaid = what.includes('look at') || what.includes('one of');
   const wasBusy = report.verdict.kind === 'broken' && report.verdict.broken.wasBusy;
   const look = stall && !isSaid && !wasBusy ? whereToLook(stall, report) : '';
   const full = look === '' ? start : `${start}. ${look}`;
   return full.length <= HEADLINE_CHARACTERS ? full : cut(start, HEADLINE_CHARACTERS);
+}
+
+/** What the fewest ranks called: the function, or the arguments if it is the same for all. */
+function otherCall({ ways }: Mismatch): string {
+  const isSame = new Set(ways.map(({ func }) => func)).size === 1;
+  if (ways.length > 2) return 'called differently';
+  return `called ${isSame ? wayArguments(ways[1]) : name(ways[1].func)}`;
 }
 
 function whereToLook(hang: Hang, report: VerdictReport): string {

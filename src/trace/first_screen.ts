@@ -16,6 +16,7 @@ import { viewAround, type Bounds, type Moments } from './moments.js';
 import type { Run } from '../runs/run.js';
 import { MOST_PINS, type FirstScreen, type TrackPath } from './startup.js';
 import { stallOf, suspectComm, suspectsOf } from '../verdict/evidence/suspects.js';
+import { KIND } from './titles.js';
 import type { FileWatch } from './watched_rows.js';
 
 /** A screen has room for this many ranks. */
@@ -68,16 +69,18 @@ export function firstScreen(
   const commId = suspectComm(verdict)?.commId ?? null;
   const id = commId === null ? null : BigInt(commId);
   const view = viewAround(verdict, main, { comms, commId: id, bounds });
-  const step = drawn.found.find((found) => found?.hasArrow)?.openSince ?? null;
   return {
     pins: pins.slice(0, MOST_PINS),
     expand: accused.slice(0, MOST_EXPANDED).map(({ file }) => titleIn(file)),
-    select:
-      step === null
-        ? { ts: traceStart + BigInt(main.from), dur: BigInt(main.to - main.from) }
-        : { ts: traceStart + BigInt(step), dur: -1n },
     view: view && [traceStart + BigInt(view[0]), traceStart + BigInt(view[1])],
+    note: view && noteAt(verdict, traceStart + BigInt(main.from)),
   };
+}
+
+/** The axis counts from 0. The report gives times of day, and so does the flag. */
+function noteAt(verdict: Verdict, ts: bigint): FirstScreen['note'] {
+  const time = new Date(Number(ts / 1_000_000n)).toISOString().slice(11, 23);
+  return { ts, text: `${KIND[verdict.kind]} ${verdict.kind === 'slow' ? 'at' : 'since'} ${time} UTC` };
 }
 
 /** The collective that the verdict names; null: none, or sends and receives. */

@@ -58,7 +58,7 @@ export function momentsOf(
   const all = waits.map(({ from, to, one }) => ({
     from: at(from),
     to: at(to),
-    headline: `SLOW: ${who} late by ${durationText(to - from)} to ${one.func} seq ${one.seq} on ${comm || commId}`,
+    headline: `${who} late by ${durationText(to - from)} to ${one.func} seq ${one.seq} on ${comm || commId}`,
   }));
   const longest = waits.reduce((a, b, i) => (b.to - b.from > waits[a]!.to - waits[a]!.from ? i : a), 0);
   return { all, main: longest };

@@ -14,9 +14,10 @@ export interface FirstScreen {
   readonly pins: readonly TrackPath[];
   /** Titles of processes. */
   readonly expand: readonly string[];
-  /** ns of REALTIME; duration -1: it has not ended. */
-  readonly select: { readonly ts: bigint; readonly dur: bigint } | null;
+  /** The time to show, ns of REALTIME. null: all. */
   readonly view: readonly [from: bigint, to: bigint] | null;
+  /** A flag on the time axis. With it the report is shown in a tab below. */
+  readonly note: { readonly ts: bigint; readonly text: string } | null;
 }
 
 /**
@@ -29,21 +30,29 @@ export interface StartupCommand {
   readonly args: readonly string[];
 }
 
-/** Without leading "&". Rows are pinned in the order of the trace, except that the first one stays on top. */
-export function startupQuery({ pins, expand, select, view }: FirstScreen): string {
+/**
+ * Without leading "&". Rows are pinned in the order of the trace, except that the first one stays on top.
+ *
+ * Nothing is selected. The UI (v58) looks for a selected slice while it zooms, and when it has found the slice, it pans at the zoom of that
+ * moment: which of the two wins is a race. The verdict's row is on top, so its slice, with the report and the arrow, is one click away.
+ */
+export function startupQuery({ pins, expand, view, note }: FirstScreen): string {
   const [first, ...others] = pins.slice(0, MOST_PINS).map(pathPattern);
   const commands = [
-    ...(select && view ? [{ id: RUN_QUERY, args: [HALF_A_SECOND] }] : []),
     ...(expand.length === 0 ? [] : [{ id: EXPAND, args: [openPattern(expand), 'path'] }]),
     ...[first, anyOf(others)].flatMap((pattern) =>
       pattern === undefined ? [] : [{ id: PIN, args: [pattern, 'path'] }],
     ),
+    ...(note === null
+      ? []
+      : [
+          { id: NOTE, args: [String(note.ts), note.text] },
+          { id: SHOW_QUERY, args: REPORT_TAB },
+        ]),
   ];
-  return [
-    ...(select ? [`ts=${select.ts}`, `dur=${select.dur}`] : []),
-    ...(view ? [`visStart=${view[0]}`, `visEnd=${view[1]}`] : []),
-    ...commandsQuery(commands),
-  ].join('&');
+  return [...(view ? [`visStart=${view[0]}`, `visEnd=${view[1]}`] : []), ...commandsQuery(commands)].join(
+    '&',
+  );
 }
 
 const anyOf = (patterns: readonly string[]): string | undefined =>
@@ -62,7 +71,7 @@ export function withPins(query: string, names: readonly string[]): string {
 /** What `startupQuery` can have written, of a text that was found in a trace. A trace from elsewhere must not choose what the UI runs. */
 export function knownQuery(text: string): string {
   const found = new URLSearchParams(text);
-  const numbers = ['ts', 'dur', 'visStart', 'visEnd'].flatMap((name) => {
+  const numbers = ['visStart', 'visEnd'].flatMap((name) => {
     const value = found.get(name) ?? '';
     return /^-?\d{1,19}$/.test(value) ? [`${name}=${value}`] : [];
   });
@@ -82,7 +91,8 @@ function isKnown(found: unknown): found is StartupCommand {
   const { id, args, ...others } = (found ?? {}) as { readonly id?: unknown; readonly args?: unknown };
   if (!Array.isArray(args) || !args.every((arg) => typeof arg === 'string')) return false;
   if (Object.keys(others).length > 0) return false;
-  if (id === RUN_QUERY) return args.join() === HALF_A_SECOND;
+  if (id === SHOW_QUERY) return args.join() === REPORT_TAB.join();
+  if (id === NOTE) return args.length === 2 && /^\d{1,19}$/.test(args[0]!) && NOTE_TEXT.test(args[1]!);
   return (id === PIN || id === EXPAND) && args.length === 2 && args[1] === 'path';
 }
 
@@ -94,14 +104,19 @@ export function startupLink(origin: string, trace: string | null, query: string)
 
 const PIN = 'dev.perfetto.PinTracksByRegex';
 const EXPAND = 'dev.perfetto.ExpandTracksByRegex';
-const RUN_QUERY = 'dev.perfetto.RunQuery';
+const NOTE = 'dev.perfetto.AddNoteAtTimestamp';
+const SHOW_QUERY = 'dev.perfetto.RunQueryAndShowTab';
 
-/**
- * The UI (v58) looks for the selected slice while it zooms to the view, which takes 300 ms. If it finds the slice sooner, the selection
- * stops the zoom, and the UI shows the whole run. This query takes longer than the zoom, and the queries for the slice wait behind it.
- */
-const HALF_A_SECOND =
-  'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c WHERE x<3000000) SELECT count(*) FROM c';
+/** "HUNG since 19:02:00.123 UTC" */
+const NOTE_TEXT = /^[A-Z]{4,}[\w .:]{0,40}$/;
+
+/** The report: the arguments of the first slice of the verdict's track (trace/tracks/verdict_track.ts). */
+const REPORT_TAB = [
+  "SELECT string_value AS report FROM args WHERE key GLOB 'debug.line*' AND arg_set_id = (SELECT slice.arg_set_id FROM slice " +
+    "JOIN track ON slice.track_id = track.id WHERE track.name = 'verdict' AND slice.name <> 'recording begins' " +
+    'ORDER BY slice.ts LIMIT 1) ORDER BY key',
+  'Report',
+] as const;
 
 const commandsQuery = (commands: readonly StartupCommand[]): string[] =>
   commands.length === 0 ? [] : [`startupCommands=${encoded(JSON.stringify(commands))}`];

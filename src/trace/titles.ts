@@ -11,7 +11,7 @@ import { suspectsOf, type SuspectLabel } from '../verdict/evidence/suspects.js';
 /** Width of a group's title in the UI. */
 export const TITLE_CHARACTERS = 32;
 
-const KIND: Readonly<Record<Verdict['kind'], string>> = {
+export const KIND: Readonly<Record<Verdict['kind'], string>> = {
   hung: 'HUNG',
   waiting: 'WAITING',
   broken: 'BROKEN OFF',

@@ -52,23 +52,33 @@ export const lookHere = (commId: bigint): FlowId => {
   return { hi, lo };
 };
 
+/** One end of the connection that the verdict names. */
+interface NamedEnd {
+  readonly file: number;
+  readonly executor: number | null;
+  readonly channel: number;
+  readonly isSend: boolean;
+  readonly peerFile: number | null;
+  readonly peerInComm: number;
+  readonly arrow: FileWatch['arrow'];
+}
+
 function connections(run: Run, verdict: Verdict, commId: bigint): FileWatch[] {
-  const stall = stallOf(verdict);
-  if (!stall?.front) return [];
-  const { channel, file, executor, peerFile, peerInComm, isSend, wait } = stall.front;
+  const end = namedEnd(run, verdict, commId);
+  if (!end) return [];
+  const { channel, file, executor, peerFile, peerInComm, isSend, arrow } = end;
   const [own, ...more] = commsIn(run, file, commId);
   if (!own) return [];
   const titleIn = (one: number, comm: Comm, send: boolean, peer: number): string => {
     const names = namesOf(run, one);
     return connectionTitle(rankName(names, comm), channel, send, peerName(names, comm, peer));
   };
-  const at = Math.round(Math.max(0, stall.since)) as TraceNs;
   const ends: FileWatch[] = [
     {
       ...placeOf(run, file, executor, own),
       row: 'end',
       title: titleIn(file, own, isSend, peerInComm),
-      arrow: { flow: lookHere(commId), at, step: wait?.step ?? null },
+      arrow,
     },
   ];
   const other = peerFile === null ? undefined : commsIn(run, peerFile, commId)[0];
@@ -81,6 +91,20 @@ function connections(run: Run, verdict: Verdict, commId: bigint): FileWatch[] {
       arrow: null,
     });
   return ends;
+}
+
+/** Of a stall the end of the chain of waits, to which the arrow leads; of slow sends the sender. */
+function namedEnd(run: Run, verdict: Verdict, commId: bigint): NamedEnd | null {
+  const stall = stallOf(verdict);
+  if (stall?.front) {
+    const at = Math.round(Math.max(0, stall.since)) as TraceNs;
+    const arrow = { flow: lookHere(commId), at, step: stall.front.wait?.step ?? null };
+    return { ...stall.front, arrow };
+  }
+  const link = verdict.kind === 'slow' ? verdict.slow.link : null;
+  const peer = link && commsIn(run, link.peerFile, commId)[0];
+  if (!link || !peer) return null;
+  return { ...link, executor: null, isSend: true, peerInComm: peer.rank, arrow: null };
 }
 
 /** Each suspect's calls; for a mismatch also those of one other rank. */

@@ -160,7 +160,7 @@ describe('the command', () => {
       const { err } = await runProgram(folder, 'merge', sample, '-fo', name);
       const startup = traceFacts(path.join(folder, name))?.get('nccl_trace.startup') ?? '';
       expect(err).toContain(`\n${startupLink(UI, null, startup)}\n`);
-      expect(startup).toMatch(/^ts=\d+&dur=\d+&visStart=\d+&visEnd=\d+&startupCommands=%5B/);
+      expect(startup).toMatch(/^visStart=\d+&visEnd=\d+&startupCommands=%5B/);
     },
   );
 
@@ -241,8 +241,8 @@ describe.skipIf(!existsSync(CHROMIUM))('a browser', () => {
     const screen = {
       pins: [['Cluster: SLOW', 'world (4 ranks)']],
       expand: ['rank 0003'],
-      select: null,
       view: null,
+      note: null,
     };
     const query = withPins(startupQuery(screen), ['tx (rate|bytes)']);
     const browser = await launch();

@@ -32,7 +32,12 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-const KNOWN = ['dev.perfetto.PinTracksByRegex', 'dev.perfetto.ExpandTracksByRegex', 'dev.perfetto.RunQuery'];
+const KNOWN = [
+  'dev.perfetto.PinTracksByRegex',
+  'dev.perfetto.ExpandTracksByRegex',
+  'dev.perfetto.AddNoteAtTimestamp',
+  'dev.perfetto.RunQueryAndShowTab',
+];
 const startupOf = (file: string): string => traceFacts(file)?.get('nccl_trace.startup') ?? '';
 
 function expectHarmless(startup: string): void {
@@ -44,7 +49,12 @@ function expectHarmless(startup: string): void {
   const commands = JSON.parse(found.get('startupCommands')!) as { id: string; args: string[] }[];
   for (const { id, args } of commands) {
     expect(KNOWN).toContain(id);
-    if (id === 'dev.perfetto.RunQuery') expect(args.join()).toMatch(/^WITH RECURSIVE [^;]* FROM c$/);
+    if (id === 'dev.perfetto.RunQueryAndShowTab')
+      expect(args.join()).toMatch(
+        /^SELECT string_value AS report FROM args WHERE [^;]* ORDER BY key,Report$/,
+      );
+    if (id === 'dev.perfetto.AddNoteAtTimestamp')
+      expect(args.join()).toMatch(/^\d+,[A-Z ]+ \w+ [\d:.]+ UTC$/);
   }
 }
 

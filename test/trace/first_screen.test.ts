@@ -16,16 +16,16 @@ afterAll(remove);
 const ROWS = 6;
 
 const screens = new Map<string, string>();
-const SAMPLES = ['hang', 'straggler', 'mismatch', 'healthy'];
+const SAMPLES = ['hang', 'straggler', 'mismatch', 'slow-link', 'healthy'];
 beforeAll(async () => {
   for (const sample of SAMPLES) screens.set(sample, await screenOf(folder, sample));
 }, 60_000);
 
 const parts = (sample: string) => partsOf(screens.get(sample)!);
 
-it('hang: says so on top, names the silent and the missing rank, and leads to the step', () => {
+it('hang: says so on top, names the silent and the missing rank, and flags the moment', () => {
   const { head, pins, slices, groups } = parts('hang');
-  expect(head).toMatch(/^selected step on step slot 3$/m);
+  expect(head).toMatch(/^flag at [\d.]+ ms: HUNG since 19:02:00\.\d{3} UTC\ntab Report$/m);
   expect(pins).toEqual([
     'verdict',
     'world (4 ranks)',
@@ -48,7 +48,8 @@ it('hang: says so on top, names the silent and the missing rank, and leads to th
 
 it('straggler: a slice for each of the longest waits, and the late rank right below', () => {
   const { head, pins, slices, groups } = parts('straggler');
-  expect(head).toMatch(/^selected SLOW: rank 2 late by [\d.]+ ms to AllReduce seq \d+ on world on verdict$/m);
+  expect(head).toMatch(/^flag at [\d.]+ ms: SLOW at \d\d:\d\d:\d\d\.\d{3} UTC$/m);
+  expect(slices[0]).toMatch(/^rank 2 late by [\d.]+ ms to AllReduce seq \d+ on world \| /);
   expect(pins).toEqual(['verdict', expect.stringMatching(/^world \(4 ranks\)/), 'rank 2 · collectives']);
   expect(slices[0]!.split(' | ').length).toBeGreaterThan(1);
   expect(groups.slice(0, 2)).toEqual(['> Cluster: SLOW, rank 2 late', 'v rank 0002 · vm · gpu2 · LATE']);
@@ -57,13 +58,21 @@ it('straggler: a slice for each of the longest waits, and the late rank right be
 
 it('mismatch: the other call of the rank that never came, beside the calls of the others', () => {
   const { pins, slices, groups } = parts('mismatch');
-  expect(slices[0]).toMatch(/HUNG: AllReduce seq 2 on world \(3 ranks\): rank 1 called differently/);
+  expect(slices[0]).toMatch(/HUNG: AllReduce seq 2 on world \(3 ranks\): rank 1 called ReduceScatter/);
   expect(pins).toContain('rank 1 · collectives');
   expect(slices[pins.indexOf('rank 1 · collectives')]).toContain('ReduceScatter');
   expect(groups.slice(0, 2)).toEqual([
     '> Cluster: HUNG, rank 1 other call',
     'v rank 0001 · gpu1 · OTHER CALL',
   ]);
+});
+
+it('slow link: both ends of the slow connection, and its flag-free view of the whole run', () => {
+  const { head, pins, slices } = parts('slow-link');
+  expect(head).toMatch(/^view 0\.0 to [\d.]+ ms$/m);
+  expect(pins).toContain('rank 1 · ch00 send to 2');
+  expect(pins).toContain('rank 2 · ch00 recv from 1');
+  expect(slices[0]).toMatch(/^SLOW: rank 1 .* its sends to rank 2 take \d+ times/);
 });
 
 it('healthy: one row that says so, the whole run in view, the ranks in order', () => {
