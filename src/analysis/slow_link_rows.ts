@@ -32,6 +32,7 @@ export function slowLinkRows(
   };
   const sends = linkTimes(run);
   for (const slow of slowLinks(sends)) add('send', slow);
+  const sisters = new Map(sends.map((one) => [one.commId, one.sisters]));
   const otherSends = timeOfOtherSends(sends);
   const arrivals = onTheWay.map(({ sender, receiver, source, destination, commId, channel, sizes }) => {
     const [from, to] = [sender, receiver].map((file) => run.members[file]!.scan.header.hostName);
@@ -40,14 +41,19 @@ export function slowLinkRows(
       ...size,
       ownNs: Math.max(1, size.medianNs - otherSends(link, size.bytes)),
     }));
-    return { ...link, sizes: times, isWithinHost: from === to };
+    return {
+      ...link,
+      sisters: sisters.get(commId) ?? `${commId}`,
+      sizes: times,
+      isWithinHost: from === to,
+    };
   });
   for (const slow of slowLinks(arrivals))
     if (slow.medianNs - slow.usualNs > 2 * bound(slow.times.file, slow.times.peerFile)) add('arrival', slow);
   return [...rows.values()];
 }
 
-type Link = Omit<LinkTimes, 'isWithinHost' | 'sizes'>;
+type Link = Omit<LinkTimes, 'isWithinHost' | 'sizes' | 'sisters'>;
 
 /** ns, by connection and size: how long a send waits until the rank's other sends are served. */
 function timeOfOtherSends(links: readonly LinkTimes[]): (link: Link, bytes: number) => number {

@@ -2,10 +2,13 @@
 
 import { countOf, quantileOf } from '../base/time_bins.js';
 import type { Run } from '../runs/run.js';
+import { sisterNames } from './sisters.js';
 
 /** Times of one channel, from `rank` to `peer`. */
 export interface LinkTimes {
   readonly commId: bigint;
+  /** Links of the same name are compared: those of a communicator and its sisters. */
+  readonly sisters: string;
   /** The sender and its rank in the communicator; the receiver. */
   readonly file: number;
   readonly rank: number;
@@ -35,6 +38,7 @@ export function linkTimes({ members }: Run): LinkTimes[] {
   members.forEach(({ scan }, file) => {
     for (const { commId, rank } of scan.communicators) files.set(`${commId} ${rank}`, file);
   });
+  const sisters = sisterNames(members.map(({ scan }) => scan.communicators));
   return members.flatMap(({ scan: { sendTimes, communicators, header } }, file) => {
     const ns = 1e9 / header.tickHz;
     return sendTimes.flatMap(({ comm, channel, peer, sizes }): LinkTimes[] => {
@@ -50,7 +54,19 @@ export function linkTimes({ members }: Run): LinkTimes[] {
         quickNs: quantileOf(counts, 0.1) * ns,
         ownNs: (own / countOf(counts)) * ns,
       }));
-      return [{ commId, file, rank, peer, peerFile, channel, isWithinHost, sizes: times }];
+      return [
+        {
+          commId,
+          sisters: sisters.get(commId)!,
+          file,
+          rank,
+          peer,
+          peerFile,
+          channel,
+          isWithinHost,
+          sizes: times,
+        },
+      ];
     });
   });
 }

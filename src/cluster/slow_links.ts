@@ -1,5 +1,5 @@
 /**
- * Finds links that are slow compared with similar links: those of the same communicator, within a host or between hosts, size by size. The
+ * Finds links that are slow compared with similar links: those of the same communicator and its sisters, within a host or between hosts, size by size. The
  * verdict and the report use this one rule for the times of sends. The report also uses it for the times until arrival. Medians are
  * compared, because a few long sends or one slow link do not move them.
  */
@@ -37,7 +37,7 @@ const IN_FLIGHT = 8;
 export function slowLinks(links: readonly LinkTimes[]): SlowLink[] {
   const kinds = new Map<string, LinkTimes[]>();
   for (const link of links) {
-    const key = `${link.commId} ${link.isWithinHost}`;
+    const key = `${link.sisters} ${link.isWithinHost}`;
     const kind = kinds.get(key);
     if (kind) kind.push(link);
     else kinds.set(key, [link]);
@@ -46,7 +46,7 @@ export function slowLinks(links: readonly LinkTimes[]): SlowLink[] {
 }
 
 function slowIn(kind: readonly LinkTimes[]): SlowLink[] {
-  const like = new Set(kind.map(({ rank, peer }) => `${rank} ${peer}`)).size - 1;
+  const like = new Set(kind.map(({ commId, rank, peer }) => `${commId} ${rank} ${peer}`)).size - 1;
   if (like < FEWEST_LIKE) return [];
   const usual = usualBySize(kind);
   const compared = kind.flatMap((times) => comparison(times, usual, like) ?? []);

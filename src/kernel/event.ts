@@ -184,6 +184,11 @@ export class Work extends Event {
   kernelStamp: f64 = NaN;
   kernelNoticed: f64 = NaN;
   step: f64 = NaN;
+  /** The longest of its operations, and that one's channel (Op). */
+  heldFrom: f64 = NaN;
+  heldTo: f64 = NaN;
+  heldChannel: f64 = NaN;
+  noRoom: f64 = 0;
   data: f64 = NaN;
   /** Its blocks so far, while its communicator counts them (progress.ts); null: it does not. */
   progress: Progress | null = null;
@@ -247,6 +252,11 @@ export class Op extends Placed {
   roomWanted: f64 = NaN;
   /** Arrival of a receive's first data. Until then its GPU waits for the peer. */
   firstData: f64 = NaN;
+  /** The longest time for which received data waited for the GPU. Ticks: since when, and until when. */
+  heldFrom: f64 = NaN;
+  heldTo: f64 = NaN;
+  /** Ticks: the longest time for which a send waited for room at the receiver. */
+  noRoom: f64 = 0;
   /** Its steps in flight, in order: few at a time. */
   openSteps: Step[] = [];
   /** Its lane of the connection, and its set of step slots there; -1: none (sizes.ts). */

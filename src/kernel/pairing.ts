@@ -179,8 +179,9 @@ export class Pairing {
         from = step.lastPoll;
       }
     }
-    step.phaseSince = from;
     const before = step.phase;
+    if (before == Phase.PeerWait) op.noRoom = max(op.noRoom, from - step.phaseSince);
+    step.phaseSince = from;
     step.phase = phase;
     op.lastMove = at;
     if (op.isSend && phase > Phase.SendGpuWait && isNaN(op.gpuBegan)) op.gpuBegan = at;
@@ -194,6 +195,10 @@ export class Pairing {
     op.stepsDone++;
     op.lastMove = at;
     if (!op.isSend && isNaN(op.gpuBegan)) op.gpuBegan = at;
+    if (step.phase == Phase.RecvGpuWait && !(at - step.phaseSince <= op.heldTo - op.heldFrom)) {
+      op.heldFrom = step.phaseSince;
+      op.heldTo = at;
+    }
     this.collector.stepStopped(step, at);
     this.steps.end(step);
   }

@@ -121,6 +121,10 @@ function putWorks(out: Out, works: Work[]): void {
     out.put(work.kernelNoticed);
     out.put(work.step);
     out.put(work.data);
+    out.put(work.heldFrom);
+    out.put(work.heldTo);
+    out.put(work.heldChannel);
+    out.put(work.noRoom);
   }
 }
 

@@ -9,8 +9,17 @@ export function opEnded(op: Op): void {
   const work = op.work;
   if (work === null) return;
   gpuBegan(work, op);
+  held(work, op);
   work.lastOp = op.stop;
   if (!op.isSend) work.lastRecv = op.stop;
+}
+
+function held(work: Work, op: Op): void {
+  work.noRoom = max(work.noRoom, op.noRoom);
+  if (isNaN(op.heldTo) || op.heldTo - op.heldFrom <= work.heldTo - work.heldFrom) return;
+  work.heldFrom = op.heldFrom;
+  work.heldTo = op.heldTo;
+  work.heldChannel = op.channel;
 }
 
 /** Operations come in any order: they are not merged by time. Also for those that have not ended, at the end of the file. */

@@ -18,6 +18,11 @@ export const END_TIMES = [
   'kernelNoticed',
   'step',
   'data',
+  /** The longest time for which received data waited for the GPU, and its channel. Ticks: the longest time for which a send had no room. */
+  'heldFrom',
+  'heldTo',
+  'heldChannel',
+  'noRoom',
 ] as const;
 
 export type EndTimes = Readonly<Record<(typeof END_TIMES)[number], PackedNumbers>>;

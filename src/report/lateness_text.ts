@@ -6,6 +6,8 @@
 import { durationText } from '../base/duration.js';
 import { FEWEST } from '../verdict/slowness.js';
 import type { Slowness, SlowSends } from '../verdict/types.js';
+import { distinctNames } from '../runs/communicators.js';
+import { ranksOfNode } from './finding_text.js';
 import { sizeText, timesText } from './text.js';
 import {
   callText,
@@ -25,7 +27,18 @@ import {
 export function slowLines(slow: Slowness, report: VerdictReport): string[] {
   if (slow.link) return slowLinkLines(slow, slow.link, report);
   const { file, on, late, of, waits } = slow;
-  const what = on === 'GPU' ? 'its GPU begins last' : 'it calls last';
+  const what = slow.taker
+    ? `data wait for ${slow.taker.channel === null ? 'its GPU' : `its GPU on ch ${slow.taker.channel}`}`
+    : on === 'GPU'
+      ? 'its GPU begins last'
+      : 'it calls last';
+  if (slow.taker?.node)
+    return [
+      `SLOW  one of ${ranksOfNode(slow.taker.node, report)}: data wait for it in ${late} of ${of} collectives`,
+      ...latenessLines(slow, report),
+      labelled('which GPU', `data wait at rank ${rankName(report, file)}; the inside of the node is not`),
+      continued('recorded: record KernelCh (NCCL_TRACE_EVENTS)'),
+    ];
   // If a few waits make up most of the cost, their number shows how much evidence there is.
   const few = 2 * waits <= late ? `, ${countText(waits, 'long wait')}` : '';
   return [
@@ -49,7 +62,7 @@ function latenessLines(slow: Slowness, report: VerdictReport): string[] {
   const { cost, span, ofOthers, worst, nRanks, waits } = slow;
   const rest = ofOthers > 0 ? `, another ${durationText(ofOthers)}` : '';
   return [
-    labelled('on', `${commName(slow)} (${sizeText(nRanks)})`),
+    labelled('on', `${distinctName(slow, report)} (${sizeText(nRanks)})`),
     labelled('cost', `all waited ${durationText(cost)} of ${durationText(span)} for it alone${rest}`),
     labelled('late', `${howText(slow)}, in ${countText(waits, 'wait')}`),
     labelled('when', whenText(slow, report)),
@@ -82,7 +95,7 @@ function slowLinkLines(slow: Slowness, link: SlowSends, report: VerdictReport): 
     : 'its sends, or those to it,';
   return [
     `SLOW  ${whichRank(slow, report)} (${hostOf(report, file)}): ${whose} take ${timesText(link.medianNs / link.usualNs)} the others' time`,
-    labelled('on', `${commName(slow)} (${sizeText(nRanks)})`),
+    labelled('on', `${distinctName(slow, report)} (${sizeText(nRanks)})`),
     labelled(
       'sends',
       `${from} to ${to}, ch ${link.channel}: ${durationText(link.medianNs)} on the wire, others ${durationText(link.usualNs)}`,
@@ -99,6 +112,12 @@ function slowLinkLines(slow: Slowness, link: SlowSends, report: VerdictReport): 
   ];
 }
 
+/** Sister groups have one name. Their ranks tell them apart. */
+const distinctName = ({ comm, commId }: Slowness, { communicators }: VerdictReport): string =>
+  communicators.filter((one) => one.comm === comm).length > 1
+    ? name(distinctNames(communicators).get(commId) ?? comm)
+    : commName({ comm, commId });
+
 /** Which GPU of a process with several. */
 function whichRank({ file, inComm, nRanks }: Slowness, report: VerdictReport): string {
   const isOne = rankList([file], report).startsWith('rank ');
@@ -107,10 +126,12 @@ function whichRank({ file, inComm, nRanks }: Slowness, report: VerdictReport): s
 
 const RESTS_ON = { kernel: 'kernels', step: 'steps', call: 'calls' } as const;
 
-const howText = ({ on, basis }: Slowness): string =>
-  on === 'GPU'
-    ? `on the GPU: called in time (seen in ${RESTS_ON[basis]})`
-    : `on the host: calls late (seen in ${RESTS_ON[basis]})`;
+const howText = ({ on, basis, taker }: Slowness): string =>
+  taker
+    ? 'on the GPU: takes data late (seen in steps)'
+    : on === 'GPU'
+      ? `on the GPU: called in time (seen in ${RESTS_ON[basis]})`
+      : `on the host: calls late (seen in ${RESTS_ON[basis]})`;
 
 /** When the rank was late: all the time, since a time, until a time, or between two times. */
 function whenText({ from, to, course, span, late, of }: Slowness, report: VerdictReport): string {

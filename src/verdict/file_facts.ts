@@ -127,6 +127,8 @@ export interface HostCalls extends Pick<CommCalls, 'shape' | 'begins' | 'isLastO
 export interface RankCalls {
   /** null: it is not in the file, or its replay is not known. */
   entered(commId: bigint, call: CallNumber): EnteredCall | null;
+  /** How long its received data waited for its GPU. null: not known, or not at all. */
+  held(commId: bigint, call: CallNumber): Held | null;
   /** The communicator's oldest collective that began at `from` or later. */
   oldest(commId: bigint, from: TraceNs): EnteredCall | null;
   /** The communicator's newest collective in the file; `ranks`: only of these ranks. */
@@ -139,6 +141,17 @@ export interface RankCalls {
   transfers(comm: number): readonly (Pick<Transfer, 'func' | 'peer'> & { readonly count: number })[];
   /** null: it is not certain that it began that send or receive. */
   transferred(commId: bigint, transfer: Transfer): EnteredCall | null;
+}
+
+/** The longest time for which received data of a collective waited for the GPU. */
+export interface Held {
+  readonly from: TraceNs;
+  readonly to: TraceNs;
+  readonly channel: number;
+  /** ns: the longest time for which its sends waited for room at the receiver. */
+  readonly noRoom: number;
+  /** As RING/SIMPLE. */
+  readonly plan: string;
 }
 
 /** Which send or receive of a communicator. */

@@ -128,14 +128,14 @@ export function whoOf(verdict: VerdictKind): Finding['who'] {
   if (!first) return { degree: 'nobody known', files: [], node: null, why: null };
   const files = [...new Set(all.filter(([, label]) => label === first[1]).map(([file]) => file))];
   // The two ends of a connection, or the two sides of a send: it is one of them.
+  const node = files.length > 1 ? (nodeIn(verdict, files) ?? null) : null;
   const isEither = first[1] === 'STUCK' && files.length > 1;
-  const node = isEither ? (nodeIn(verdict, files) ?? null) : null;
   const degree = files.length === 1 ? 'this' : node !== null ? 'node' : isEither ? 'one of' : 'these';
   return { degree, files, node, why: first[1] };
 }
 
 /** The node whose ranks these are. */
 const nodeIn = (verdict: VerdictKind, files: readonly number[]): string | undefined => {
-  const node = stallOf(verdict)?.front?.node;
+  const node = verdict.kind === 'slow' ? verdict.slow.taker?.node : stallOf(verdict)?.front?.node;
   return node && files.every((file) => node.files.includes(file)) ? node.name : undefined;
 };

@@ -81,6 +81,7 @@ function describe(
       by: length(longest),
     },
     clockBound: 0,
+    taker: null,
     link: {
       file: times.file,
       peerFile: times.peerFile,

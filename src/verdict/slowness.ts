@@ -7,13 +7,15 @@ import { maxOf, minOf } from '../base/extremes.js';
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import { lateSpans, listOf, together, type Spell } from '../cluster/late_spans.js';
-import type { ClusterComm, Collective } from '../cluster/types.js';
+import type { ClusterComm, Collective, Late } from '../cluster/types.js';
+import { ranksInComm } from './absence.js';
 import type { Case } from './case.js';
 import type { Rule } from './finding.js';
 import { logChance } from './chance.js';
 import { heldUp } from './pace.js';
 import { aheadOf } from './run_ahead.js';
 import { slowestLink } from './slow_links.js';
+import { placesOf } from './wait_chains.js';
 import type { Slowness } from './types.js';
 import { doubt, unclearWhetherSlow } from './unclear.js';
 
@@ -38,14 +40,13 @@ const QUARTER = 0.25;
 const WORTH_DOUBT = 1e8;
 /** ns: a machine delays a process for some time, so waits for one rank within this time have one cause. */
 const ONE_CAUSE = 2e7;
+/** Data that wait for a GPU cost so much more than the late rank that they have another reason. */
+const OF_ITS_OWN = 1.5;
 /** The waits that make up this share of the cost are counted. */
 const MOST_OF_IT = 0.9;
 
-/**
- * All others had arrived and waited for one rank alone. A long run has a hundred thousand such waits, so rarely needed facts are read
- * again.
- */
-interface Wait extends Spell {
+/** All others had arrived and waited for one rank alone. */
+export interface Wait extends Spell, Pick<Late, 'file' | 'rank' | 'basis'> {
   /** When the late rank called it. */
   readonly called: number;
   readonly one: Collective;
@@ -80,10 +81,14 @@ export function slowest(evidence: Case): Judged {
   const tests = Math.log(judged.filter(({ whole }) => whole.length >= FEWEST).length);
   const candidates = judged.flatMap(({ comm, whole }) => latenessIn(comm, whole, evidence, tests) ?? []);
   const compared = judged.reduce((sum, { whole }) => sum + whole.length, 0);
-  const slow = costliest([
+  const late = costliest([
     ...candidates.map(({ certain }) => (certain?.isSlow ? certain.lateness : null)),
     slowestLink(evidence),
   ]);
+  const takers = judged.map(({ comm, whole }) => slowTaker(comm, whole, evidence, tests));
+  const taker = costliest(takers.map((found) => (found?.isSlow ? found.lateness : null)));
+  // A kernel that begins late also takes its data late.
+  const slow = taker && taker.cost > OF_ITS_OWN * (late?.cost ?? 0) ? taker : late;
   if (slow) return { slow, unresolved: null, latest: null, doubtful: null, compared };
   return {
     slow: null,
@@ -160,15 +165,30 @@ function latenessOf(
   comm: ClusterComm,
   size: number,
   tests: number,
-  { ranks }: Case,
+  evidence: Case,
   boundOf: (one: Collective) => number,
 ): Found | null {
   const byRank = new Map<number, Wait[]>();
   for (const one of whole) {
     const bound = boundOf(one);
-    for (const { late, from, to } of lateSpans(one, bound))
-      listOf(byRank, late.rank).push({ from, to, called: late.called, one, bound });
+    for (const { late, from, to } of lateSpans(one, bound)) {
+      const { file, rank, basis, called } = late;
+      listOf(byRank, rank).push({ from, to, file, rank, basis, called, one, bound });
+    }
   }
+  return judgedWaits(byRank, whole, comm, size, tests, evidence, null);
+}
+
+/** `byRank`: waits for each of `size` equal ranks or nodes. */
+function judgedWaits(
+  byRank: ReadonlyMap<number, readonly Wait[]>,
+  whole: readonly Collective[],
+  comm: ClusterComm,
+  size: number,
+  tests: number,
+  { ranks }: Case,
+  taker: Slowness['taker'],
+): Found | null {
   const latecomers = [...byRank.values()].map((waits) => {
     const spells = together(waits);
     return { waits, spells, cost: lengthOf(spells) };
@@ -185,10 +205,7 @@ function latenessOf(
     together(waits.map(({ from, to, called }) => ({ from, to: Math.min(to, called) }))),
   );
   const isOnHost = 2 * onHost >= cost;
-  const { late: first } = lateSpans(waits[0]!.one, waits[0]!.bound).find(
-    ({ late }) => late.called === waits[0]!.called,
-  )!;
-  const ahead = isOnHost ? aheadOf(first.file, comm, whole, ranks) : null;
+  const ahead = isOnHost ? aheadOf(waits[0]!.file, comm, whole, ranks) : null;
   const held = ahead ? Math.min(cost, ahead.gain + cost - onHost) : heldUp(whole, cost);
   const chance =
     tests +
@@ -208,9 +225,6 @@ function latenessOf(
   const isByChance = chance > rare;
   const isFew = whole.length < FEWEST;
   const { one } = worst;
-  const { late } = lateSpans(one, worst.bound).find(
-    ({ from, to, late }) => from === worst.from && to === worst.to && late.called === worst.called,
-  )!;
   const { commId, name, nRanks, collectives } = comm;
   const call = { func: one.func, seq: one.seq, ordinal: one.ordinal };
   return {
@@ -223,10 +237,10 @@ function latenessOf(
       comm: name,
       commId: hex64(commId),
       nRanks,
-      file: late.file,
-      inComm: late.rank,
+      file: worst.file,
+      inComm: worst.rank,
       on: isOnHost ? 'host' : 'GPU',
-      basis: late.basis,
+      basis: worst.basis,
       late: new Set(waits.map((wait) => wait.one)).size,
       of: whole.length,
       leftOut: leftOutOf(collectives, whole, size),
@@ -249,16 +263,71 @@ function latenessOf(
         func: call.func,
         seq: call.seq,
         replay: call.ordinal,
-        file: late.file,
-        record: ranks[late.file]!.calls.entered(commId, call)?.record ?? '',
+        file: worst.file,
+        record: ranks[worst.file]!.calls.entered(commId, call)?.record ?? '',
         at: worst.to as TraceNs,
         by: worst.to - worst.from,
       },
       clockBound: waits.reduce((most, { bound }) => Math.max(most, bound), 0),
       link: null,
+      taker,
     },
   };
 }
+
+/**
+ * Data that had arrived waited for a GPU, longer than on any other node. Then this GPU, or any other of its node to which a ring passes the
+ * data, takes them slowly. A GPU whose sends have no room waits for a later rank.
+ */
+function slowTaker(
+  comm: ClusterComm,
+  all: readonly Collective[],
+  evidence: Case,
+  tests: number,
+): Found | null {
+  const { ranks } = evidence;
+  const { nodeOf } = placesOf(ranks, comm.commId);
+  const nodes = [...new Map(comm.files.map((file) => [minOf(nodeOf(file).files), nodeOf(file)]))];
+  const whole = all.slice(-Math.floor(MOST_CALLS / comm.files.length));
+  if (nodes.length < 2 || sizeOf(comm, evidence) < FEWEST_TO_COMPARE || whole.length === 0) return null;
+  const byNode = new Map<number, Wait[]>();
+  const channels = new Map<number, number>();
+  for (const one of whole) {
+    const held = nodes.flatMap(([first, { files }]) => {
+      const found = files.flatMap((file) => {
+        const wait = ranks[file]!.calls.held(comm.commId, one);
+        return wait?.plan.startsWith('RING') ? [{ ...wait, file, first, took: wait.to - wait.from }] : [];
+      });
+      const noRoom = found.reduce((most, { noRoom: own }) => Math.max(most, own), 0);
+      const [longest] = found.sort((a, b) => b.took - a.took);
+      return longest && 2 * noRoom < longest.took ? [longest] : [];
+    });
+    const [most, second] = held.sort((a, b) => b.took - a.took);
+    if (!most) continue;
+    const { file, first, to, took, channel } = most;
+    const rank = ranksInComm(ranks[file]!, comm.commId)[0]!;
+    const spell = { from: to - (took - (second?.took ?? 0)), to, called: -Infinity };
+    listOf(byNode, first).push({ ...spell, file, rank, basis: 'step', one, bound: 0 });
+    channels.set(channel, (channels.get(channel) ?? 0) + took);
+  }
+  const found = judgedWaits(byNode, whole, comm, nodes.length, tests, evidence, {
+    channel: null,
+    node: null,
+  });
+  if (!found) return null;
+  const node = nodeOf(found.lateness.file);
+  const [[channel, longest] = [null, 0], next] = [...channels].sort((a, b) => b[1] - a[1]);
+  const isOne = next !== undefined && longest > ONE_OF_MANY * next[1];
+  const taker = { channel: isOne ? channel : null, node: node.files.length > 1 ? node : null };
+  return { ...found, lateness: { ...found.lateness, taker } };
+}
+
+/** Two ranks do not show what is usual. On one GPU that both share, one of them waits for the other. */
+const FEWEST_TO_COMPARE = 3;
+/** Times that are looked up. A longer run shows in its last part what the whole would. */
+const MOST_CALLS = 400_000;
+/** One channel is slow if its data waited so many times longer than those of any other. */
+const ONE_OF_MANY = 4;
 
 const lengthOf = (spells: readonly Spell[]): number =>
   spells.reduce((sum, { from, to }) => sum + to - from, 0);

@@ -490,6 +490,13 @@ export interface Slowness {
   readonly worst: CallName & Evidence & { readonly by: number };
   /** ns: largest error of the clocks (99 %) over its collectives; 0: one clock. */
   readonly clockBound: number;
+  /** Data that have arrived wait for its GPU. null: it is not this. */
+  readonly taker: {
+    /** All wait on this one; null: on several. */
+    readonly channel: number | null;
+    /** Or for any other GPU of the node, because no record shows its inside. null: for its own. */
+    readonly node: Front['node'];
+  } | null;
   /** The slowest connection; null: a link is not the reason. If it is, `late` and `of` count its sends, and `cost` is a lower bound. */
   readonly link: SlowSends | null;
 }

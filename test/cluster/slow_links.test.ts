@@ -20,6 +20,7 @@ function link(
   }));
   return {
     commId: 7n,
+    sisters: 'world',
     file: rank,
     rank,
     peer: rank + 1,

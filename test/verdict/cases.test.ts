@@ -168,6 +168,27 @@ describeVerdicts('cases', {
       /rank 2: +Recv \(1000 ncclFloat32\)/,
     ],
   },
+  'one-group': {
+    kind: 'slow',
+    culprits: [2],
+    says: [/^SLOW {2}rank 2 .*: its sends to rank 3 take \d+ times the others' time$/, /on: +dp ranks 2-3/],
+  },
+  'slow-nodes': {
+    kind: 'slow',
+    culprits: [4, 5, 6, 7],
+    finds: ['late'],
+    says: [
+      /^SLOW {2}one of ranks 4-7 of node fake-1: data wait for it in 21 of 23 collectives$/,
+      /cost: +all waited 800.9 ms of 1.4 s for it alone/,
+      /when: +since 01:47:24 UTC, 867.4 ms of 1.4 s$/,
+      /which GPU: +data wait at rank 4; the inside of the node is not$/,
+    ],
+  },
+  'slow-channel': {
+    kind: 'slow',
+    culprits: [1],
+    says: [/^SLOW {2}rank 1 \(vm\): data wait for its GPU on ch 0 in 31 of 34 collectives$/],
+  },
   'hosts-run-ahead': {
     kind: 'healthy',
     says: [/^HEALTHY/, /rank 1 last in 56 of 59/, /so a lag stays: the run would gain 50\.\d ms$/],

@@ -271,7 +271,10 @@ function witness(rank: MadeUpRank, file: number, comms: Comms, end: number, setU
       isPaceWhole: rank.watched === undefined,
       watched: s(rank.watched ?? 0),
     },
-    calls: rankCalls({ works: table, communicators: commsOf(file, comms) }, (at) => at as TraceNs),
+    calls: rankCalls(
+      { works: table, workEnds: endTable(calls.map(endOf)), communicators: commsOf(file, comms) },
+      (at) => at as TraceNs,
+    ),
     hostCalls: rank.asked === undefined ? new Map() : new Map([[0, hostCalls(rank.asked)]]),
     worksSeen: calls.length,
   };

@@ -15,6 +15,7 @@ const ranks: MadeUpRank[] = Array.from({ length: RANKS }, () => ({ calls }));
 const ring = (ms: Readonly<Record<number, number>>, sends = 100): LinkTimes[] =>
   ranks.map((_, rank) => ({
     commId: 1n,
+    sisters: 'world',
     file: rank,
     rank,
     peer: (rank + 1) % RANKS,

@@ -4,15 +4,20 @@ import { forEachNumber, numberAt, rowWith } from '../../base/packed_numbers.js';
 import type { TraceNs } from '../../base/time.js';
 import type { ClusterCommunicator } from '../../cluster/types.js';
 import { keyPosition, keyRing } from '../../model/record_fields.js';
+import type { EndTimes } from '../../model/work_end_table.js';
 import type { WorkTable } from '../../model/work_table.js';
 import type { EnteredCall, RankCalls } from '../file_facts.js';
 
 interface Table {
   readonly works: WorkTable;
+  readonly workEnds: EndTimes;
   readonly communicators: readonly ClusterCommunicator[];
 }
 
-export function rankCalls({ works, communicators }: Table, time: (tick: number) => TraceNs): RankCalls {
+export function rankCalls(
+  { works, workEnds, communicators }: Table,
+  time: (tick: number) => TraceNs,
+): RankCalls {
   const ofComm = (commId: bigint, ranks?: readonly number[]): readonly ClusterCommunicator[] =>
     communicators.filter((comm) => comm.commId === commId && (ranks?.includes(comm.rank) ?? true));
   const numbersOf = (commId: bigint, ranks?: readonly number[]): ReadonlySet<number> =>
@@ -44,6 +49,19 @@ export function rankCalls({ works, communicators }: Table, time: (tick: number) 
       const numbers = numbersOf(commId);
       const isIt = (row: number): boolean => isAbsolute(row) && numbers.has(numberAt(works.comm, row));
       return call(rowsOf(func, true, seq, ordinal).findLast(isIt));
+    },
+    held: (commId, { func, seq, ordinal }) => {
+      const numbers = numbersOf(commId);
+      const row = rowsOf(func, true, seq, ordinal).findLast((one) => numbers.has(numberAt(works.comm, one)));
+      if (row === undefined || Number.isNaN(numberAt(workEnds.heldTo, row))) return null;
+      const from = numberAt(workEnds.heldFrom, row);
+      return {
+        from: time(from),
+        to: time(numberAt(workEnds.heldTo, row)),
+        channel: numberAt(workEnds.heldChannel, row),
+        noRoom: time(from + numberAt(workEnds.noRoom, row)) - time(from),
+        plan: works.plans[numberAt(works.plan, row)]!,
+      };
     },
     enteredAs: (commId, { func, seq, ordinal }) => {
       const numbers = new Set(rowsOf(func, true, seq, ordinal).map((row) => numberAt(works.comm, row)));

@@ -59,7 +59,10 @@ function silentIn(verdict: VerdictKind): readonly Silent[] {
 export function* accused(
   verdict: VerdictKind,
 ): Generator<readonly [file: number | null, label: SuspectLabel]> {
-  if (verdict.kind === 'slow') yield [verdict.slow.file, verdict.slow.link ? 'SLOW SENDS' : 'LATE'];
+  if (verdict.kind === 'slow') {
+    const { file, link, taker } = verdict.slow;
+    for (const one of taker?.node?.files ?? [file]) yield [one, link ? 'SLOW SENDS' : 'LATE'];
+  }
   if (verdict.kind === 'mismatch') {
     // Ranks that made the most frequent call are witnesses, not suspects.
     const [, ...others] = verdict.mismatch.ways;

@@ -19,6 +19,10 @@ export function endTable(ends: readonly WorkEnd[]): WorkEndTable {
     kernelNoticed: column(({ gpu }) => gpu.kernel?.noticed),
     step: column(({ gpu }) => gpu.step),
     data: column(({ gpu }) => gpu.data),
+    heldFrom: column(() => null),
+    heldTo: column(() => null),
+    heldChannel: column(() => null),
+    noRoom: column(() => 0),
     finalized: byRow(ends, ({ finalized }): Ticks | null => finalized),
     elsewhere: byRow(ends, ({ elsewhere }): Elsewhere | null => elsewhere),
   };

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { packNumbers, type PackedNumbers } from '../../../src/base/packed_numbers.js';
 import type { TraceNs } from '../../../src/base/time.js';
 import { rankCalls } from '../../../src/verdict/evidence/calls.js';
+import { endTable } from '../../support/made_up/end_table.js';
 import type { RankScan } from '../../../src/scan/scan.js';
 
 const MANY = 2000;
@@ -21,12 +22,13 @@ const counted = (packed: PackedNumbers, read: () => void): PackedNumbers => ({
 });
 
 /** A process with two GPUs; the second one does not enter the last collective. `read`: of each number in the table. */
-function scanned(read: () => void): Pick<RankScan, 'works' | 'communicators'> {
+function scanned(read: () => void): Pick<RankScan, 'works' | 'workEnds' | 'communicators'> {
   const rows = 2 * MANY - 1;
   const column = (number: (row: number) => number) =>
     packNumbers(Array.from({ length: rows }, (_, row) => number(row)));
   const communicator = { commId: 1n, name: 'world', nRanks: 2, finalizeTick: null };
   return {
+    workEnds: endTable([]),
     communicators: [0, 1].map((rank) => ({ ...communicator, number: rank, rank })) as never,
     works: {
       keys: column(() => 0),
@@ -86,7 +88,7 @@ it('knows which sends were begun, and does not read the table again for each one
     // The first one may be any.
     ordinalAbsolute: column((row) => Number(row > 0)),
   };
-  const scan: Pick<RankScan, 'works' | 'communicators'> = { works: sends, communicators };
+  const scan = { works: sends, workEnds: endTable([]), communicators };
   const calls = rankCalls(scan, (tick) => tick as TraceNs);
   const isThere = (row: number, rank = row % 2): boolean =>
     calls.transferred(1n, { rank, func: 'Send', peer: row % 7, ordinal: Math.floor(row / 14) }) !== null;
