@@ -73,20 +73,28 @@ export interface StarvedThread extends Shown {
   readonly like: number;
 }
 
-/**
- * `consumes`: received data waited long for the rank's GPU, although the rank did not wait for room to send it on. `produces`: data to send
- * waited long for the rank's GPU, although the rank did not wait for data.
- */
+/** Data to send waited long for the rank's GPU, although the rank did not wait for data. */
 export interface SlowGpu extends Shown {
   readonly cause: 'slow GPU';
   readonly rank: RankLabel;
-  readonly side: 'consumes' | 'produces';
+  readonly side: 'produces';
   /** ns per transfer: its own wait, and the median of all ranks. */
   readonly waitNs: number;
   readonly usualNs: number;
   readonly transfers: number;
   /** Ranks that it was compared with. */
   readonly like: number;
+}
+
+/** Received data waited long for the rank's GPU. */
+export interface SlowTaker extends Shown, Pick<LateRank, 'late' | 'of'> {
+  readonly cause: 'slow GPU';
+  readonly rank: RankLabel;
+  readonly side: 'consumes';
+  /** null: several. */
+  readonly channel: number | null;
+  /** It may be the GPU of any of these, on one node whose inside is not recorded. Empty: it is its own. */
+  readonly oneOf: readonly RankLabel[];
 }
 
 /** Collectives of a kind take longer while another communicator is under way on the same ranks. */
@@ -119,7 +127,8 @@ export interface UnlikePlan extends Shown {
   readonly factor: number;
 }
 
-export type Cause = SlowerSince | LateRank | SlowLinks | StarvedThread | SlowGpu | Contention | UnlikePlan;
+export type Cause =
+  SlowerSince | LateRank | SlowLinks | StarvedThread | SlowGpu | SlowTaker | Contention | UnlikePlan;
 
 /** The verdict's facts about a slow rank. */
 interface SlowRank {
@@ -132,6 +141,10 @@ interface SlowRank {
   readonly late: number;
   readonly of: number;
   readonly cost: number;
+  readonly taker: {
+    readonly channel: number | null;
+    readonly node: { readonly files: readonly number[] } | null;
+  } | null;
   readonly worst: { readonly at: number; readonly by: number };
 }
 

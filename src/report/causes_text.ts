@@ -7,6 +7,7 @@ import type {
   SlowerSince,
   SlowGpu,
   SlowLinks,
+  SlowTaker,
   StarvedThread,
   UnlikePlan,
 } from '../analysis/cause_types.js';
@@ -31,7 +32,9 @@ export function causeText(cause: Cause, about: Times & Named): string {
     case 'starved proxy thread':
       return `${threadText(cause)}${costs}`;
     case 'slow GPU':
-      return `${gpuText(cause)}${costs}${cause.side === 'consumes' ? '' : '. Whether its kernels are slow or begin late is not known'}`;
+      return cause.side === 'consumes'
+        ? `${takerText(cause)}${costs}`
+        : `${gpuText(cause)}${costs}. Whether its kernels are slow or begin late is not known`;
     case 'contention':
       return `${contentionText(cause, namesIn(about))}${costs}. Whether they share a wire or a GPU is not known`;
     case 'unlike algorithm':
@@ -108,13 +111,14 @@ const threadText = ({ rank, waitNs, usualNs, transfers, like }: StarvedThread): 
   `The proxy thread of rank ${rank} gets too little CPU time: what arrived waits ${durationText(waitNs)} until the thread looks again, ` +
   `${durationText(usualNs)} on ${like} other ranks (${transfers} transfers)`;
 
-function gpuText({ rank, side, waitNs, usualNs, transfers, like }: SlowGpu): string {
-  const what = side === 'consumes' ? 'what arrives waits' : 'it waits for no data, and what it sends waits';
-  const until = side === 'consumes' ? 'until it is taken' : 'until it is filled in';
-  return (
-    `The GPU of rank ${rank} is slow: ${what} ${durationText(waitNs)} ${until}, ` +
-    `${durationText(usualNs)} on ${like} other ranks (${transfers} transfers)`
-  );
+const gpuText = ({ rank, waitNs, usualNs, transfers, like }: SlowGpu): string =>
+  `The GPU of rank ${rank} is slow: it waits for no data, and what it sends waits ${durationText(waitNs)} until it is filled in, ` +
+  `${durationText(usualNs)} on ${like} other ranks (${transfers} transfers)`;
+
+function takerText({ rank, channel, oneOf, late, of }: SlowTaker): string {
+  const whose = oneOf.length > 1 ? `one of ranks ${oneOf.join(', ')}` : `rank ${rank}`;
+  const where = channel === null ? '' : ` on channel ${channel}`;
+  return `The GPU of ${whose} is slow: what arrives at rank ${rank} waits for it${where} in ${late} of ${of} collectives`;
 }
 
 function namesIn({ communicators }: Named): (comm: string, commId: string) => string {

@@ -190,53 +190,36 @@ describe('slow sends of one rank', () => {
   });
 });
 
-describe('a slow GPU', () => {
-  const lastIn = (rankOf: (i: number) => number): CollectiveRow[] =>
-    Array.from({ length: 12 }, (_, i) => ({
-      ...{ commId: 'c', lateRank: rankOf(i), startNs: i, durationNs: null, skewNs: null },
-    })) as CollectiveRow[];
-  const ring = (
-    gpuOf: (rank: number) => number,
-    roomOf: (rank: number) => number,
-    collectives = lastIn(() => 2),
-  ): Cause[] => {
-    const links = [0, 1, 2, 3].map(
-      (source) =>
-        ({
-          ...{ commId: 'c', channel: 0, source, destination: (source + 1) % 4, transfers: 1000 },
-          ...{ senderRoomNs: roomOf(source), receiverGpuNs: gpuOf((source + 1) % 4) },
-        }) as LinkRow,
-    );
-    return causesOf({ ...NOTHING, links, collectives });
+describe('a GPU that takes data late', () => {
+  const slow: NonNullable<CauseEvidence['slow']> = {
+    ...{
+      file: 2,
+      commId: 'c',
+      on: 'GPU' as const,
+      course: 'always' as const,
+      from: 0,
+      to: 9e8,
+      late: 9,
+      of: 12,
+      cost: 8e8,
+    },
+    ...{ taker: { channel: 1, node: null }, worst: { at: 5e8, by: 1e8 } },
   };
 
-  it('is the one that takes long over what arrived', () => {
-    expect(
-      ring(
-        (rank) => (rank === 2 ? 4e9 : 1e7),
-        (rank) => (rank === 1 ? 3e9 : 0),
-      ),
-    ).toEqual([expect.objectContaining({ cause: 'slow GPU', rank: 2, waitNs: 4e6, usualNs: 1e4, like: 3 })]);
+  it('is the one that the verdict names, with its numbers', () => {
+    expect(causesOf({ ...NOTHING, slow })).toEqual([
+      expect.objectContaining({
+        ...{ cause: 'slow GPU', side: 'consumes', rank: 2, channel: 1, oneOf: [], late: 9, of: 12 },
+        costNs: 8e8,
+      }),
+    ]);
   });
 
-  it('is none that was the last in few collectives', () => {
-    const collectives = lastIn((i) => i % 4);
-    expect(
-      ring(
-        (rank) => (rank === 2 ? 4e9 : 1e7),
-        () => 0,
-        collectives,
-      ),
-    ).toEqual([]);
-  });
-
-  it('is none that waits longer for room to send on', () => {
-    expect(
-      ring(
-        (rank) => (rank === 2 ? 4e9 : 1e7),
-        (rank) => (rank === 2 ? 5e9 : 0),
-      ),
-    ).toEqual([]);
+  it('may be any of its node', () => {
+    const taker = { channel: null, node: { files: [2, 3] } };
+    expect(causesOf({ ...NOTHING, slow: { ...slow, taker } })).toEqual([
+      expect.objectContaining({ rank: 2, oneOf: [2, 3] }),
+    ]);
   });
 });
 
