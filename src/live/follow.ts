@@ -44,7 +44,7 @@ interface Known {
   /** The process, so that a file that was replaced is another one. */
   readonly key: string;
   /** The file itself. After its process has ended only another file of this name can say something new. */
-  readonly file: string;
+  file: string;
   pulse: Pulse;
   process: Member['process'];
   movedAt: number;
@@ -103,6 +103,7 @@ export class Follower {
       return true;
     }
     const wasOver = known.isOver;
+    known.file = file;
     if (pulse.slots !== known.pulse.slots) known.movedAt = now;
     if (pulse.beat === known.pulse.beat) known.quietLooks++;
     else [known.livedAt, known.quietLooks] = [now, 0];
@@ -174,7 +175,8 @@ function filesIn(folder: string): readonly string[] {
 
 function fileOf(path: string): string {
   const stat = statSync(path, { throwIfNoEntry: false });
-  return stat === undefined ? 'gone' : `${stat.dev} ${stat.ino}`;
+  // A new file may get the number of one that was removed.
+  return stat === undefined ? 'gone' : `${stat.dev} ${stat.ino} ${stat.ctimeMs}`;
 }
 
 /** null: it is being created, or no rank file. */

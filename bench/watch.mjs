@@ -1,0 +1,120 @@
+// What `watch` costs beside a job: `npm run bench:watch [-- --ranks 8] [--seconds 120] [--warm 60]`.
+//
+// The job records with the default settings, so its rings are full after some time; the warm-up is for that. Printed are the rate at which it
+// records, the CPU time of the watcher and its looks as a share of a core per rank, and the memory that is theirs alone, between two looks
+// and during one. The records of a look do not depend on the rate: the rings are full in any case.
+
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { importTypeScript } from './tools.mjs';
+
+const { values } = parseArgs({
+  options: {
+    ranks: { type: 'string', default: '8' },
+    seconds: { type: 'string', default: '120' },
+    warm: { type: 'string', default: '60' },
+    ops: { type: 'string', default: 'allreduce:4M,allreduce:64K*4' },
+    every: { type: 'string', default: '5' },
+  },
+});
+const [ranks, seconds, warm] = [values.ranks, values.seconds, values.warm].map(Number);
+const root = fileURLToPath(new URL('..', import.meta.url));
+const { readPulse } = await importTypeScript('src/rankfile/pulse.ts');
+const folder = mkdtempSync(path.join(tmpdir(), 'nccl-trace-bench-'));
+const run = path.join(folder, 'run');
+const time = String(warm + seconds + 60);
+process.stderr.write(`about ${warm + seconds} s\n`);
+const job = spawn(
+  path.join(root, 'build/nccl-trace-loopback'),
+  [
+    '--ranks',
+    String(ranks),
+    '--channels',
+    '4',
+    '--iterations',
+    '1000000',
+    '--ops',
+    values.ops,
+    '--timeout',
+    time,
+    '--quiet',
+  ],
+  {
+    env: {
+      PATH: process.env.PATH,
+      NCCL_PROFILER_PLUGIN: path.join(root, 'build/libnccl-profiler-trace.so'),
+      NCCL_TRACE_DIR: run,
+    },
+    stdio: 'ignore',
+  },
+);
+try {
+  await pause(warm * 1000);
+  const args = ['watch', run, '--every', values.every, '--act-on', 'none'];
+  const watch = spawn(process.execPath, [path.join(root, 'bin/nccl-trace.js'), ...args], {
+    stdio: 'inherit',
+  });
+  await pause(3000); // it starts, which happens once
+  const [before, slotsBefore, began] = [cpuOf(watch.pid), slots(), performance.now()];
+  const peak = { between: 0, during: 0, resident: 0 };
+  while (performance.now() - began < seconds * 1000) {
+    const children = childrenOf(watch.pid);
+    const own = [watch.pid, ...children].map(memoryOf);
+    const sum = (what) => own.reduce((total, one) => total + one[what], 0);
+    const when = children.length > 0 ? 'during' : 'between';
+    peak[when] = Math.max(peak[when], sum('own'));
+    peak.resident = Math.max(peak.resident, ...own.map(({ resident }) => resident));
+    await pause(20);
+  }
+  const wall = (performance.now() - began) / 1000;
+  const cpu = cpuOf(watch.pid) - before;
+  const rate = (slots() - slotsBefore) / wall / ranks;
+  watch.kill('SIGTERM');
+  const mebibytes = (kib) => (kib / 1024).toFixed(0);
+  console.log(
+    `${ranks} ranks, ${rate.toFixed(0)} slots/s each: watch takes ${((100 * cpu) / wall / ranks).toFixed(2)} % of a core per rank ` +
+      `(${cpu.toFixed(1)} s in ${wall.toFixed(0)} s); its own memory ${mebibytes(peak.between)} MiB between looks, ` +
+      `${mebibytes(peak.during)} MiB during one; the larger of its processes has ${mebibytes(peak.resident)} MiB resident`,
+  );
+} finally {
+  job.kill('SIGTERM');
+  rmSync(folder, { recursive: true });
+}
+
+function slots() {
+  const files = readdirSync(run).filter((name) => name.endsWith('.bin'));
+  return files.reduce((sum, name) => sum + readPulse(path.join(run, name)).slots, 0);
+}
+
+/** Seconds, with those of the looks that have ended. */
+function cpuOf(pid) {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / 100;
+}
+
+function childrenOf(pid) {
+  try {
+    const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim();
+    return text === '' ? [] : text.split(' ').map(Number);
+  } catch {
+    return [];
+  }
+}
+
+/** KiB. */
+function memoryOf(pid) {
+  try {
+    const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1');
+    const field = (name) => Number(new RegExp(`^${name}: +(\\d+)`, 'm').exec(text)?.[1] ?? 0);
+    return { own: field('Private_Clean') + field('Private_Dirty'), resident: field('Rss') };
+  } catch {
+    return { own: 0, resident: 0 }; // it has just ended
+  }
+}
