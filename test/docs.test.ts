@@ -29,8 +29,13 @@ describe('documents name only commands, options, settings and files that exist',
           .map((file) => read(path.join(place, file))),
       )
       .join('\n');
+    // What a command that `watch` starts finds in its environment.
+    const given = read('src/cli/watch.ts');
     for (const [setting] of read(name).matchAll(/\bNCCL_TRACE_[A-Z_]+\b/g))
-      expect(readers.includes(`"${setting}"`) || INTERNAL.has(setting), `${name}: ${setting}`).toBe(true);
+      expect(
+        readers.includes(`"${setting}"`) || given.includes(`${setting}: `) || INTERNAL.has(setting),
+        `${name}: ${setting}`,
+      ).toBe(true);
   });
 
   it('and every setting that the plugin reads is in docs/recording.md', () => {

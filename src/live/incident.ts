@@ -8,7 +8,7 @@ import { mkdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path';
 import { codeOf, reason } from '../base/reason.js';
 import { RankFileError } from '../base/errors.js';
-import { takeSnapshot } from '../rankfile/index.js';
+import { isOfThisBoot, takeSnapshot } from '../rankfile/index.js';
 import type { Diagnosis } from '../report/diagnosis.js';
 import { allRanks } from '../report/verdict_phrases.js';
 import type { Alarm } from './alarm.js';
@@ -64,13 +64,15 @@ export async function takeIncident(
   members: readonly Member[],
   { output, snapshot, stacks, ringBases }: IncidentOptions,
 ): Promise<{ readonly folder: string; readonly incident: Incident }> {
-  const here = members.filter(({ process }) => process !== 'unknown');
+  const here = members.filter(({ header }) => isOfThisBoot(header.process));
   const folder = newFolder(output, `${at.toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z-${alarm.kind}`);
   const missing: string[] = [];
   const accused = alarm.files.map((file) => found.ranks[file]!.file);
-  const some = alarm.files.length === 0 ? here.map((member) => member.path) : accused;
+  // This process sees those of its own container.
+  const seen = here.filter(({ process }) => process !== 'unknown');
+  const some = alarm.files.length === 0 ? seen.map((member) => member.path) : accused;
   const chosen = some
-    .flatMap((file) => here.find((member) => member.path === file) ?? [])
+    .flatMap((file) => seen.find((member) => member.path === file) ?? [])
     .slice(0, MOST_SUSPECTS);
   const suspects = await Promise.all(
     chosen.map(async ({ path: file, header, process }) => ({

@@ -14,7 +14,7 @@ export { freeze, mayBeWritten } from './freeze.js';
 export { mergedRows } from './merged_rows.js';
 export { pairedRows } from './paired_rows.js';
 export { type FileTables, openRankFile, openRankFileHeader, openRankFileTables } from './rank_file.js';
-export { processNow } from './process_now.js';
+export { isOfThisBoot, processNow } from './process_now.js';
 export { type Pulse, readPulse } from './pulse.js';
 export { withFile } from './rank_file_source.js';
 export { type RankFileStream, streamRankFile, streamSegments } from './rank_file_stream.js';

@@ -21,10 +21,13 @@ export function processNow(process: ProcessIdentity): ProcessNow {
   }
 }
 
+/** Whether a process of this boot of this node wrote the file, in whatever container. Throws the system's error. */
+export const isOfThisBoot = ({ bootId }: Pick<ProcessIdentity, 'bootId'>): boolean =>
+  readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim().replaceAll('-', '') === bootId;
+
 /** The recorder decides in the same way: LookFor in native/plugin/process/process_name.cc. */
 function askKernel({ bootId, pidNamespace, pid, startTime }: ProcessIdentity): ProcessNow {
-  if (readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim().replaceAll('-', '') !== bootId)
-    return 'unknown';
+  if (!isOfThisBoot({ bootId })) return 'unknown';
   if (startTime === 0n || readlinkSync('/proc/self/ns/pid') !== `pid:[${pidNamespace}]`) return 'unknown';
   if (!isThere(pid)) return 'gone';
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
