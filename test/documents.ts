@@ -32,6 +32,7 @@ export const COMMANDS = [
   'waits',
   'diff',
   'prune',
+  'watch',
   'scan',
   'study',
   'convert',
