@@ -12,7 +12,7 @@ const typeScript = ['**/*.ts'];
 export default defineConfig([
   { ignores: ['dist/', 'build/', 'coverage/', 'src/trace/perfetto/generated/', 'src/shards/generated/'] },
   // AssemblyScript: its own compiler and tsc check it.
-  { ignores: ['src/kernel/*.ts'] },
+  { ignores: ['src/kernel/*.ts', 'src/kernel/draw/*.ts'] },
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   js.configs.recommended,
 

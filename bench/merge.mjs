@@ -1,15 +1,13 @@
 // What it costs to look at a run and to draw it: `npm run bench:merge [-- --rounds 5] [--files 1024] [--large 16] [--smoke]`.
 //
 //   floor          read, check and decode every file once, write as many bytes as the trace has: nothing can be faster
-//   pair           read, decode and pair every file once, and do nothing with the events: all that a merge could save if it kept
-//                  what the first pass has paired
 //   scan           the first pass: what `inspect` does with each file
 //   merge          everything
 //   inspect, merge -j1, -j2        as commands, processes of their own, cold; "no addon": chunks are unpacked in WebAssembly
 //   of many files                  the same commands on --files files of 9,760 records each, eight to a host (merge/many_files.ts)
 //   of large files                 on --large files of 540,000 records each; 64 of them take 2 GB of disk and some minutes
 //
-// The first four are warm, on one thread. Ways take turns. Printed is the least CPU time of all rounds, since what else the
+// The first three are warm, on one thread. Ways take turns. Printed is the least CPU time of all rounds, since what else the
 // machine does can only add; of commands also the least time and the peak of memory. A record is one callback; repeats that were
 // folded into counts are not counted.
 
@@ -21,8 +19,7 @@ import { parseArgs } from 'node:util';
 import { command } from './command.mjs';
 import { importTypeScript, record } from './tools.mjs';
 import { merge } from '../build/modules/merge.js';
-import { Pairing } from '../build/modules/model/pairing.js';
-import { mergedRows, pairedRows, streamRankFile } from '../build/modules/rankfile/index.js';
+import { mergedRows, streamRankFile } from '../build/modules/rankfile/index.js';
 import { compressFrame } from '../build/modules/rankfile/zstd.js';
 import { scanFile } from '../build/modules/scan/scan.js';
 
@@ -51,7 +48,6 @@ try {
   const trace = readFileSync(output);
   const rows = {
     floor: () => floor(files, trace),
-    pair: () => files.forEach(pair),
     scan: () => files.forEach((file) => scanFile(file)),
     merge: () => merge({ inputs: files, output, jobs: 1, force: true, budget: EVERYTHING }),
     inspect: () => command(['inspect', ...files]),
@@ -116,13 +112,6 @@ function floor(files, trace) {
     if (records === 0) throw new Error(`${file} holds no records`);
   }
   writeFileSync(output, trace);
-}
-
-function pair(file) {
-  const stream = streamRankFile(file);
-  const pairing = new Pairing(stream, {});
-  for (const range of pairedRows(stream.rings)) pairing.read(range);
-  stream.close();
 }
 
 async function measure(ways, records) {

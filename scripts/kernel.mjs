@@ -26,6 +26,9 @@ const RELEASE = { name: 'kernel.wasm', args: [...COMMON, '-O3', '--noAssert'] };
 /** `-O1` inlines no function, so a stack has all of them. */
 const DEBUG = { name: 'kernel.debug.wasm', args: [...COMMON, '-O1'] };
 
+/** Of its sources. An older checkout has only the first one. */
+const FOLDERS = ['src/kernel', 'src/kernel/draw'];
+
 /** What `buildKernel` makes in dist/. */
 export const KERNEL_FILES = [RELEASE, DEBUG].flatMap(({ name }) => [name, `${name}.map`]);
 
@@ -70,10 +73,11 @@ async function compile(root, args) {
 function originOf(root, args) {
   const { version } = require('assemblyscript/package.json');
   const hash = createHash('sha256').update(JSON.stringify([version, args]));
-  const folder = path.join(root, 'src/kernel');
-  for (const name of readdirSync(folder).sort()) {
-    if (name.endsWith('.ts'))
-      hash.update(JSON.stringify([name, readFileSync(path.join(folder, name), 'utf8')]));
+  for (const folder of FOLDERS.map((folder) => path.join(root, folder)).filter(existsSync)) {
+    for (const name of readdirSync(folder).sort()) {
+      if (name.endsWith('.ts'))
+        hash.update(JSON.stringify([name, readFileSync(path.join(folder, name), 'utf8')]));
+    }
   }
   return hash.digest();
 }

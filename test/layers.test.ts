@@ -28,8 +28,8 @@ const LAYERS = table(`
   cluster        | base rankfile/format model clocks clocks/evidence runs             |               |            | no
   verdict        | base rankfile/format model scan/read_order cluster clocks | scan runs |           | no
   trace/tracks   | base cluster model                                 |               |            | no
-  trace/perfetto | base trace/tracks/step_slices                      | trace/tracks  | protobufjs | no
-  trace          | base rankfile model runs scan clocks cluster output verdict/evidence clocks/evidence trace/tracks trace/perfetto | study verdict | | yes
+  trace/perfetto | base kernel/host                                   | trace/tracks model/detail | protobufjs | no
+  trace          | base rankfile kernel/host model runs scan clocks cluster output verdict/evidence clocks/evidence trace/tracks trace/perfetto | study verdict | | yes
   pytorch        | base verdict/evidence                              | verdict       |            | yes
   analysis       | base cluster clocks scan/transfer_totals scan/time_counts verdict/evidence trace | runs scan study trace/tracks clocks/evidence | | no
   output         | base rankfile/format                               |               |            | yes

@@ -26,7 +26,7 @@ export function addWord(hash: Hash64, word: number): Hash64 {
 
 const highWith = (hi: number, word: number): number => avalanche(Math.imul(hi, 0x9e3779b1) ^ word);
 const lowWith = (lo: number, word: number): number =>
-  avalanche(Math.imul(lo, 0x85ebca77) + word + 0x165667b1);
+  avalanche(Math.imul(lo, 0x85ebca77) + (word | 0) + 0x165667b1);
 
 export function addBigint(hash: Hash64, value: bigint): Hash64 {
   const low = Number(BigInt.asUintN(32, value));

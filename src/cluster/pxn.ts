@@ -9,10 +9,10 @@ import { numberAt } from '../base/packed_numbers.js';
 import type { TraceNs } from '../base/time.js';
 import { CONTEXT_RING } from '../rankfile/format/constants.js';
 import { splitHandle, tagBits } from '../rankfile/format/handle.js';
-import type { ForeignOps } from '../model/pxn.js';
-import { startKey, type HandleKey } from '../model/record_fields.js';
-import type { Originator, Originators, WorkIdentity } from '../model/types.js';
+import type { ForeignOps, Originator } from '../model/pxn.js';
+import { startKey, type HandleKey } from '../model/handle_key.js';
 import type { Elsewhere } from '../model/work_end.js';
+import type { WorkIdentity } from '../model/work_identity.js';
 import { workIdentity, type WorkTable } from '../model/work_table.js';
 import type { RunMember } from '../runs/run.js';
 
@@ -32,13 +32,6 @@ export interface ExecutedOps {
   readonly ops: number;
   readonly unexplained: number;
   readonly pids: readonly number[];
-}
-
-export function originators({ contexts, works }: OriginTable): Originators {
-  return {
-    ofContext: (context) => contexts.get(context) ?? null,
-    ofWork: (parent) => works.get(parent) ?? null,
-  };
 }
 
 /** `time`: the ticks of a member's file on the trace's axis. */

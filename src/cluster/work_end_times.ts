@@ -2,7 +2,7 @@
 
 import { numberAt } from '../base/packed_numbers.js';
 import type { TraceNs } from '../base/time.js';
-import type { GpuNs } from '../model/types.js';
+import type { GpuNs } from '../model/work_end.js';
 import { kernelsEnd } from '../model/work_end.js';
 import { outcomeAt } from '../model/work_end_table.js';
 import type { ClusterMember } from './types.js';

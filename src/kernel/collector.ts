@@ -5,10 +5,12 @@ import { EndlessOps } from './endless';
 import { Block, Host, Op, Phase, Step, Work } from './event';
 import { EventTable } from './event_table';
 import { ForeignOps } from './foreign_ops';
+import { Listener } from './listener';
 import { OpenSet } from './open_set';
 import { PeerBytes } from './peers';
 import { BlockProgress } from './progress';
 import { QuietTimes } from './quiet_times';
+import { Records } from './record';
 import { SendTimes } from './send_times';
 import { Drawn, Sizes } from './sizes';
 import { Stamps } from './stamps';
@@ -19,7 +21,7 @@ import { blockEnded, blockStarted, gpuBegan, opEnded } from './work_ends';
 /** If this many operations are in flight, the endless ones are dropped. */
 const MANY_OPS: i32 = 4096;
 
-export class Collector {
+export class Collector extends Listener {
   /** By row. */
   readonly works: Work[] = [];
   readonly calls: Calls;
@@ -42,19 +44,18 @@ export class Collector {
   private manyOps: i32 = MANY_OPS;
 
   constructor(events: EventTable) {
+    super();
     this.calls = new Calls(events);
   }
 
   // ---- calls
 
-  /** `transfer`: of a network plugin's event. */
-  hostStarted(host: Host, transfer: Op | null, at: f64): void {
-    this.sizes.call(host, transfer, at);
+  hostStarted(host: Host, step: Step | null, _records: Records, _row: i32, at: f64): void {
+    this.sizes.call(host, step === null ? null : step.op, at);
     this.calls.started(host);
     this.quiet.hostStarted(host, at);
   }
 
-  /** The outermost ncclGroupEnd of a GroupApi has begun. */
   groupEndStarted(host: Host, at: f64): void {
     this.sizes.groupEnd(host, at);
     this.quiet.moved(at);
@@ -67,8 +68,7 @@ export class Collector {
 
   // ---- works
 
-  /** `call`: null if it is not known. */
-  workStarted(work: Work, call: Host | null, at: f64): void {
+  workStarted(work: Work, call: Host | null, _records: Records, _row: i32, at: f64): void {
     this.works.push(work);
     this.sizes.of(work.comm).add(Drawn.Work, at);
     this.sizes.callRings |= (<u64>1) << work.ring;
@@ -84,6 +84,8 @@ export class Collector {
   }
 
   // ---- operations
+
+  opMade(_op: Op): void {}
 
   opStarted(op: Op, at: f64): void {
     const size = this.sizes.of(op.comm);
@@ -105,6 +107,8 @@ export class Collector {
     this.sizes.of(op.comm).opAlive(op);
     this.endless.alive(op);
   }
+
+  opBytes(_op: Op, _bytes: f64, _at: f64): void {}
 
   opStopped(op: Op, at: f64): void {
     this.openOps.delete(op);
@@ -130,7 +134,6 @@ export class Collector {
     if (transfers !== null) transfers.started(step);
   }
 
-  /** It left the phase `before`. */
   stepEntered(step: Step, before: Phase, at: f64): void {
     this.sizes.of(step.op.comm).add(Drawn.Phase, at);
     const stepRows = this.stepRows;
@@ -142,7 +145,7 @@ export class Collector {
     if (transfers !== null) transfers.entered(step, before);
   }
 
-  stepStopped(step: Step, at: f64): void {
+  stepStopped(step: Step, _byItself: bool, at: f64): void {
     const stepRows = this.stepRows;
     const transfers = this.transfers;
     if (step.phase == Phase.SendWait) this.sendTimes.stopped(step, at);
@@ -152,7 +155,7 @@ export class Collector {
 
   // ---- blocks and proxy threads
 
-  blockStarted(block: Block, at: f64): void {
+  blockStarted(block: Block, _records: Records, _row: i32, at: f64): void {
     this.sizes.of(block.comm).blockStart(block, at);
     if (!block.isWithinBlock) this.openBlocks.add(block);
     this.progress.blockStart(block);
@@ -172,7 +175,7 @@ export class Collector {
     if (!isNaN(block.timerStop)) this.stamps.add(block, block.stop, block.timerStop);
   }
 
-  ctrl(ring: i32, at: f64): void {
+  ctrl(ring: i32, _state: i32, at: f64): void {
     this.sizes.ctrl(ring, at);
   }
 

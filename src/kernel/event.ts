@@ -12,6 +12,9 @@
  */
 
 import { Comm } from './file';
+import { Connection, Slot, Slots } from './draw/connections';
+import { Text } from './draw/texts';
+import { OpenWork } from './draw/works';
 import { SendEnd } from './send_times';
 import { OpRows } from './step_rows';
 import { CallTotals, EndTotals } from './transfers';
@@ -67,6 +70,10 @@ export const enum Link {
 export class Event {
   key: i64 = Key.Null;
   ring: i32 = 0;
+  /** How often something names the row besides the table of events (rows.ts): as long as something does, the row stays. */
+  holds: i32 = 0;
+  /** No record can name it any more. */
+  isDropped: bool = false;
 
   constructor(
     readonly type: Type,
@@ -119,10 +126,18 @@ export class Host extends Event {
   firstCall: Host | null = null;
   lastCall: Host | null = null;
   nextCall: Host | null = null;
-  /** How often a list or a communicator's calls name it: as long as one does, the row stays. */
-  holds: i32 = 0;
-  /** No record can name it any more. */
-  isDropped: bool = false;
+
+  /** For its arguments in the drawing (draw/host_labels.ts): its record's slots, event type (if unknown), and transfer (of a plugin's event). */
+  slots: usize = 0;
+  userTag: u64 = 0;
+  eventType: u64 = 0;
+  hasTransfer: bool = false;
+  transferStep: i32 = 0;
+  transferComm: Comm | null = null;
+  transferChannel: i32 = 0;
+  transferPeer: i32 = 0;
+  transferIsSend: bool = false;
+  transferIsLost: bool = false;
 
   /** Not a call but an observation. */
   get isWatched(): bool {
@@ -192,6 +207,10 @@ export class Work extends Event {
   data: f64 = NaN;
   /** Its blocks so far, while its communicator counts them (progress.ts); null: it does not. */
   progress: Progress | null = null;
+
+  /** In the drawing: NaN: not computed yet; the slice that its stop ends. */
+  correlation: f64 = NaN;
+  untilEnqueued: OpenWork | null = null;
 }
 
 /** Which children of one peer, of one kind, a work has had: one bit per channel and direction. */
@@ -257,6 +276,8 @@ export class Op extends Placed {
   heldTo: f64 = NaN;
   /** Ticks: the longest time for which a send waited for room at the receiver. */
   noRoom: f64 = 0;
+  /** Arrival of its newest data. */
+  lastData: f64 = NaN;
   /** Its steps in flight, in order: few at a time. */
   openSteps: Step[] = [];
   /** Its lane of the connection, and its set of step slots there; -1: none (sizes.ts). */
@@ -266,6 +287,15 @@ export class Op extends Placed {
   totals: EndTotals | null = null;
   callTotals: CallTotals | null = null;
   rows: OpRows | null = null;
+
+  /** In the drawing, while its slice is open: its connection, begin, step slots, and what its arrows share (0: it has none). */
+  connection: Connection | null = null;
+  slice: i32 = 0;
+  drawnAt: f64 = 0;
+  slots: Slots | null = null;
+  flow: u64 = 0;
+  /** Row of its next step in the census of arrows. */
+  flowRow: i32 = 0;
 
   get hasStopped(): bool {
     return !isNaN(this.stop);
@@ -309,6 +339,11 @@ export class Step {
   waitSince: f64 = 0;
   /** Its handles that the table of handles has no place for (step_handles.ts). */
   displaced: u64[] | null = null;
+  /** Repeated starts by NCCL (a registered buffer whose kernel had not begun): their number, and the newest. */
+  startRepeats: f64 = 0;
+  lastStartRepeat: f64 = NaN;
+  /** Where it is drawn. */
+  slot: Slot | null = null;
 
   constructor(public op: Op) {}
 }
@@ -331,6 +366,8 @@ export class Block extends Placed {
   isOfOther: bool = false;
   /** Completions after its stop: they belong to other work, whose start NCCL never reported. */
   strayCompletions: i32 = 0;
+  /** Name of a phase, in the drawing. */
+  phase: Text | null = null;
 }
 
 /** A ProxyCtrl event only carries states. They belong to its thread. */

@@ -3,8 +3,22 @@
  * memory of the file before is used again (`begin` in index.ts).
  */
 
+import { CommOps } from './draw/in_flight';
+import { CommLanes } from './draw/lanes';
+import { Text } from './draw/texts';
+import { Track } from './draw/tracks';
+
 /** A communicator as the file's table names it, and `unknownComm` for all that the table does not name. */
 export class Comm {
+  /** What the drawing keeps of it: its group of tracks, lanes of its works, its operations in flight, its name. */
+  group: Track | null = null;
+  collLanes: CommLanes | null = null;
+  pointLanes: CommLanes | null = null;
+  opsInFlight: CommOps | null = null;
+  label: Text | null = null;
+  /** Not selected: none of its events is drawn. */
+  isLeftOut: bool = false;
+
   /** Place among the communicators that events named, in the order of their first event; -1: none did. */
   place: i32 = -1;
   /** Tick of the newest move (progress.ts); NaN: none. */
@@ -19,6 +33,8 @@ export class Comm {
     readonly nRanks: i32,
     /** Tick; NaN: it was not finalized. */
     readonly finalized: f64,
+    /** Version of the profiler interface. */
+    readonly abi: i32,
   ) {}
 
   @inline
@@ -41,11 +57,15 @@ export const enum TextFlag {
   IsLost = 2,
   /** The name of a protocol that reports arrival (SIMPLE). */
   IsSimple = 4,
+  /** The function of a P2p that receives. */
+  IsRecv = 8,
 }
 
 export class FileFacts {
   readonly comms: Map<u32, Comm> = new Map<u32, Comm>();
-  readonly unknownComm: Comm = new Comm(-1, 0, -1, 0, NaN);
+  /** Of other processes, for which this one executes operations. Records cannot name them. */
+  readonly origins: Comm[] = [];
+  readonly unknownComm: Comm = new Comm(-1, 0, -1, 0, NaN, 0);
   /** By number of the text. Texts that the host does not name are lost. */
   readonly textFlags: StaticArray<u8> = new StaticArray<u8>(1 << 16).fill(<u8>TextFlag.IsLost);
   /** By number: two equal texts may have two numbers, so this is the number of the first one. */

@@ -6,6 +6,15 @@ export class Hash {
   private high: u32 = 0x6e63636c;
   private low: u32 = 0x74726163;
 
+  get bits(): u64 {
+    return ((<u64>this.high) << 32) | this.low;
+  }
+
+  setBits(bits: u64): void {
+    this.high = <u32>(bits >> 32);
+    this.low = <u32>bits;
+  }
+
   addWord(word: u32): void {
     this.high = avalanche((this.high * 0x9e3779b1) ^ word);
     this.low = avalanche(this.low * 0x85ebca77 + word + 0x165667b1);
@@ -16,11 +25,17 @@ export class Hash {
     this.addWord(<u32>(value >> 32));
   }
 
+  addString(text: string): void {
+    this.addWord(text.length);
+    for (let i = 0; i < text.length; i++) this.addWord(text.charCodeAt(i));
+  }
+
   /** `text`: its number in the file. */
-  addText(text: u32): void {
+  addText(text: u32, prefix: string = ''): void {
     const units = file().unitsOf(text);
     const length = <u32>units.length;
-    this.addWord(length);
+    this.addWord(prefix.length + length);
+    for (let i = 0; i < prefix.length; i++) this.addWord(prefix.charCodeAt(i));
     for (let i: u32 = 0; i < length; i++) this.addWord(units[i]);
   }
 

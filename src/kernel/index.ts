@@ -5,7 +5,10 @@
  */
 
 import { dressSlots, slotsOfPlanes } from './chunk_codecs';
+import { Collector } from './collector';
 import { COLUMN_BYTES, putColumns } from './columns';
+import { beginBlock, picture, sink } from './draw/exports';
+import { EventTable } from './event_table';
 import { Comm, FileFacts, useFile } from './file';
 import { RingClass } from './numbers';
 import { Cursor, Order } from './order';
@@ -19,11 +22,14 @@ import { StepRows } from './step_rows';
 import { Transfers } from './transfers';
 
 export { checkIndex } from './checks';
+export * from './draw/exports';
 
 /** Least number of slots, by kind. Not in the memory of a file. */
 const minParts: usize = memory.data(256);
 
 let facts: FileFacts | null = null;
+let events: EventTable | null = null;
+let collector: Collector | null = null;
 let pairing: Pairing | null = null;
 let cursors: Cursor[] = [];
 let readers: StaticArray<RingReader | null> = new StaticArray<RingReader | null>(0);
@@ -44,7 +50,9 @@ export function begin(tickBase: u64, startRealtime: u64, farthest: f64, tickHz: 
   facts = made;
   useFile(made);
   beginRows();
-  pairing = new Pairing();
+  collector = null;
+  pairing = null;
+  beginBlock();
   cursors = [];
   readers = new StaticArray<RingReader | null>(64);
   segment = heap.alloc(SEGMENT_SLOTS * offsetof<Stretch>());
@@ -54,8 +62,15 @@ export function begin(tickBase: u64, startRealtime: u64, farthest: f64, tickHz: 
 }
 
 /** `finalized`: tick; NaN: it was not. */
-export function addCommunicator(number: u32, commId: u64, rank: i32, nRanks: i32, finalized: f64): void {
-  facts!.comms.set(number, new Comm(number, commId, rank, nRanks, finalized));
+export function addCommunicator(
+  number: u32,
+  commId: u64,
+  rank: i32,
+  nRanks: i32,
+  finalized: f64,
+  abi: i32,
+): void {
+  facts!.comms.set(number, new Comm(number, commId, rank, nRanks, finalized, abi));
 }
 
 /** Returns where the text's `length` UTF-16 units belong. `same`: the first text that is equal. */
@@ -64,9 +79,24 @@ export function addText(text: u32, length: i32, flags: u32, same: u32): usize {
   return facts!.addText(text, length, <u8>flags);
 }
 
+/** Before the rings are added: the records will be paired for the scan, or for the picture that was begun. */
+export function beginScan(): void {
+  const table = new EventTable();
+  const made = new Collector(table);
+  events = table;
+  collector = made;
+  pairing = new Pairing(made, table);
+}
+
+export function beginDrawing(): void {
+  const table = new EventTable();
+  events = table;
+  pairing = new Pairing(picture(), table);
+}
+
 /** Fewer calls were recorded in this span of ticks. */
 export function addUnrecorded(from: f64, end: f64): void {
-  pairing!.collector.quiet.unrecorded.push(new Span(from, end));
+  collector!.quiet.unrecorded.push(new Span(from, end));
 }
 
 /** Before the functions below. */
@@ -136,12 +166,12 @@ export function stretchCount(ring: i32, ofChunk: bool): i32 {
   return slotsOf(ring, ofChunk).stretchCount;
 }
 
-/** After `openRing`. `positions`: slots of the ring in the file, chunks included. */
-export function addRing(ring: i32, ringClass: i32, positions: f64): void {
+/** After `openRing`. `positions`: slots of the ring in the file, chunks included. `isRead`: its records are paired. */
+export function addRing(ring: i32, ringClass: i32, positions: f64, isRead: bool): void {
   const isSteps = ringClass == RingClass.Steps;
-  cursors.push(new Cursor(ring, isSteps, readers[ring]!));
+  if (isRead) cursors.push(new Cursor(ring, isSteps, readers[ring]!));
   pairing!.addRing(ring);
-  pairing!.events.ring(ring, isSteps || ringClass == RingClass.Ops, positions);
+  events!.ring(ring, isSteps || ringClass == RingClass.Ops, positions);
 }
 
 /** A repeat that was going on when the file was read. */
@@ -150,11 +180,11 @@ export function addFold(ring: i32, handle: u64, state: u32, count: f64, lastTick
 }
 
 export function wantStepRows(everyStep: bool, mostRows: i32): void {
-  pairing!.collector.stepRows = new StepRows(everyStep, mostRows);
+  collector!.stepRows = new StepRows(everyStep, mostRows);
 }
 
 export function wantTransfers(): void {
-  pairing!.collector.transfers = new Transfers();
+  collector!.transfers = new Transfers();
 }
 
 /** Where the stretches of a segment belong: three numbers each, SEGMENT_SLOTS slots in all at most. */
@@ -206,28 +236,41 @@ export function run(): void {
 
 /** Stamps of the GPU since the last call. They are valid until the next segment is read. */
 export function stampCount(): i32 {
-  return pairing!.collector.stamps.rows.length;
+  return collector!.stamps.rows.length;
 }
 
 /** Six numbers (stamps.ts). */
 export function stampAt(row: i32): usize {
-  return changetype<usize>(pairing!.collector.stamps.rows.at(row));
+  return changetype<usize>(collector!.stamps.rows.at(row));
 }
 
 export function forgetStamps(): void {
-  pairing!.collector.stamps.rows.clear();
+  collector!.stamps.rows.clear();
 }
 
-/** After `run`. Returns where the results lie (results.ts). */
-export function finish(): usize {
+/** The polls that were going on. Returns the tick of the newest one; NaN: none. */
+function addPolls(): f64 {
   let newestPoll: f64 = NaN;
   for (let i = 0; i < cursors.length; i++) {
     const newest = pairing!.openFolds(cursors[i].reader.folds);
     if (!(newestPoll >= newest) && !isNaN(newest)) newestPoll = newest;
   }
-  pairing!.collector.finish(pairing!.steps.rows);
-  putScan(out!, pairing!.collector, pairing!.odd, newestPoll);
+  return newestPoll;
+}
+
+/** After `run`, in the scan. Returns where the results lie (results.ts). */
+export function finish(): usize {
+  const newestPoll = addPolls();
+  collector!.finish(pairing!.steps.rows);
+  putScan(out!, collector!, pairing!.odd, newestPoll);
   return out!.start;
+}
+
+/** After `run`, in the drawing. `recorder`: the track of odd records. Returns how many records are drawn later than recorded. */
+export function finishDrawing(recorder: i32): f64 {
+  addPolls();
+  picture().finish(pairing!.steps.rows, pairing!.odd, sink().tracks[recorder]);
+  return picture().reordered + pairing!.reordered;
 }
 
 /** How many numbers the results are. */

@@ -86,8 +86,15 @@ export function makeHost(records: Records, row: i32, recordKind: i32, parent: Ev
   if (kind == HostKind.GroupApi) {
     host.isCaptured = (detail & 1) != 0;
     host.depth = detail >> 1;
+  } else if (kind == HostKind.CeColl) {
+    const names = records.more32(row, 1, 2, 0);
+    host.func = names & 0xffff;
+    host.datatype = names >> 16;
+    host.count = records.moreNumber(row, 1, 1);
+    host.userTag = records.more(row, 3, 2);
   } else if (kind == HostKind.CollApi || kind == HostKind.P2pApi) {
     host.isCaptured = (records.more32(row, 1, 2, 1) & 1) != 0;
+    host.userTag = records.more(row, 2, 0);
     host.func = detail & 0xffff;
     host.datatype = detail >> 16;
     host.count = records.moreNumber(row, 1, 0);

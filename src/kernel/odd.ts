@@ -1,6 +1,7 @@
-/** Records that change nothing: late, repeated or unknown ones. Each is counted by its cause, so no record is dropped without a count. */
+/** Records that change nothing: late, repeated or unknown ones. Each is counted by its cause, so none is dropped without a count. */
 
 import { Block, Event, Host, Type, Work } from './event';
+import { RowBlocks } from './row_blocks';
 
 /** Names of events, for the host. */
 export const enum Name {
@@ -43,6 +44,37 @@ export class Unknown {
   ) {}
 }
 
+/** Why a record is odd, as the trace says it. */
+export const enum OddCause {
+  StateAfterStop,
+  StopAfterStop,
+  NoSuchEvent,
+  OfAnother,
+  StateAgain,
+  UnknownState,
+  UnknownKind,
+  KernelWithoutStart,
+  StaleParent,
+  StartAgain,
+  Late,
+}
+
+/** An odd record, for the trace. */
+@unmanaged
+export class OddRecord {
+  row: i32;
+  cause: OddCause;
+  event: Name;
+  /** The state, or the unknown number; NaN: there is none. */
+  number: f64;
+  /** For a record without an event. */
+  handle: u64;
+  at: f64;
+}
+
+/** The trace shows at most this many, the first ones. */
+const MOST_SHOWN: f64 = 1000;
+
 export class OddCounts {
   /** States and stops of events that began before the ring's window. They are normal. */
   beganBefore: f64 = 0;
@@ -64,59 +96,77 @@ export class OddCounts {
   afterFinalize: f64 = 0;
   /** Steps that ended with their operation, without an own stop. */
   stepsWithoutStop: f64 = 0;
-  /** How many odd records the trace shows. */
+  /** How many odd records the trace could show, and the first of them. */
   shown: f64 = 0;
+  readonly records: RowBlocks<OddRecord> = new RowBlocks<OddRecord>();
   readonly unknown: Unknown[] = [];
   private readonly places: Map<u64, i32> = new Map<u64, i32>();
 
-  noSuchEvent(): void {
+  noSuchEvent(handle: u64, at: f64): void {
     this.afterStop += 1;
-    this.shown += 1;
+    this.show(OddCause.NoSuchEvent, Name.Unknown, NaN, at, handle);
   }
 
-  lateRecord(): void {
+  lateState(event: Name, state: i32, at: f64): void {
     this.afterStop += 1;
-    this.shown += 1;
+    this.show(OddCause.StateAfterStop, event, state, at);
   }
 
-  ofAnother(): void {
+  lateStop(event: Name, at: f64): void {
+    this.afterStop += 1;
+    this.show(OddCause.StopAfterStop, event, NaN, at);
+  }
+
+  ofAnother(handle: u64, at: f64): void {
     this.foreign += 1;
-    this.shown += 1;
+    this.show(OddCause.OfAnother, Name.Unknown, NaN, at, handle);
   }
 
-  stateAgain(): void {
+  stateAgain(event: Name, state: i32, at: f64): void {
     this.repeatedStates += 1;
-    this.shown += 1;
+    this.show(OddCause.StateAgain, event, state, at);
   }
 
-  kernelWithoutStart(): void {
+  kernelWithoutStart(channel: i32, at: f64): void {
     this.kernelsWithoutStart += 1;
-    this.shown += 1;
+    this.show(OddCause.KernelWithoutStart, Name.KernelCh, channel, at);
   }
 
-  staleParent(): void {
+  staleParent(event: Name, at: f64): void {
     this.staleParents += 1;
-    this.shown += 1;
+    this.show(OddCause.StaleParent, event, NaN, at);
   }
 
-  startAgain(): void {
+  startAgain(event: Name, at: f64): void {
     this.startsAgain += 1;
-    this.shown += 1;
+    this.show(OddCause.StartAgain, event, NaN, at);
   }
 
-  late(): void {
+  late(event: Name, at: f64): void {
     this.afterFinalize += 1;
-    this.shown += 1;
+    this.show(OddCause.Late, event, NaN, at);
   }
 
-  unknownState(event: Name, state: i32): void {
+  unknownState(event: Name, state: i32, at: f64): void {
     this.addUnknown(What.State, event, state);
-    this.shown += 1;
+    this.show(OddCause.UnknownState, event, state, at);
   }
 
-  unknownKind(kind: i32): void {
+  unknownKind(kind: i32, at: f64): void {
     this.addUnknown(What.RecordKind, Name.Unknown, kind);
+    this.show(OddCause.UnknownKind, Name.Unknown, kind, at);
+  }
+
+  private show(cause: OddCause, event: Name, number: f64, at: f64, handle: u64 = 0): void {
     this.shown += 1;
+    if (this.shown > MOST_SHOWN) return;
+    const record = this.records.add();
+    record.row = this.records.length;
+    record.cause = cause;
+    record.event = event;
+    record.number = number;
+    record.handle = handle;
+    record.at = at;
   }
 
   /** Only counts it: the event itself is drawn. */

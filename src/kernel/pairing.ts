@@ -1,9 +1,8 @@
 /**
- * Pairs the records of one file: every start, state and stop becomes part of a row. A collector (collector.ts) is told in the order of ticks.
- * One streaming pass keeps only open events and recent parents.
+ * Pairs the records of one file: every start, state and stop becomes part of a row. A listener (listener.ts) is told in the order of ticks.
+ * One streaming pass keeps only open events and recent parents. The scan and the drawing both run this.
  */
 
-import { Collector } from './collector';
 import {
   Block,
   Ctrl,
@@ -24,6 +23,7 @@ import {
 import { EventTable } from './event_table';
 import { file } from './file';
 import { makeBlock, makeHost, makeOp, makeWork, stopStamp } from './make';
+import { Listener } from './listener';
 import { FOLD_OF_START, Kind, MAX_RINGS, NO_VALUE, State } from './numbers';
 import { Name, nameOf, OddCounts, What } from './odd';
 import { countBlockStart, countBlockStop, countOpStart, countOpStop } from './parents';
@@ -36,10 +36,8 @@ import { Found, StepHandles } from './step_handles';
 const RECENT_CTRL: i32 = 64;
 
 export class Pairing {
-  readonly events: EventTable = new EventTable();
   readonly steps: StepHandles = new StepHandles();
   readonly odd: OddCounts = new OddCounts();
-  readonly collector: Collector = new Collector(this.events);
   private readonly stampOwners: StampOwners = new StampOwners();
   private readonly ctrls: StaticArray<Ctrl | null> = new StaticArray<Ctrl | null>(MAX_RINGS + 1);
   private readonly recentCtrl: StaticArray<i64[] | null> = new StaticArray<i64[] | null>(MAX_RINGS + 1);
@@ -51,8 +49,15 @@ export class Pairing {
   private works: i32 = 0;
   private apiRows: i32 = 0;
   private standIns: i32 = 0;
+  /** Records with an earlier tick than the record before them in the ring. */
+  reordered: f64 = 0;
   /** Tick of the record that is read. */
   private now: f64 = 0;
+
+  constructor(
+    private readonly listener: Listener,
+    private readonly events: EventTable,
+  ) {}
 
   /** A ring of the file. */
   addRing(ring: i32): void {
@@ -66,6 +71,7 @@ export class Pairing {
     for (let row = from; row < end; row++) {
       const tick = records.tickAt(row);
       if (tick >= newest) newest = tick;
+      else this.reordered += 1;
       this.now = newest;
       this.record(ring, records, row);
     }
@@ -88,14 +94,15 @@ export class Pairing {
         this.other(ring, records, row, kind);
         break;
       case Found.EndedStep:
-        if (kind != Kind.Fold) this.odd.lateRecord();
+        if (kind == Kind.State) this.odd.lateState(Name.ProxyStep, stateOf(records, row), this.now);
+        else if (kind == Kind.Stop) this.odd.lateStop(Name.ProxyStep, this.now);
         break;
       default: {
         const step = this.steps.found!;
         if (kind == Kind.State) this.stepState(step, records, row);
         else if (kind == Kind.Stop) {
           this.steps.forget(handle);
-          this.stepStop(step);
+          this.stepStop(step, true);
         } else addRepeats(step, records.comm(row), records.moreNumber(row, 1, 1), foldTick(records, row));
       }
     }
@@ -110,13 +117,15 @@ export class Pairing {
     const same = this.steps.openStepOf(op, number);
     if (same !== null) {
       // A repeated start of a registered buffer that was not folded: both handles mean the same transfer.
+      same.startRepeats += 1;
+      same.lastStartRepeat = this.now;
       this.steps.name(handle, same);
       return;
     }
     const step = this.steps.add(handle, op, number, this.now);
     op.openSteps.push(step);
     op.lastMove = this.now;
-    this.collector.stepStarted(step, this.now);
+    this.listener.stepStarted(step, this.now);
   }
 
   private handleOf(ring: i32, position: f64): u64 {
@@ -142,7 +151,7 @@ export class Pairing {
       op.standIn = this.standIns++;
       op.key = parent;
       this.events.set(parent, op);
-      this.collector.opStarted(op, this.now);
+      this.listener.opStarted(op, this.now);
     }
     this.showLife(op);
     return op;
@@ -158,8 +167,8 @@ export class Pairing {
       if (before == Phase.PeerWait) return;
     }
     if (phase > before) this.enter(step, phase, records, row);
-    else if (phase == Phase.Posted) this.odd.unknownState(Name.ProxyStep, state);
-    else this.odd.stateAgain();
+    else if (phase == Phase.Posted) this.odd.unknownState(Name.ProxyStep, state, this.now);
+    else this.odd.stateAgain(Name.ProxyStep, state, this.now);
   }
 
   private enter(step: Step, phase: Phase, records: Records, row: i32): void {
@@ -173,6 +182,7 @@ export class Pairing {
       if (phase == Phase.FlushWait) {
         step.arrived = at;
         if (isNaN(op.firstData)) op.firstData = at;
+        op.lastData = at;
       } else if (!isNaN(step.lastPoll)) {
         // The send itself begins at the *last* poll before NCCL reports state 9. State 9 is stamped after isend returned, when the data
         // may have arrived already (measured: a preempted proxy thread stamps it after the receiver's state 11).
@@ -185,11 +195,11 @@ export class Pairing {
     step.phase = phase;
     op.lastMove = at;
     if (op.isSend && phase > Phase.SendGpuWait && isNaN(op.gpuBegan)) op.gpuBegan = at;
-    this.collector.stepEntered(step, before, at);
+    this.listener.stepEntered(step, before, at);
   }
 
   /** The step is over as of now: NCCL stopped it, or its operation. */
-  private stepStop(step: Step): void {
+  private stepStop(step: Step, byItself: bool): void {
     const at = this.now;
     const op = step.op;
     op.stepsDone++;
@@ -199,7 +209,7 @@ export class Pairing {
       op.heldFrom = step.phaseSince;
       op.heldTo = at;
     }
-    this.collector.stepStopped(step, at);
+    this.listener.stepStopped(step, byItself, at);
     this.steps.end(step);
   }
 
@@ -222,9 +232,9 @@ export class Pairing {
     const at = records.tickAt(row);
     if (kind == Kind.State) this.state(records, row, at);
     else if (kind == Kind.Stop) this.stop(records, row, at);
-    else if (kind == Kind.Fold) this.fold(records, row);
+    else if (kind == Kind.Fold) this.fold(records, row, at);
     else if (kind >= Kind.StartGroup && kind <= Kind.StartUnknown) this.start(ring, kind, records, row, at);
-    else this.odd.unknownKind(kind);
+    else this.odd.unknownKind(kind, at);
   }
 
   private start(ring: i32, kind: i32, records: Records, row: i32, at: f64): void {
@@ -238,19 +248,20 @@ export class Pairing {
       case Kind.StartProxyOp: {
         const op = makeOp(records, row, parent, parentKey, isKnown, at);
         this.add(op, ring, key);
-        this.checkStart(op.link, op.isForeign ? NaN : op.comm.finalized, at);
+        this.listener.opMade(op);
+        this.checkStart(op, op.link, op.isForeign ? NaN : op.comm.finalized, at);
         countOpStart(op);
-        this.collector.opStarted(op, at);
+        this.listener.opStarted(op, at);
         break;
       }
       case Kind.StartKernelCh:
       case Kind.StartKernelPhase: {
         const block = makeBlock(records, row, kind == Kind.StartKernelPhase, parent, parentKey, isKnown, at);
         this.add(block, ring, key);
-        this.checkStart(block.link, block.comm.finalized, at);
+        this.checkStart(block, block.link, block.comm.finalized, at);
         countBlockStart(block);
         this.stampOwners.judge(block, at);
-        this.collector.blockStarted(block, at);
+        this.listener.blockStarted(block, records, row, at);
         break;
       }
       case Kind.StartColl:
@@ -259,8 +270,8 @@ export class Pairing {
         const call = makeWork(work, records, row, kind == Kind.StartColl, parent, parentKey, isKnown, at);
         work.row = this.works++;
         this.add(work, ring, key);
-        this.checkStart(work.link, work.comm.finalized, at);
-        this.collector.workStarted(work, call, at);
+        this.checkStart(work, work.link, work.comm.finalized, at);
+        this.listener.workStarted(work, call, records, row, at);
         break;
       }
       case Kind.StartProxyCtrl: {
@@ -273,8 +284,7 @@ export class Pairing {
         if (host.isApi) host.apiRow = this.apiRows++;
         this.add(host, ring, key);
         this.checkHost(host, kind, records, row, at);
-        const transfer = host.kind == HostKind.NetPlugin && step !== null ? step.op : null;
-        this.collector.hostStarted(host, transfer, at);
+        this.listener.hostStarted(host, host.kind == HostKind.NetPlugin ? step : null, records, row, at);
       }
     }
   }
@@ -290,17 +300,17 @@ export class Pairing {
   }
 
   /** What is odd about an event that starts. The event counts as usual. `finalized`: of its communicator. */
-  private checkStart(link: Link, finalized: f64, at: f64): void {
-    if (link == Link.Stale) this.odd.staleParent();
-    if (link == Link.Again) this.odd.startAgain();
-    if (at > finalized) this.odd.late();
+  private checkStart(event: Event, link: Link, finalized: f64, at: f64): void {
+    if (link == Link.Stale) this.odd.staleParent(nameOf(event), at);
+    if (link == Link.Again) this.odd.startAgain(nameOf(event), at);
+    if (at > finalized) this.odd.late(nameOf(event), at);
   }
 
   private checkHost(host: Host, kind: i32, records: Records, row: i32, at: f64): void {
-    if (at > host.comm.finalized) this.odd.late();
+    if (at > host.comm.finalized) this.odd.late(nameOf(host), at);
     if (host.kind == HostKind.Unknown) {
-      const type = kind == Kind.StartUnknown ? u64(records.moreNumber(row, 1, 0)) : eventTypeOf(kind);
-      this.odd.addUnknown(What.EventType, Name.Unknown, type);
+      host.eventType = kind == Kind.StartUnknown ? u64(records.moreNumber(row, 1, 0)) : eventTypeOf(kind);
+      this.odd.addUnknown(What.EventType, Name.Unknown, host.eventType);
     }
     if (host.kind == HostKind.NetPlugin) {
       const id = records.more(row, 1, 0);
@@ -311,7 +321,7 @@ export class Pairing {
   private showLife(op: Op): void {
     if (op.isAlive) return;
     op.isAlive = true;
-    if (!op.isLost) this.collector.opAlive(op);
+    if (!op.isLost) this.listener.opAlive(op);
   }
 
   /** All ProxyCtrl events of a thread are one, because they have nothing of their own. */
@@ -332,16 +342,16 @@ export class Pairing {
   }
 
   private state(records: Records, row: i32, at: f64): void {
-    const event = this.find(records, row);
+    const event = this.find(records, row, at);
     if (event === null) return;
     const state = stateOf(records, row);
     switch (event.type) {
       case Type.Block:
-        this.blockState(changetype<Block>(event), state, records, row);
+        this.blockState(changetype<Block>(event), state, records, row, at);
         break;
       case Type.Op: {
         const op = changetype<Op>(event);
-        if (op.hasStopped) this.odd.lateRecord();
+        if (op.hasStopped) this.odd.lateState(Name.ProxyOp, state, at);
         else {
           this.showLife(op);
           this.opState(op, state, valueOf(records, row), at);
@@ -353,23 +363,23 @@ export class Pairing {
         break;
       case Type.Host: {
         const host = changetype<Host>(event);
-        if (host.hasStopped) this.odd.lateRecord();
+        if (host.hasStopped) this.odd.lateState(nameOf(host), state, at);
         else this.hostState(host, state, at);
         break;
       }
       default:
-        this.odd.unknownState(nameOf(event), state);
+        this.odd.unknownState(nameOf(event), state, at);
     }
   }
 
   /** A kernel's one state carries the GPU's stop stamp. NCCL may report a completion under the previous kernel's name. */
-  private blockState(block: Block, state: i32, records: Records, row: i32): void {
+  private blockState(block: Block, state: i32, records: Records, row: i32, at: f64): void {
     const stop = block.isPhase ? State.KernelPhaseStop : State.KernelChStop;
-    if (state != stop) this.odd.unknownState(nameOf(block), state);
+    if (state != stop) this.odd.unknownState(nameOf(block), state, at);
     else if (isNaN(block.stop)) block.timerStop = stopStamp(records, row);
     else {
       block.strayCompletions++;
-      this.odd.kernelWithoutStart();
+      this.odd.kernelWithoutStart(block.channel, at);
     }
   }
 
@@ -377,7 +387,7 @@ export class Pairing {
   private opState(op: Op, state: i32, value: f64, at: f64): void {
     const isProgress = state >= 0 && state <= State.OpRecvDone;
     if (state != State.OpInProgress && !isProgress) {
-      this.odd.unknownState(Name.ProxyOp, state);
+      this.odd.unknownState(Name.ProxyOp, state, at);
       return;
     }
     if (state == State.OpSendRemFifoWait) {
@@ -385,50 +395,54 @@ export class Pairing {
       if (isNaN(op.roomWanted)) op.roomWanted = at;
       if (!(op.gpuBegan <= at)) op.gpuBegan = at;
     } else if (state == State.OpSendTransmitted) op.roomWanted = NaN;
-    if (isProgress && value > op.bytes) op.bytes = value;
+    if (!isProgress || !(value > op.bytes)) return;
+    const more = value - op.bytes;
+    op.bytes = value;
+    this.listener.opBytes(op, more, at);
   }
 
   private ctrlState(ring: i32, state: i32, at: f64): void {
-    if (state < State.CtrlIdle || state > State.CtrlAppendEnd) this.odd.unknownState(Name.ProxyCtrl, state);
-    this.collector.ctrl(ring, at);
+    if (state < State.CtrlIdle || state > State.CtrlAppendEnd)
+      this.odd.unknownState(Name.ProxyCtrl, state, at);
+    this.listener.ctrl(ring, state, at);
   }
 
   private hostState(host: Host, state: i32, at: f64): void {
-    if (!isHostState(host.kind, state)) this.odd.unknownState(nameOf(host), state);
+    if (!isHostState(host.kind, state)) this.odd.unknownState(nameOf(host), state, at);
     if (host.kind != HostKind.GroupApi || state != State.GroupEndApiStart) return;
     if (!isNaN(host.ending)) {
-      this.odd.stateAgain();
+      this.odd.stateAgain(nameOf(host), state, at);
       return;
     }
     host.ending = at;
-    this.collector.groupEndStarted(host, at);
+    this.listener.groupEndStarted(host, at);
   }
 
   private stop(records: Records, row: i32, at: f64): void {
-    const event = this.find(records, row);
+    const event = this.find(records, row, at);
     if (event === null) return;
     switch (event.type) {
       case Type.Host: {
         const host = changetype<Host>(event);
         if (!host.hasStopped) {
           host.stop = at;
-          this.collector.hostStopped(host, at);
+          this.listener.hostStopped(host, at);
         } else if (host.kind == HostKind.NetPlugin) this.odd.netStopsAgain += 1;
-        else this.odd.lateRecord();
+        else this.odd.lateStop(nameOf(host), at);
         break;
       }
       case Type.Work: {
         const work = changetype<Work>(event);
-        if (!isNaN(work.enqueued)) this.odd.lateRecord();
+        if (!isNaN(work.enqueued)) this.odd.lateStop(nameOf(work), at);
         else {
           work.enqueued = at;
-          this.collector.workEnqueued(work, at);
+          this.listener.workEnqueued(work, at);
         }
         break;
       }
       case Type.Op: {
         const op = changetype<Op>(event);
-        if (op.hasStopped) this.odd.lateRecord();
+        if (op.hasStopped) this.odd.lateStop(Name.ProxyOp, at);
         else this.opStop(op, at);
         break;
       }
@@ -437,9 +451,9 @@ export class Pairing {
         if (isNaN(block.stop)) {
           block.stop = at;
           countBlockStop(block);
-          this.collector.blockStopped(block, at);
+          this.listener.blockStopped(block, at);
         } else if (block.strayCompletions > 0) block.strayCompletions--;
-        else this.odd.lateRecord();
+        else this.odd.lateStop(nameOf(block), at);
         break;
       }
       default:
@@ -455,29 +469,29 @@ export class Pairing {
     this.now = at;
     while (op.openSteps.length > 0) {
       this.odd.stepsWithoutStop += 1;
-      this.stepStop(op.openSteps[op.openSteps.length - 1]);
+      this.stepStop(op.openSteps[op.openSteps.length - 1], false);
     }
     this.now = now;
     op.stop = at;
     countOpStop(op);
-    this.collector.opStopped(op, at);
+    this.listener.opStopped(op, at);
   }
 
-  private fold(records: Records, row: i32): void {
-    const event = this.find(records, row);
+  private fold(records: Records, row: i32, at: f64): void {
+    const event = this.find(records, row, at);
     if (event === null || event.type != Type.Ctrl) return;
     const state = records.comm(row);
     if (state != FOLD_OF_START) this.ctrlState(event.ring, <i32>state, foldTick(records, row));
   }
 
   /** The event of a state, stop or fold. Records without an event are counted by cause. */
-  private find(records: Records, row: i32): Event | null {
+  private find(records: Records, row: i32, at: f64): Event | null {
     const key = keyOfHandle(records.word1(row), this.tag17);
     const event: Event | null = key < 0 ? null : this.events.get(key);
     if (event !== null) return event;
-    if (key < 0) this.odd.ofAnother();
+    if (key < 0) this.odd.ofAnother(records.word1(row), at);
     else if (positionOf(key) < this.windowStart[ringOf(key)]) this.odd.beganBefore += 1;
-    else this.odd.noSuchEvent();
+    else this.odd.noSuchEvent(records.word1(row), at);
     return null;
   }
 }
@@ -523,6 +537,10 @@ function valueOf(records: Records, row: i32): f64 {
 
 /** Polls or starts that the recorder counted instead of recording. */
 function addRepeats(step: Step, state: u32, count: f64, lastTick: f64): void {
+  if (state == FOLD_OF_START) {
+    step.startRepeats += count;
+    step.lastStartRepeat = lastTick;
+  }
   if (state != <u32>State.SendPeerWait) return;
   step.polls += count;
   if (!(step.lastPoll >= lastTick)) step.lastPoll = lastTick;

@@ -27,7 +27,9 @@ export function beginRows(): void {
 export function takeHost(comm: Comm): Host {
   if (hosts.length == 0) return new Host(Type.Host, comm);
   const host = hosts.pop();
+  const slots = host.slots;
   renew(changetype<usize>(host), changetype<usize>(newHost), offsetof<Host>());
+  host.slots = slots;
   host.comm = comm;
   return host;
 }
@@ -64,20 +66,29 @@ export function takeClaims(): Claims {
 
 /** No record can name the event any more. Its row is free unless something else still names it. */
 export function dropped(event: Event): void {
+  event.isDropped = true;
+  if (event.type == Type.Work) dropClaims(changetype<Work>(event));
+  if (event.holds == 0) free(event);
+}
+
+export function hold(event: Event): void {
+  event.holds++;
+}
+
+export function letGo(event: Event): void {
+  if (--event.holds == 0 && event.isDropped) free(event);
+}
+
+/** Rows of works stay: each is a row of the result. */
+function free(event: Event): void {
   switch (event.type) {
-    case Type.Host: {
-      const host = changetype<Host>(event);
-      host.isDropped = true;
-      if (host.holds == 0) hosts.push(host);
-      break;
-    }
-    case Type.Work:
-      dropClaims(changetype<Work>(event));
+    case Type.Host:
+      hosts.push(changetype<Host>(event));
       break;
     case Type.Op: {
-      // The list of stand-ins names those, and lists of waiting operations name those that never end.
+      // The list of stand-ins names those, and lists of waiting operations name those that never end. A damaged file may have steps after it.
       const op = changetype<Op>(event);
-      if (op.hasStopped && !op.isLost) ops.push(op);
+      if (op.hasStopped && !op.isLost && op.openSteps.length == 0) ops.push(op);
       break;
     }
     case Type.Block: {
@@ -88,14 +99,6 @@ export function dropped(event: Event): void {
     default:
       break;
   }
-}
-
-export function hold(host: Host): void {
-  host.holds++;
-}
-
-export function letGo(host: Host): void {
-  if (--host.holds == 0 && host.isDropped) hosts.push(host);
 }
 
 /** A work without claims has no children to come. */

@@ -59,6 +59,9 @@ export class StepHandles {
     step.polls = 0;
     step.arrived = NaN;
     step.sendEnd = null;
+    step.startRepeats = 0;
+    step.lastStartRepeat = NaN;
+    step.slot = null;
     this.name(handle, step);
     return step;
   }

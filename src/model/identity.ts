@@ -1,5 +1,5 @@
 /**
- * Ids that every rank computes from its own data alone, so that files stay independent:
+ * Ids as the kernel makes them (src/kernel/draw/identity.ts), for what is known only of all ranks: ids that every rank computes from its own data alone, so that files stay independent:
  *  - a transfer (flow): communicator, channel, source, destination, the operation's ordinal on its connection, step;
  *  - a collective (correlation): communicator, function, sequence number, replay ordinal;
  *  - a send/receive (correlation): communicator, source, destination, ordinal.
@@ -7,7 +7,7 @@
 
 import { addBigint, addText, addWord, HASH_SEED, toSafeInteger, type Hash64 } from '../base/hash.js';
 import { memoized } from '../base/memoized.js';
-import type { HostSpan, Op, WorkIdentity } from './types.js';
+import type { WorkIdentity } from './work_identity.js';
 
 /** A 64-bit flow id as two unsigned 32-bit halves. Both ends of a transfer compute the same id. */
 export interface FlowId {
@@ -17,14 +17,6 @@ export interface FlowId {
 
 /** Interfaces v1 to v3, used through an adapter, never name the communicator. */
 const NO_COMM_ID = 0n;
-
-/** The part of the id that all transfers of a connection share. null: the other end cannot know it. */
-export function transfersOf(op: Op): Hash64 | null {
-  const { comm } = op;
-  if (op.lost || comm === null || comm.commId === NO_COMM_ID) return null;
-  const [source, destination] = op.isSend ? [comm.rank, op.peer] : [op.peer, comm.rank];
-  return connectionHash({ commId: comm.commId, channel: op.channel, source, destination });
-}
 
 /** Source and destination: ranks in the communicator. */
 export interface ConnectionName {
@@ -48,24 +40,22 @@ export const operationId = (connection: Hash64, ordinal: number): Hash64 => addW
  * bits name the operation. With 10 million operations per trace, two of them collide in one of a hundred traces.
  */
 export function transferId(operation: Hash64, step: number): FlowId {
-  const id = { hi: 0, lo: 0 };
-  setTransferId(id, operation, step);
-  return id;
-}
-
-/** The same, written into an existing object. */
-export function setTransferId(id: { hi: number; lo: number }, operation: Hash64, step: number): void {
   const { hi, lo } = step >>> STEP_BITS === 0 ? operation : addWord(operation, step >>> STEP_BITS);
-  id.hi = hi;
-  id.lo = ((lo & ~STEP_MASK) | (step & STEP_MASK)) >>> 0;
+  return { hi, lo: ((lo & ~STEP_MASK) | (step & STEP_MASK)) >>> 0 };
 }
 
 /** Bits of a flow id that number the steps of one operation. */
-export const STEP_BITS = 12;
+const STEP_BITS = 12;
 const STEP_MASK = (1 << STEP_BITS) - 1;
 
 /** A transfer's id for sets. */
 export const transferName = ({ hi, lo }: FlowId): string => `${hi} ${lo}`;
+
+/** The id in the name, as 64 bits. */
+export function readTransferName(name: string): bigint {
+  const [hi, lo] = name.split(' ');
+  return (BigInt(hi!) << 32n) | BigInt(lo!);
+}
 
 /** Equal on all ranks of a collective and at both ends of a send/receive. An ordinal that is not absolute joins nothing. */
 export function workCorrelation(work: WorkIdentity | null): number | undefined {
@@ -76,28 +66,8 @@ export function workCorrelation(work: WorkIdentity | null): number | undefined {
   return identifier(comm.commId, 'Send/Recv', [source ?? -1, destination ?? -1, ordinal]);
 }
 
-/** Remembers the last work's correlation, because its operations and kernels ask for it repeatedly. */
-export class Correlations {
-  private work: WorkIdentity | null = null;
-  private correlation: number | undefined;
-
-  of(work: WorkIdentity | null): number | undefined {
-    if (work !== this.work) {
-      this.work = work;
-      this.correlation = workCorrelation(work);
-    }
-    return this.correlation;
-  }
-}
-
 export function collectiveCorrelation(commId: bigint, func: string, seq: number, ordinal: number): number {
   return identifier(commId, func, [seq, ordinal]);
-}
-
-/** A collective of the copy engines: NCCL numbers it apart from the collectives of its kernels. */
-export function copyCorrelation({ comm, func, facts }: HostSpan): number | undefined {
-  if (facts?.kind !== 'CeColl' || !comm || comm.commId === NO_COMM_ID) return undefined;
-  return identifier(comm.commId, `CE ${func}`, [facts.seq]);
 }
 
 /** The same for all works of a function: made once. */

@@ -1,8 +1,9 @@
 /** What a rank was doing when its records end: its pending work, and for each operation its progress and its wait. */
 
 import type { Ticks } from '../base/time.js';
-import type { HandleKey } from './record_fields.js';
-import type { StepPhase, Work } from './types.js';
+import type { HandleKey } from './handle_key.js';
+import type { StepPhase } from './waits.js';
+import type { WorkIdentity } from './work_identity.js';
 
 /** How many announced blocks of a work the GPU began and ended, by KernelCh events. Within a node there is no other source. */
 export interface BlocksSeen {
@@ -33,7 +34,7 @@ export interface PendingOp {
 }
 
 export interface PendingWork {
-  readonly kind: Work['kind'];
+  readonly kind: WorkIdentity['kind'];
   /** Row in the file's table of work. */
   readonly row: number;
   /** Key of its start record. */

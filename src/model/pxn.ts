@@ -7,14 +7,6 @@
 
 import type { Ticks } from '../base/time.js';
 import type { Communicator } from '../rankfile/types.js';
-import type { WorkIdentity } from './work_identity.js';
-
-/** What NCCL passed with an operation of another process. */
-export interface Foreign {
-  readonly context: bigint;
-  readonly parent: bigint;
-  readonly pid: number;
-}
 
 /** The owner of a foreign context. */
 export interface Originator {
@@ -22,17 +14,6 @@ export interface Originator {
   readonly process: string;
   readonly comm: Communicator;
 }
-
-/** What the originators' files know. */
-export interface Originators {
-  /** null: the originator's file is missing, or does not know this context. */
-  ofContext(context: bigint): Originator | null;
-  /** null: the same, or the work's record was overwritten. */
-  ofWork(parent: bigint): WorkIdentity | null;
-}
-
-/** For a file without the others. */
-export const NO_ORIGINATORS: Originators = { ofContext: () => null, ofWork: () => null };
 
 /** What a process executed for others, by the originator's work. */
 export interface ForeignOps {

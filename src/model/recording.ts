@@ -6,6 +6,7 @@
 import { EventType } from '../rankfile/format/nccl.js';
 import type { Communicator, FileFacts, Gap, Lease, Ring as WholeRing } from '../rankfile/types.js';
 
+export { eventTypeNames } from '../rankfile/format/nccl.js';
 export type { Communicator, Gap, Lease };
 
 /** `gaps`: complete when all records have been read. */

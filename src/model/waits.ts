@@ -1,6 +1,19 @@
-/** What a transfer waits for in each phase. The verdict and the tracks share this enum and its names. */
+/** The phases of a transfer, and what it waits for in each. The verdict and the tracks (src/kernel/draw/steps.ts) share these names. */
 
-import { StepPhase } from './types.js';
+/**
+ * The phase of a step. Each phase ends where the next begins. The numbers rise in NCCL's order (a step is either sent or received), so a
+ * comparison finds a state that is late or repeated.
+ */
+export const StepPhase = {
+  Posted: 0,
+  SendGpuWait: 1,
+  PeerWait: 2,
+  SendWait: 3,
+  RecvWait: 4,
+  FlushWait: 5,
+  RecvGpuWait: 6,
+} as const;
+export type StepPhase = (typeof StepPhase)[keyof typeof StepPhase];
 
 export const Wait = {
   Posted: 'posted',

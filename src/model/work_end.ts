@@ -4,7 +4,9 @@
  */
 
 import type { Ticks, TraceNs } from '../base/time.js';
-import type { GpuNs } from './types.js';
+
+/** A GPU globaltimer value: ns, relative to the recording's start. */
+export type GpuNs = number & { readonly __gpu: never };
 
 export type WorkOutcome = (typeof WORK_OUTCOMES)[number];
 

@@ -2,8 +2,7 @@
 
 import { numberAt, type PackedNumbers } from '../base/packed_numbers.js';
 import type { Ticks } from '../base/time.js';
-import type { GpuNs } from './types.js';
-import { WORK_OUTCOMES, type Elsewhere, type GpuInterval, type WorkEnd } from './work_end.js';
+import { WORK_OUTCOMES, type Elsewhere, type GpuInterval, type GpuNs, type WorkEnd } from './work_end.js';
 
 /** The times in WorkEnd, by row: ticks, or ns of the GPU's clock for stamps. */
 export const END_TIMES = [

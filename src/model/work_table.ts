@@ -5,7 +5,7 @@
 
 import { numberAt, type PackedNumbers } from '../base/packed_numbers.js';
 import type { Communicator } from '../rankfile/types.js';
-import type { WorkIdentity } from './types.js';
+import type { WorkIdentity } from './work_identity.js';
 
 export interface WorkTable {
   readonly keys: PackedNumbers;

@@ -12,7 +12,6 @@ export { describeRecord, type DescribedRecord } from './describe.js';
 export { findRankFiles, type FoundFiles } from './find_files.js';
 export { freeze, mayBeWritten } from './freeze.js';
 export { mergedRows } from './merged_rows.js';
-export { pairedRows } from './paired_rows.js';
 export { type FileTables, openRankFile, openRankFileHeader, openRankFileTables } from './rank_file.js';
 export { isOfThisBoot, processNow } from './process_now.js';
 export { type Pulse, readPulse } from './pulse.js';

@@ -6,7 +6,7 @@
 
 import type { Ticks } from '../base/time.js';
 import { lowerHull } from '../clocks/lower_hull.js';
-import type { GpuNs } from '../model/types.js';
+import type { GpuNs } from '../model/work_end.js';
 
 export interface GpuLaunch {
   readonly launched: Ticks;

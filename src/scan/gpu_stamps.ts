@@ -8,7 +8,7 @@
 import type { Ticks } from '../base/time.js';
 import { LowerHull, type GpuPoint } from '../clocks/gpu_clock.js';
 import { GpuVotes, type VoteColumns, type VoteListener } from '../clocks/gpu_votes.js';
-import type { GpuNs } from '../model/types.js';
+import type { GpuNs } from '../model/work_end.js';
 import type { Communicator } from '../rankfile/types.js';
 import { GpuLaunches, type GpuLaunch } from './gpu_launches.js';
 

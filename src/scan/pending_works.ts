@@ -9,7 +9,7 @@ import type { Numbers } from '../kernel/host/numbers.js';
 import type { BlocksSeen } from '../model/pending.js';
 import type { LostAfter } from '../model/lost_ends.js';
 import type { PendingAtEnd, PendingOp, PendingStep } from '../model/pending.js';
-import { StepPhase } from '../model/types.js';
+import { StepPhase } from '../model/waits.js';
 import { isColl, isPending, type WorkRows } from './scanned_works.js';
 
 /** What the kernel's tables have at the end of the records. */

@@ -102,7 +102,7 @@ export interface RankScan {
   readonly hostWindow: Ticks | null;
   /** The collectives that were called, with or without further events. */
   readonly calls: CallTable;
-  /** When any NCCL event last began or ended, and the longest pause before, in ticks (model/quiet_times.ts). */
+  /** When any NCCL event last began or ended, and the longest pause before, in ticks (kernel/quiet_times.ts). */
   readonly lastEvent: Ticks | null;
   readonly longestQuiet: number;
   /** Ticks: the length of the time in which pauses are known. */

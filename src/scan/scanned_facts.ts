@@ -4,6 +4,7 @@ import type { Ticks } from '../base/time.js';
 import type { Numbers } from '../kernel/host/numbers.js';
 import type { Span } from '../model/control.js';
 import type { ForeignOps } from '../model/pxn.js';
+import { connectionKey } from '../model/endless_ops.js';
 import type { OddCounts } from '../model/odd_records.js';
 import type { Communicator, Gap } from '../rankfile/types.js';
 
@@ -104,9 +105,6 @@ const lengthOf = ({ from, end }: Span): number => end - from;
 const isIn = ({ from, end }: Span, gaps: readonly Gap[]): boolean =>
   gaps.some(({ afterTick, beforeTick }) => from < (beforeTick ?? Infinity) && (afterTick ?? 0) < end);
 
-/** As src/kernel/endless.ts numbers the users of a connection. */
-const USERS = ['Coll', 'P2p', 'unknown'];
-
 /** `connections`: as model/endless_ops.ts names them. */
 export function readEndless(numbers: Numbers): {
   ops: number;
@@ -116,7 +114,7 @@ export function readEndless(numbers: Numbers): {
   const [ops, otherDirection] = [numbers.next(), numbers.next()];
   const connections = numbers.list(() => {
     const [comm, channel, peer, user] = [numbers.next(), numbers.next(), numbers.next(), numbers.next()];
-    return `${comm < 0 ? 'none' : comm} ${channel} ${peer} ${USERS[user]!}`;
+    return connectionKey(comm, channel, peer, user);
   });
   return { ops, otherDirection, connections: new Set(connections) };
 }

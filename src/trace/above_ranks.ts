@@ -14,7 +14,7 @@ import { PERFETTO, startupLink, startupQuery } from './startup.js';
 import type { Study } from '../study/study.js';
 import { clusterTitle } from './titles.js';
 import { watchesOf, type FileWatch } from './watched_rows.js';
-import type { BlockCounts } from './perfetto/counts.js';
+import type { BlockCounts } from './perfetto/block_writer.js';
 import type { VerdictPicture } from './tracks/verdict_track.js';
 import { silentFiles } from '../verdict/evidence/suspects.js';
 

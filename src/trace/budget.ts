@@ -8,7 +8,7 @@ import { commKey } from '../model/identity.js';
 import { mostAtOnce } from '../base/intervals.js';
 import type { ClusterComm } from '../cluster/types.js';
 import { drawnUntil, hasBandwidth } from './tracks/cluster_tracks.js';
-import { sampleInterval } from './tracks/sampled_counter.js';
+import { sampleInterval } from './sample_interval.js';
 import { DETAILS, type Detail } from '../model/detail.js';
 import type { DrawPlan, Window } from './tracks/selection.js';
 import { DRAWN_KINDS, NO_COMM, type CommSize, type DrawnKind, type FileSize } from '../scan/drawn_size.js';

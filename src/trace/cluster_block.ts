@@ -6,9 +6,7 @@ import { onOneAxis, clockBound } from '../clocks/comparable.js';
 import { commKey } from '../model/identity.js';
 import { foldRanks } from '../base/ranks.js';
 import type { ClusterComm } from '../cluster/types.js';
-import { BlockWriter } from './perfetto/block_writer.js';
-import type { BlockCounts } from './perfetto/counts.js';
-import { ClippedSink } from './tracks/clipped_sink.js';
+import { BlockWriter, type BlockCounts } from './perfetto/block_writer.js';
 import { drawClocks } from './tracks/clock_tracks.js';
 import { describeCluster, drawCluster, type WantedCall } from './tracks/cluster_tracks.js';
 import { drawVerdict, type VerdictPicture } from './tracks/verdict_track.js';
@@ -49,22 +47,21 @@ export function clusterBlock(
     process: null,
     traceStart: solution.traceStart,
     output: (piece) => void pieces.push(piece.slice()),
+    windows: isEverything(plan) ? null : plan.windows,
   });
-  const clipped = isEverything(plan) ? null : new ClippedSink(writer, plan.windows);
-  const sink = clipped ?? writer;
   const drawn = plan.comms ? comms.filter((comm) => plan.comms?.has(commKey(comm))) : comms;
   const clocks = hostClocks(run, solution, traffic, duration);
-  const cluster = describeCluster(sink, place.title);
+  const cluster = describeCluster(writer, place.title);
   const labels = {
     rankOf: (file: number, inComm?: number, commId?: bigint) => rankName(run, file, inComm, commId),
     comparable: onOneAxis(solution),
     clockBound: clockBound(solution),
     worldSize: run.worldSize,
   };
-  const lane = drawCluster(sink, cluster, drawn, labels, place.call);
-  drawVerdict(sink, cluster, place.verdictOf(lane));
-  drawClocks(sink, cluster, clocks, CLOCKS_ORDER);
-  clipped?.finish();
+  const lane = drawCluster(writer, cluster, drawn, labels, place.call);
+  drawVerdict(writer, cluster, place.verdictOf(lane));
+  drawClocks(writer, cluster, clocks, CLOCKS_ORDER);
+  writer.finishPart();
   writer.close();
   return { bytes: Buffer.concat(pieces), counts: writer.counts() };
 }

@@ -3,36 +3,23 @@
  * converted in parallel, and the bytes depend only on the job. Runs on a worker thread.
  */
 
-import { commKey } from '../model/identity.js';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { RankFileError } from '../base/errors.js';
-import type { Ticks } from '../base/time.js';
-import type { ClockMap } from '../clocks/clock_map.js';
-import { traceTime, type TickScale } from '../clocks/domains.js';
-import { Pairing } from '../model/pairing.js';
-import type { PeerTraffic } from '../model/peer_traffic.js';
-import { connectionKey, mayBeEndless } from '../model/endless_ops.js';
-import type { Op } from '../model/types.js';
-import { endsOf, type WorkEndTable } from '../model/work_end_table.js';
-import { BlockWriter } from './perfetto/block_writer.js';
-import type { BlockCounts } from './perfetto/counts.js';
-import type { ProcessSpec } from './perfetto/descriptors.js';
-import { pairedRows, type RankFileStream, streamRankFile, withFile } from '../rankfile/index.js';
+import type { OriginTable } from '../cluster/pxn.js';
+import { KernelFile } from '../kernel/host/kernel_file.js';
+import { streamSegments, withFile } from '../rankfile/index.js';
 import type { RankFileHeader } from '../rankfile/types.js';
-import type { RankScan } from '../scan/scan.js';
-import { ClippedSink } from './tracks/clipped_sink.js';
-import { RankTracks, type DrawnRank } from './tracks/rank_tracks.js';
-import { type Found, type Watch, WatchingSink } from './tracks/watched_tracks.js';
-import { SelectedEvents } from './tracks/selected_events.js';
-import type { Detail } from '../model/detail.js';
-import { type DrawPlan, EVERYTHING } from './tracks/selection.js';
-import { compressed, type Compression } from './compression.js';
-import { originators, type OriginTable } from '../cluster/pxn.js';
-import { gpuTimes, type GpuLines } from '../clocks/evidence/gpu_clocks.js';
-import { inJob, type JobRanks } from './job_ranks.js';
 import { redactFile, type Aliases } from '../runs/redact.js';
+import type { RankScan } from '../scan/scan.js';
+import { compressed, type Compression } from './compression.js';
+import { inJob, type JobRanks } from './job_ranks.js';
+import type { BlockCounts, SelectedPart } from './perfetto/block_writer.js';
+import type { ProcessSpec } from './perfetto/descriptors.js';
+import { type DrawnFile, type DrawnRank, type RankFacts, RankPicture, ringsToRead } from './rank_picture.js';
+import { type Found, type Watch, WatchedTracks } from './tracks/watched_tracks.js';
 
-export interface ConvertJob {
+/** `sharesClock` of the facts is `clockMates` and `counterMates` here, which can be sent to another thread. */
+export interface ConvertJob extends Omit<RankFacts, 'names' | 'sharesClock' | 'rings'> {
   readonly path: string;
   /** The scan of the file: it must still be the same file. */
   readonly scanned: Pick<RankFileHeader, 'tag' | 'tickBase'> &
@@ -50,32 +37,11 @@ export interface ConvertJob {
   /** Tracks that the first screen shows. */
   readonly watches: readonly Watch[];
   readonly traceStart: bigint;
-  readonly map: ClockMap;
-  readonly scale: TickScale;
-  readonly gpuLines: GpuLines;
-  readonly workEnds: WorkEndTable;
-  readonly standInSteps: Uint32Array;
-  /** See `RankScan`. `isSilent`: see verdict/process_states.ts. */
-  readonly lastSign: Ticks | null;
-  readonly isSilent: boolean;
-  /** Calls without further events, by row. */
-  readonly bareCalls: ReadonlyMap<number, string>;
-  readonly endlessConnections: ReadonlySet<string>;
   readonly origins: OriginTable;
   /** Per communicator (commId in decimal) its ranks on this file's axis. */
   readonly clockMates: ReadonlyMap<string, ReadonlySet<number>>;
   /** The ranks on this file's own counter. */
   readonly counterMates: ReadonlyMap<string, ReadonlySet<number>>;
-  /** Transfers of any rank that get no arrow. */
-  readonly brokenTransfers: ReadonlySet<string>;
-  /** Connections that get no arrows from the operation with this ordinal on. */
-  readonly outOfStep: ReadonlyMap<string, number>;
-  readonly busiestPeers: readonly PeerTraffic[];
-  readonly rateBinNs: number;
-  /** Shortest time between drawn samples of totals. */
-  readonly sampleNs: number;
-  /** null: everything is drawn, of all ranks. */
-  readonly plan: DrawPlan | null;
   /** Rings with calls and collectives: the only ones read if nothing deeper is drawn. */
   readonly callRings: ReadonlySet<number>;
   readonly compression: Compression;
@@ -93,39 +59,25 @@ export interface ConvertResult extends DrawnRank {
   readonly pieces: readonly number[];
 }
 
-export interface SelectedPart {
-  /** Slices drawn, by depth of detail. */
-  readonly slices: Readonly<Record<Detail, number>>;
-  /** Ends of drawn arrows: a number that both ends share. Replaces `flows`. */
-  readonly flowEnds: BigUint64Array;
-}
-
 export function convertFile(job: ConvertJob): ConvertResult {
   const out = new BlockFile(job.blockPath, job.compression);
   try {
-    const writer = new BlockWriter({
-      ...job,
-      output: (chunk) => {
-        out.write(chunk);
-      },
-    });
-    const result = draw(job, writer);
-    writer.close();
-    return { ...result, counts: writer.counts(), pieces: out.close() };
+    return { ...draw(job, out), pieces: out.close() };
   } finally {
     out.close();
   }
 }
 
-type Drawn = DrawnRank & Pick<ConvertResult, 'selected' | 'found'>;
-
-function draw(job: ConvertJob, writer: BlockWriter): Drawn {
+function draw(job: ConvertJob, out: BlockFile): Omit<ConvertResult, 'pieces'> {
   // Both passes count works, calls and operations, so they must read the same part.
-  const file = streamRankFile(job.path, job.scanned.window);
+  const kernel = new KernelFile();
+  const file = streamSegments(job.path, job.scanned.window, kernel, (ring, bytes) =>
+    kernel.rows(ring, bytes),
+  );
   try {
     checkSame(file, job);
     const shown = job.aliases === null ? file : redactFile(file, job.aliases);
-    const drawn = drawFile(withNames(shown, job.commNames), job, writer);
+    const drawn = drawFile(kernel, withNames(shown, job.commNames), job, out);
     checkWhole(
       withFile(job.path, ({ bytes }) => bytes),
       job,
@@ -136,7 +88,36 @@ function draw(job: ConvertJob, writer: BlockWriter): Drawn {
   }
 }
 
-const withNames = (file: RankFileStream, names: ConvertJob['commNames']): RankFileStream => ({
+function drawFile(
+  kernel: KernelFile,
+  file: DrawnFile,
+  job: ConvertJob,
+  out: BlockFile,
+): Omit<ConvertResult, 'pieces'> {
+  const watched = new WatchedTracks(job.watches);
+  const facts: RankFacts = {
+    ...job,
+    names: { own: job.title, inJob: inJob(job.jobRanks) },
+    sharesClock: (commId, rank, needsCounter) =>
+      (needsCounter ? job.counterMates : job.clockMates).get(String(commId))?.has(rank) ?? false,
+    rings: ringsToRead(job.plan, job.callRings),
+  };
+  const picture = new RankPicture(kernel, file, facts, {
+    ...job,
+    watch: (...track) => watched.add(...track),
+    output: (chunk) => {
+      out.write(chunk);
+    },
+  });
+  const { writer } = picture;
+  const drawn = picture.draw();
+  const found = watched.finish(writer);
+  const selected = job.plan && writer.part();
+  writer.close();
+  return { ...drawn, found, selected, counts: writer.counts() };
+}
+
+const withNames = (file: DrawnFile, names: ConvertJob['commNames']): DrawnFile => ({
   ...file,
   communicators: new Map(
     [...file.communicators].map(([number, comm]) => [
@@ -147,7 +128,7 @@ const withNames = (file: RankFileStream, names: ConvertJob['commNames']): RankFi
 });
 
 /** Refuses a file of another process. The job's times and ends would be wrong for that file, and the trace would not show the error. */
-function checkSame({ path, bytes, header, rings }: RankFileStream, job: ConvertJob): void {
+function checkSame({ path, bytes, header, rings }: DrawnFile, job: ConvertJob): void {
   const { scanned } = job;
   if (header.tag !== scanned.tag || header.tickBase !== scanned.tickBase)
     throw new RankFileError({
@@ -174,60 +155,6 @@ function checkWhole(bytes: number, { path, scanned }: ConvertJob): void {
       what: 'the file was cut off while it was being read',
       advice: 'merge again, when nobody copies files here',
     });
-}
-
-function drawFile(file: RankFileStream, job: ConvertJob, writer: BlockWriter): Drawn {
-  const { plan } = job;
-  const watching = job.watches.length === 0 ? null : new WatchingSink(writer, job.watches);
-  const clipped = plan && new ClippedSink(watching ?? writer, plan.windows);
-  const time = traceTime(job.map, job.scale);
-  const neverEnds = (op: Op): boolean =>
-    job.endlessConnections.size > 0 && mayBeEndless(op) && job.endlessConnections.has(connectionKey(op));
-  const gpuTime = gpuTimes(job.gpuLines, job.map);
-  const tracks = new RankTracks(
-    {
-      sink: clipped ?? watching ?? writer,
-      file: plan?.comms ? { ...file, communicators: selectedComms(file, plan.comms) } : file,
-      names: { own: job.title, inJob: inJob(job.jobRanks) },
-      time,
-      gpuTime: (comm) => gpuTime(comm?.number ?? -1),
-      workEnd: endsOf(job.workEnds),
-      standInSteps: (op) => job.standInSteps[op.standIn]!,
-      lastSign: job.lastSign,
-      isSilent: job.isSilent,
-      isBareCall: (row) => job.bareCalls.has(row),
-      neverEnds,
-      brokenTransfers: job.brokenTransfers,
-      outOfStep: job.outOfStep,
-      busiestPeers: job.busiestPeers,
-      sharesClock: (commId, rank, needsCounter) =>
-        (needsCounter ? job.counterMates : job.clockMates).get(String(commId))?.has(rank) ?? false,
-    },
-    { binNs: job.rateBinNs, sampleNs: job.sampleNs },
-  );
-  const listener = plan ? new SelectedEvents(tracks, plan, time) : tracks;
-  const pairing = new Pairing(file, listener, originators(job.origins), neverEnds);
-  for (const range of pairedRows(ringsToRead(file, job))) pairing.read(range);
-  pairing.openFolds(file.folds());
-  const { reordered, ...drawn } = tracks.finish(pairing.steps);
-  clipped?.finish();
-  const found = watching?.finish() ?? [];
-  return {
-    ...drawn,
-    reordered: reordered + pairing.reorderedSteps,
-    found,
-    selected: clipped && { slices: clipped.drawn, flowEnds: clipped.flowEnds() },
-  };
-}
-
-/** If only collectives and calls are drawn, other rings are not needed, because the scan knows when work ended. */
-function ringsToRead({ rings }: RankFileStream, { plan, callRings }: ConvertJob): RankFileStream['rings'] {
-  const { op, step } = (plan ?? EVERYTHING).windows;
-  return op || step ? rings : rings.filter(({ ring }) => callRings.has(ring));
-}
-
-function selectedComms({ communicators }: RankFileStream, comms: ReadonlySet<string>) {
-  return new Map([...communicators].filter(([, comm]) => comms.has(commKey(comm))));
 }
 
 /** Adds a block to a file. Its pieces are compressed one by one. */

@@ -3,7 +3,7 @@
 import { domainOfFile, type ClockDomain, type ClockSolution } from '../clocks/domains.js';
 import { connectionHash, transferName } from '../model/identity.js';
 import { ALWAYS, isEverything, type Window } from './tracks/selection.js';
-import { sampleInterval } from './tracks/sampled_counter.js';
+import { sampleInterval } from './sample_interval.js';
 import { compressionOf } from './compression.js';
 import type { ConvertJob } from './convert.js';
 import type { Drawing } from './drawing.js';

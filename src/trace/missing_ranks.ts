@@ -5,8 +5,7 @@
 
 import { rangesOf, rangesText } from '../base/ranks.js';
 import type { TraceNs } from '../base/time.js';
-import { BlockWriter } from './perfetto/block_writer.js';
-import type { BlockCounts } from './perfetto/counts.js';
+import { BlockWriter, type BlockCounts } from './perfetto/block_writer.js';
 import type { ProcessSpec } from './perfetto/descriptors.js';
 import { titleOf } from './tracks/rank_names.js';
 import type { Verdict } from '../verdict/types.js';

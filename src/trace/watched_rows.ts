@@ -5,10 +5,10 @@
 
 import { addBigint, addText, addWord, HASH_SEED } from '../base/hash.js';
 import type { TraceNs } from '../base/time.js';
-import { commTitle, pxnTitle } from './tracks/comm_groups.js';
-import { connectionTitle } from './tracks/connections.js';
+import { commTitle } from './tracks/comm_groups.js';
 import { peerName, rankName, titleOf, type RankNames } from './tracks/rank_names.js';
 import type { FlowId } from './tracks/sink.js';
+import { connectionTitle, pxnTitle } from './tracks/specs.js';
 import type { Watch } from './tracks/watched_tracks.js';
 import type { Verdict } from '../verdict/types.js';
 import { inJob, jobRanks } from './job_ranks.js';

@@ -7,7 +7,7 @@ import { lateSpans } from '../../src/cluster/late_spans.js';
 import { joinCollectives } from '../../src/cluster/join.js';
 import type { ClusterMember, Collective } from '../../src/cluster/types.js';
 import type { Ticks, TraceNs } from '../../src/base/time.js';
-import type { GpuNs } from '../../src/model/types.js';
+import type { GpuNs } from '../../src/model/work_end.js';
 import type { WorkEnd, WorkOutcome } from '../../src/model/work_end.js';
 import type { WorkTable } from '../../src/model/work_table.js';
 import { endTable } from '../support/made_up/end_table.js';

@@ -31,7 +31,7 @@ import { type ColumnSpace, freeColumns } from './columns.js';
 import { giveBack, type Kernel, type KernelExports, lendKernel } from './load.js';
 
 /** Facts about a text; src/kernel/file.ts has the same. */
-const TEXT = { hasRoot: 1, isLost: 2, isSimple: 4 };
+const TEXT = { hasRoot: 1, isLost: 2, isSimple: 4, isRecv: 8 };
 /** Numbers of `RingCounts` in src/kernel/record.ts. */
 export const COUNTS = 5;
 /** Tables are read one after the other, in place of a ring that no file has. */
@@ -66,8 +66,8 @@ export class KernelFile implements FileRecords {
     const { tickBase, startRealtime, tickHz, tag } = header;
     this.reset(tickBase, startRealtime, farthestTick(tickHz), tickHz, tagBits(tag));
     const { exports } = this.kernel;
-    for (const { number, commId, rank, nRanks, finalizeTick } of communicators.values())
-      exports.addCommunicator(number, commId, rank, nRanks, finalizeTick ?? NaN);
+    for (const { number, commId, rank, nRanks, finalizeTick, abi } of communicators.values())
+      exports.addCommunicator(number, commId, rank, nRanks, finalizeTick ?? NaN, abi);
     addTexts(exports, strings);
   }
 
@@ -111,7 +111,7 @@ export class KernelFile implements FileRecords {
   }
 }
 
-function addTexts(kernel: KernelExports, strings: FileFacts['strings']): void {
+export function addTexts(kernel: KernelExports, strings: FileFacts['strings']): void {
   const first = new Map<string, number>();
   strings.forEach((text, id) => {
     if (text === undefined) return;
@@ -120,7 +120,8 @@ function addTexts(kernel: KernelExports, strings: FileFacts['strings']): void {
     const flags =
       (hasRoot(text) ? TEXT.hasRoot : 0) |
       (isLostText(text) ? TEXT.isLost : 0) |
-      (text.toUpperCase() === 'SIMPLE' ? TEXT.isSimple : 0);
+      (text.toUpperCase() === 'SIMPLE' ? TEXT.isSimple : 0) |
+      (text === 'Recv' ? TEXT.isRecv : 0);
     const at = kernel.addText(id, text.length, flags, same);
     const units = new Uint16Array(kernel.memory.buffer, at, text.length);
     for (let i = 0; i < units.length; i++) units[i] = text.charCodeAt(i);

@@ -3,10 +3,11 @@
 import { readFileSync } from 'node:fs';
 import { BugError } from '../../base/assert.js';
 import { WebAssembly, type WasmMemory, type WasmModule } from '../../base/webassembly.js';
+import { type DrawingExports, type DrawingHost, NO_DRAWING } from './drawing.js';
 import { kernelFile } from './file.js';
 
 /** What src/kernel/index.ts exports. */
-export interface KernelExports {
+export interface KernelExports extends DrawingExports {
   readonly memory: WasmMemory;
   checkIndex(index: number, length: number): void;
 
@@ -15,7 +16,14 @@ export interface KernelExports {
   /** Before any other function of a file. All addresses of the file before are free again. */
   begin(tickBase: bigint, startRealtime: bigint, farthest: number, tickHz: number, tag17: number): void;
   /** `finalized`: tick; NaN: it was not. */
-  addCommunicator(number: number, commId: bigint, rank: number, nRanks: number, finalized: number): void;
+  addCommunicator(
+    number: number,
+    commId: bigint,
+    rank: number,
+    nRanks: number,
+    finalized: number,
+    abi: number,
+  ): void;
   /** Returns where the `length` UTF-16 units of the text belong. `same`: the first text that is equal. */
   addText(text: number, length: number, flags: number, same: number): number;
   /** Fewer calls were recorded in this span of ticks. */
@@ -39,8 +47,11 @@ export interface KernelExports {
   stretchesOf(ring: number, ofChunk: boolean): number;
   stretchCount(ring: number, ofChunk: boolean): number;
 
-  /** `positions`: slots of the ring in the file, chunks included. */
-  addRing(ring: number, ringClass: number, positions: number): void;
+  /** Before the rings are added: what is done with the records. The drawing needs a picture before. */
+  beginScan(): void;
+  beginDrawing(): void;
+  /** `positions`: slots of the ring in the file, chunks included. `isRead`: its records are paired. */
+  addRing(ring: number, ringClass: number, positions: number, isRead: boolean): void;
   addFold(ring: number, handle: bigint, state: number, count: number, lastTick: number): void;
   wantStepRows(everyStep: boolean, mostRows: number): void;
   wantTransfers(): void;
@@ -79,6 +90,7 @@ export type NextSegment = (ring: number) => boolean;
 export interface Kernel {
   readonly exports: KernelExports;
   nextSegment: NextSegment;
+  drawing: DrawingHost;
 }
 
 let module: WasmModule | undefined;
@@ -90,6 +102,7 @@ export const lendKernel = (): Kernel => spare.pop() ?? newKernel();
 
 export function giveBack(kernel: Kernel): void {
   kernel.nextSegment = noSegment;
+  kernel.drawing = NO_DRAWING;
   spare.push(kernel);
 }
 
@@ -102,8 +115,24 @@ export function newKernel(): Kernel {
     throw new BugError(`${text(file)}:${line}:${column}: ${text(message)}`);
   };
   const order = { nextSegment: (ring: number) => kernel.nextSegment(ring) };
-  const exports = new WebAssembly.Instance(module, { env: { abort }, order }).exports as KernelExports;
-  const kernel: Kernel = { exports, nextSegment: noSegment };
+  const host: DrawingHost = {
+    passOn: (at, length) => {
+      kernel.drawing.passOn(at, length);
+    },
+    openSequence: (id, isDelta) => kernel.drawing.openSequence(id, isDelta),
+    describeTrack: (...track) => kernel.drawing.describeTrack(...track),
+    isWatched: (track) => kernel.drawing.isWatched(track),
+    refuse: (...event) => {
+      kernel.drawing.refuse(...event);
+    },
+    readWorkEnds: (row) => {
+      kernel.drawing.readWorkEnds(row);
+    },
+    sharesClock: (comm, peer, needsCounter) => kernel.drawing.sharesClock(comm, peer, needsCounter),
+  };
+  const imports = { env: { abort }, order, host };
+  const exports = new WebAssembly.Instance(module, imports).exports as KernelExports;
+  const kernel: Kernel = { exports, nextSegment: noSegment, drawing: NO_DRAWING };
   return kernel;
 }
 

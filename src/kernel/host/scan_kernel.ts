@@ -13,10 +13,12 @@ export interface KernelRing extends RingFacts {
   readonly next: () => true | null;
 }
 
-export interface ScannedFile extends FileFacts {
+export interface KernelRings {
   readonly rings: readonly KernelRing[];
   readonly folds: () => readonly OpenFold[];
 }
+
+export type ScannedFile = FileFacts & KernelRings;
 
 export interface ScanWishes {
   /** The side file of steps: every step or only the first one of each operation, and how many rows at most. */
@@ -70,15 +72,23 @@ export function runKernel({ kernel }: KernelFile, file: ScannedFile, wishes: Sca
 }
 
 function prepare(kernel: KernelExports, file: ScannedFile, wishes: ScanWishes): void {
+  kernel.beginScan();
   for (const { from, end } of wishes.unrecorded) kernel.addUnrecorded(from, end);
-  for (const { ring, class: ringClass, chunks, capacity } of file.rings)
-    kernel.addRing(ring, CLASSES[ringClass], capacity + (chunks ? chunks.end - chunks.from : 0));
+  addRings(kernel, file, () => true);
+  if (wishes.steps) kernel.wantStepRows(wishes.steps.every, wishes.steps.mostRows);
+  if (wishes.transfers) kernel.wantTransfers();
+}
+
+/** The rings, and the repeats that were going on. */
+export function addRings(kernel: KernelExports, file: KernelRings, isRead: (ring: number) => boolean): void {
+  for (const { ring, class: ringClass, chunks, capacity } of file.rings) {
+    const positions = capacity + (chunks ? chunks.end - chunks.from : 0);
+    kernel.addRing(ring, CLASSES[ringClass], positions, isRead(ring));
+  }
   for (const { ring, handleLow, handleHigh, state, count, lastTick } of file.folds()) {
     const handle = (BigInt(handleHigh) << 32n) | BigInt(handleLow);
     kernel.addFold(ring, handle, state === 'start' ? FOLD_OF_START : state, count, lastTick);
   }
-  if (wishes.steps) kernel.wantStepRows(wishes.steps.every, wishes.steps.mostRows);
-  if (wishes.transfers) kernel.wantTransfers();
 }
 
 function passStamps(kernel: KernelExports, { onStamp }: ScanWishes): void {

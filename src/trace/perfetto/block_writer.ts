@@ -1,32 +1,68 @@
 /**
  * Writes the packets of one process (one rank), or of a group without a process, as a block with its own uuids and sequences. A block may
  * come anywhere after the prologue. The blocks of a trace are written independently, in any order, on any thread, and then concatenated.
- * After a BugError the block cannot be continued: the flushed packets are whole, but no packet may follow them.
+ * The kernel proves that slices nest, and writes the bytes of events (src/kernel/draw). Descriptions of tracks are written here. After a
+ * BugError the block cannot be continued: the flushed packets are whole, but no packet may follow them.
  */
 
 import { BugError, assert } from '../../base/assert.js';
 import type { TraceNs } from '../../base/time.js';
-import type { SliceExtra, SliceRef, TrackRef, TrackSink, TrackSpec } from '../tracks/sink.js';
-import { StepSlices } from '../tracks/step_slices.js';
-import { BlockIds, type BlockPosition } from './block_ids.js';
-import { BlockSequences } from './block_sequences.js';
-import { Chunks, type Output } from './chunks.js';
-import { REALTIME, TraceStart } from './clocks.js';
-import { Tally, type BlockCounts } from './counts.js';
+import { COUNTS, DETAIL, TRACK_KIND, type DrawingHost } from '../../kernel/host/drawing.js';
+import { giveBack, type Kernel, type KernelExports, lendKernel } from '../../kernel/host/load.js';
+import type { Detail } from '../../model/detail.js';
+import type { Windows } from '../tracks/selection.js';
+import type { ArgValue, SliceExtra, SliceRef, TrackRef, TrackSink, TrackSpec } from '../tracks/sink.js';
+import { DELTA_CLOCK, REALTIME, TRACE_CLOCK, TraceStart } from './clocks.js';
 import { isIntegerUnit, processDescriptor, trackDescriptor, type ProcessSpec } from './descriptors.js';
-import { EventPackets, INSTANT, SLICE_BEGIN, SLICE_END, STATE } from './event_packets.js';
 import { toLong } from './long.js';
-import { Nesting, trackOf, type Track } from './nesting.js';
-import { encodePackets, type TrackDescriptor } from './protos.js';
-import type { Sequence } from './sequence.js';
-import { StepWriter } from './step_writer.js';
+import { CLEARED, type Packet, encodePackets } from './protos.js';
+import { refusal } from './refusals.js';
 
-/** The importer rejects more than 100 ancestors; process and group take two. */
-const MAX_TRACK_DEPTH = 90;
+/** Distinct strings per table. */
+const INTERN_LIMIT = 1 << 16;
 
 const ROOT =
   'What NCCL reported to the recorder on this rank: counters, then each communicator with its collectives, kernel channels and ' +
   'connections, the proxy and host threads, and the recorder itself.';
+
+/** Index and count. */
+export interface BlockPosition {
+  readonly blockIndex: number;
+  readonly blockCount: number;
+}
+
+/** Must read or copy a chunk at once, because the writer uses its memory again. */
+export type Output = (chunk: Uint8Array) => void;
+
+/** In the terms of trace_processor's tables, to check a finished trace. */
+export interface BlockCounts {
+  /** Rows of `slice`, instants included. */
+  readonly slices: number;
+  /** How many of these slices never ended. */
+  readonly openSlices: number;
+  /** Without phases of steps that ended when they began. Those are written as instants, too. */
+  readonly instants: number;
+  readonly counterSamples: number;
+  /** Rows of `state`. Leaving a state is not a row. */
+  readonly states: number;
+  readonly tracksWithData: number;
+  /** Written or buffered. */
+  readonly bytes: number;
+}
+
+/** What was drawn of a part. */
+export interface SelectedPart {
+  /** Slices drawn, without instants, by depth of detail. */
+  readonly slices: Readonly<Record<Detail, number>>;
+  /** Ends of drawn arrows: a number that both ends share. */
+  readonly flowEnds: BigUint64Array;
+}
+
+/** The kernel's requests that only the picture of a rank has. */
+export type RankAnswers = Pick<DrawingHost, 'readWorkEnds' | 'sharesClock'> & {
+  /** What a track of the kernel shows. `numbers`: see src/kernel/draw/tracks.ts. */
+  readonly specOf: (what: number, numbers: readonly [number, number, number, number]) => TrackSpec;
+};
 
 export interface BlockOptions extends BlockPosition {
   /** null: the block's tracks have no process and are top-level. */
@@ -34,150 +70,279 @@ export interface BlockOptions extends BlockPosition {
   /** Nanoseconds of REALTIME, as in the prologue. */
   readonly traceStart: bigint;
   readonly output: Output;
+  /** null or absent: everything is drawn. */
+  readonly windows?: Windows | null | undefined;
+  /** Called for each track when it is described; true: the writer should know what stays open there. */
+  readonly watch?: ((track: TrackRef, spec: TrackSpec, parent: TrackRef | undefined) => boolean) | undefined;
   /** Number of distinct strings per table. Further strings are written inline. For tests. */
   readonly internLimit?: number | undefined;
 }
 
-export class BlockWriter implements TrackSink {
-  private readonly ids: BlockIds;
-  private readonly out: Chunks;
-  private readonly packets: EventPackets;
-  private readonly nesting = new Nesting();
-  private readonly start: TraceStart;
-  private readonly tracks: Track[] = [];
-  private readonly root: number | undefined;
-  private readonly sequences: BlockSequences;
-  private readonly tally = new Tally();
-  private readonly stepWriter: StepWriter;
-  readonly steps = new StepSlices((slices, rows) => {
-    assert(!this.isClosed, 'steps after close()');
-    this.stepWriter.write(slices, rows);
-  });
-  private isClosed = false;
+/** A slice that is open at the end, on a watched track. */
+export interface OpenSlice {
+  readonly at: TraceNs;
+  /** Its argument `step`; null: none. */
+  readonly step: number | null;
+}
 
-  constructor(options: BlockOptions) {
-    this.ids = new BlockIds(options);
-    this.out = new Chunks(options.output);
-    this.packets = new EventPackets(this.out);
+export class BlockWriter implements TrackSink {
+  readonly kernel: Kernel;
+  private readonly exports: KernelExports;
+  private readonly start: TraceStart;
+  /** Of the host's tracks, until they are described; names of described ones. */
+  private readonly specs = new Map<number, TrackSpec>();
+  private readonly names = new Map<number, string>();
+  private readonly texts = new Map<string, number>();
+  private readonly watched = new Set<number>();
+  private closed: { readonly counts: BlockCounts } | null = null;
+
+  /** `rank`: the kernel that draws a rank's file into this block. It must have begun the file. */
+  constructor(
+    private readonly options: BlockOptions,
+    private readonly rank: { readonly kernel: Kernel; readonly answers: RankAnswers } | null = null,
+  ) {
+    const { blockIndex, blockCount, internLimit = INTERN_LIMIT } = options;
+    const isFit = Number.isInteger(blockCount) && Number.isInteger(blockIndex) && 0 <= blockIndex;
+    assert(
+      isFit && blockIndex < blockCount && blockCount < 2 ** 31,
+      `no block ${blockIndex} of ${blockCount}`,
+    );
     this.start = new TraceStart(options.traceStart);
-    this.root = this.describeRoot(options.process);
-    this.sequences = new BlockSequences(this.ids, this.start, this.out, options.internLimit);
-    const { nesting, tally, packets, sequences, tracks } = this;
-    this.stepWriter = new StepWriter({ nesting, tally, packets, sequences, tracks });
+    this.kernel = rank?.kernel ?? lendKernel();
+    this.exports = this.kernel.exports;
+    if (rank === null) this.exports.begin(0n, 0n, 0, 1, 0);
+    this.exports.newBlock(blockIndex, blockCount, internLimit);
+    this.kernel.drawing = this.answers();
+    this.cut(options.windows ?? null);
+    this.exports.openBlock(this.describeRoot(options.process));
   }
 
   describe(spec: TrackSpec): TrackRef {
-    this.steps.flush();
-    assert(!this.isClosed, `track "${spec.name}" is described after close()`);
+    this.mustBeOpen(() => `track "${spec.name}" is described`);
     assert(spec.name !== '', 'a track without a name');
     assert(spec.rank === (spec.rank | 0), `track "${spec.name}" has rank ${spec.rank}, not an int32`);
-    const parent = spec.parent === undefined ? undefined : this.track(spec.parent);
-    const depth = parent === undefined ? 0 : parent.depth + 1;
-    assert(depth <= MAX_TRACK_DEPTH, `track "${spec.name}" is ${depth} tracks deep`);
-    const uuid = this.ids.nextUuid();
-    this.append(trackDescriptor(spec, uuid, parent?.uuid ?? this.root));
-    this.tracks.push({
-      name: spec.name,
-      kind: spec.kind,
-      depth,
-      uuid,
-      isInteger: spec.kind === 'counter' && isIntegerUnit(spec.unit),
-      open: [],
-      stepDepth: 0,
-      lastAt: 0,
-      pile: 0,
-      state: null,
-      hasData: false,
-    });
-    return (this.tracks.length - 1) as TrackRef;
+    if (spec.parent !== undefined) this.known(spec.parent);
+    const isInteger = spec.kind === 'counter' && isIntegerUnit(spec.unit);
+    const detail = DETAIL[spec.detail ?? 'inherited'];
+    const track = this.exports.addTrack(spec.parent ?? -1, TRACK_KIND[spec.kind], detail, isInteger);
+    this.specs.set(track, spec);
+    this.exports.describeNew(track);
+    return track as TrackRef;
   }
 
   begin(ref: TrackRef, at: TraceNs, name: string, extra?: SliceExtra): SliceRef {
-    this.steps.flush();
-    const track = this.track(ref);
-    const slice = this.nesting.begin(track, at);
-    this.tally.slices++;
-    this.tally.event(track);
-    this.packets.event(this.sequenceOf(track, at), SLICE_BEGIN, track.uuid, at, name, extra);
-    return slice;
+    this.prepare(ref, extra);
+    return this.exports.beginSlice(ref, at, this.text(name)) as SliceRef;
   }
 
   end(ref: TrackRef, at: TraceNs, slice: SliceRef, extra?: SliceExtra): void {
-    this.steps.flush();
-    const track = this.track(ref);
-    this.nesting.end(track, at, slice);
-    this.tally.event(track);
-    this.packets.event(this.sequenceOf(track, at), SLICE_END, track.uuid, at, null, extra);
+    this.prepare(ref, extra);
+    this.exports.endSlice(ref, at, slice);
   }
 
   instant(ref: TrackRef, at: TraceNs, name: string, extra?: SliceExtra): void {
-    this.steps.flush();
-    const track = this.track(ref);
-    if (!this.nesting.instant(track, at)) return;
-    this.tally.slices++;
-    this.tally.instants++;
-    this.tally.event(track);
-    this.packets.event(this.sequenceOf(track, at), INSTANT, track.uuid, at, name, extra);
+    this.prepare(ref, extra);
+    this.exports.addInstant(ref, at, this.text(name), false);
+  }
+
+  /** Also outside of its window. */
+  instantAnywhere(ref: TrackRef, at: TraceNs, name: string, extra: SliceExtra): void {
+    this.prepare(ref, extra);
+    this.exports.addInstant(ref, at, this.text(name), true);
   }
 
   counter(ref: TrackRef, at: TraceNs, value: number): void {
-    this.steps.flush();
-    const track = this.track(ref);
-    this.nesting.counter(track, at, value);
-    this.tally.counterSamples++;
-    this.tally.event(track);
-    this.packets.counter(this.sequenceOf(track, at), track.uuid, at, value, track.isInteger);
+    this.prepare(ref);
+    this.exports.addSample(ref, at, value);
   }
 
   state(ref: TrackRef, at: TraceNs, name: string | null): void {
-    this.steps.flush();
-    const track = this.track(ref);
-    if (!this.nesting.state(track, at, name)) return;
-    if (name !== null) this.tally.states++;
-    this.tally.event(track);
-    this.packets.event(this.sequenceOf(track, at), STATE, track.uuid, at, name, undefined);
+    this.prepare(ref);
+    if (name === '') throw new BugError(`track "${this.nameOf(ref)}" at ${at} ns: a state without a name`);
+    this.exports.enterState(ref, at, name === null ? -1 : this.text(name));
+  }
+
+  /** The number of a text in the kernel. */
+  text(text: string): number {
+    const known = this.texts.get(text);
+    if (known !== undefined) return known;
+    const bytes = Buffer.from(text);
+    const at = this.exports.textRoom(bytes.length);
+    this.memory(at, bytes.length).set(bytes);
+    const number = this.exports.addGivenText(at, bytes.length);
+    this.texts.set(text, number);
+    return number;
+  }
+
+  /** After the last event, if only a part is drawn. Slices that still wait reach into the window. */
+  finishPart(): void {
+    this.exports.finishPart();
+  }
+
+  /** What is open on a watched track, and when its last event was. */
+  stateOf(ref: TrackRef): { readonly open: readonly OpenSlice[]; readonly lastAt: TraceNs } {
+    const { exports } = this;
+    const places = Array.from({ length: exports.openSlices(ref) }, (_, place) => place);
+    const open = places
+      .filter((place) => exports.isOpenWritten(ref, place))
+      .map((place) => {
+        const step = exports.openStep(ref, place);
+        return { at: exports.openSince(ref, place) as TraceNs, step: Number.isNaN(step) ? null : step };
+      });
+    return { open, lastAt: exports.lastEventAt(ref) as TraceNs };
   }
 
   counts(): BlockCounts {
-    this.steps.flush();
-    return this.tally.counts(this.nesting.openSlices, this.out.total);
+    if (this.closed) return this.closed.counts;
+    const [slices, openSlices, instants, counterSamples, states, tracksWithData, bytes] = this.tally();
+    return {
+      slices: slices!,
+      openSlices: openSlices!,
+      instants: instants!,
+      counterSamples: counterSamples!,
+      states: states!,
+      tracksWithData: tracksWithData!,
+      bytes: bytes!,
+    };
   }
 
-  /** Flushes the last bytes. Open slices stay open on purpose: they show work that never ended. */
+  /** Before `close`. */
+  part(): SelectedPart {
+    const [coll, op, step] = this.tally().slice(7);
+    const { buffer } = this.exports.memory;
+    const flows = new BigUint64Array(buffer, this.exports.partFlows(), this.exports.partFlowCount());
+    return { slices: { coll: coll!, op: op!, step: step! }, flowEnds: flows.slice() };
+  }
+
+  /** Flushes the last bytes. Open slices stay open on purpose: they show work that never ended. It may be called twice. */
   close(): void {
-    this.steps.flush();
-    this.isClosed = true;
-    this.out.flush();
+    if (this.closed) return;
+    this.exports.closeBlock();
+    this.closed = { counts: this.counts() };
+    if (this.rank === null) giveBack(this.kernel);
   }
 
-  private track(ref: TrackRef): Track {
-    return trackOf(this.tracks, ref);
+  private prepare(ref: TrackRef, extra?: SliceExtra): void {
+    this.known(ref);
+    this.mustBeOpen(() => `track "${this.nameOf(ref)}" has an event`);
+    const { exports } = this;
+    for (const [name, value] of extra?.args ?? []) this.addArg(this.text(name), value);
+    if (extra?.flow !== undefined) exports.setArrow((BigInt(extra.flow.hi) << 32n) | BigInt(extra.flow.lo));
+    const { correlation } = extra ?? {};
+    if (correlation === undefined) return;
+    if (!Number.isSafeInteger(correlation) || correlation <= 0)
+      throw new BugError(`correlation ${correlation}`);
+    exports.setCorrelation(correlation);
   }
 
-  private sequenceOf(track: Track, at: TraceNs): Sequence {
-    if (this.isClosed) throw new BugError(`track "${track.name}" has an event after close()`);
-    return this.sequences.of(at);
+  private addArg(name: number, value: ArgValue): void {
+    const { exports } = this;
+    if (typeof value === 'string') exports.addArgText(name, this.text(value));
+    else if (typeof value === 'boolean') exports.addArgFlag(name, value);
+    else if (typeof value === 'number') exports.addArgNumber(name, value);
+    else {
+      if (value >= 1n << 64n || value < -(1n << 63n))
+        throw new BugError(`argument of more than 64 bits: ${value}`);
+      exports.addArgLong(name, value, value < 0n);
+    }
   }
 
-  /** Describes the root track. Its uuid is reserved even if there is no root track, so that TrackRefs map to uuids in one way. */
-  private describeRoot(process: ProcessSpec | null): number | undefined {
-    const processUuid = this.ids.nextUuid();
-    const groupUuid = this.ids.nextUuid();
-    if (process === null) return undefined;
+  private answers(): DrawingHost {
+    const answers = this.rank?.answers;
+    return {
+      passOn: (at, length) => {
+        this.options.output(this.memory(at, length));
+      },
+      openSequence: (id, isDelta) => this.put(this.opening(id, Boolean(isDelta))),
+      describeTrack: (track, parent, uuid, parentUuid, what, a, b, c, d) => {
+        const spec = this.specs.get(track) ?? answers!.specOf(what, [a, b, c, d]);
+        const above = parent < 0 ? undefined : (parent as TrackRef);
+        this.names.set(track, spec.name);
+        if (this.options.watch?.(track as TrackRef, spec, above) === true) this.watched.add(track);
+        const descriptor = trackDescriptor(spec, uuid, parentUuid === 0 ? undefined : parentUuid);
+        return this.put({ trackDescriptor: descriptor });
+      },
+      isWatched: (track) => this.watched.has(track),
+      refuse: (track, at, reason, number, other) => {
+        throw refusal(reason, this.nameOf(track), at, number, other);
+      },
+      readWorkEnds: (row) => {
+        answers!.readWorkEnds(row);
+      },
+      sharesClock: (...transfer) => answers!.sharesClock(...transfer),
+    };
+  }
+
+  /** The first packet of a sequence: its clock begins, and the reader's state is cleared. */
+  private opening(id: number, isDelta: boolean): Packet {
+    return {
+      trustedPacketSequenceId: id,
+      sequenceFlags: CLEARED,
+      firstPacketOnSequence: true,
+      tracePacketDefaults: { timestampClockId: isDelta ? DELTA_CLOCK : TRACE_CLOCK },
+      clockSnapshot: { clocks: isDelta ? this.start.deltaClock() : this.start.traceClock() },
+    };
+  }
+
+  private cut(windows: Windows | null): void {
+    if (windows === null) return;
+    this.exports.cutTo();
+    for (const detail of ['coll', 'op', 'step'] as const) {
+      const window = windows[detail];
+      if (window) this.exports.setWindow(DETAIL[detail], window.from, window.to);
+    }
+  }
+
+  /** Describes the root track. Returns its uuid, which is reserved even if there is no root track; 0: none. */
+  private describeRoot(process: ProcessSpec | null): number {
+    const processUuid = this.exports.nextUuid();
+    const groupUuid = this.exports.nextUuid();
+    if (process === null) return 0;
     assert(
       process.pid === (process.pid | 0) && process.pid > 0,
       `process "${process.name}" has pid ${process.pid}`,
     );
     // The absolute time keeps this packet off all delta clocks.
-    this.append(processDescriptor(process, processUuid), this.start.realtime);
-    this.append(
-      trackDescriptor({ kind: 'group', name: 'NCCL', rank: 0, description: ROOT }, groupUuid, processUuid),
-    );
+    this.append({
+      timestamp: toLong(this.start.realtime),
+      timestampClockId: REALTIME,
+      trackDescriptor: processDescriptor(process, processUuid),
+    });
+    const root = { kind: 'group', name: 'NCCL', rank: 0, description: ROOT } as const;
+    this.append({ trackDescriptor: trackDescriptor(root, groupUuid, processUuid) });
     return groupUuid;
   }
 
-  private append(descriptor: TrackDescriptor, at?: bigint): void {
-    const clock = at === undefined ? {} : { timestamp: toLong(at), timestampClockId: REALTIME };
-    this.out.append(encodePackets({ ...clock, trackDescriptor: descriptor }));
+  private append(packet: Packet): void {
+    this.exports.packetWritten(this.put(packet));
+  }
+
+  /** Returns how many bytes it has. */
+  private put(packet: Packet): number {
+    const bytes = encodePackets(packet);
+    this.memory(this.exports.packetRoom(bytes.length), bytes.length).set(bytes);
+    return bytes.length;
+  }
+
+  private tally(): Float64Array {
+    const at = this.exports.countsOfBlock();
+    return new Float64Array(this.exports.memory.buffer, at, COUNTS);
+  }
+
+  private memory(at: number, length: number): Uint8Array {
+    return new Uint8Array(this.exports.memory.buffer, at, length);
+  }
+
+  private known(ref: TrackRef): void {
+    if (!(ref >= 0 && ref < this.exports.trackCount()))
+      throw new BugError(`track ${ref} was never described`);
+  }
+
+  private nameOf(ref: number): string {
+    return this.names.get(ref) ?? this.specs.get(ref)?.name ?? `${ref}`;
+  }
+
+  private mustBeOpen(what: () => string): void {
+    if (this.closed) throw new BugError(`${what()} after close()`);
   }
 }

@@ -6,8 +6,7 @@
 import { assert } from '../../base/assert.js';
 import { BOOTTIME, DELTA_CLOCK, REALTIME, TraceStart } from './clocks.js';
 import { toLong } from './long.js';
-import { TrackDescriptorEnums, encodePackets, type Attribute } from './protos.js';
-import { CLEARED } from './sequence.js';
+import { CLEARED, TrackDescriptorEnums, encodePackets, type Attribute } from './protos.js';
 
 const { ProcessOrdering, ThreadOrdering } = TrackDescriptorEnums;
 

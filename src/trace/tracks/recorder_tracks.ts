@@ -6,15 +6,24 @@
 import { ticks, type Ticks, type TraceNs } from '../../base/time.js';
 import { controlChanges } from '../../model/control.js';
 import { lostGaps, type LostGap } from '../../model/lost_ends.js';
-import type { Gap, Ring } from '../../model/recording.js';
-import { eventTypeNames } from '../../model/types.js';
+import { eventTypeNames, type Gap, type Recording, type Ring } from '../../model/recording.js';
 import { RANK_ORDER } from './comm_groups.js';
-import type { TrackContext } from './context.js';
-import { titleOf } from './rank_names.js';
-import type { TrackRef } from './sink.js';
+import { titleOf, type RankNames } from './rank_names.js';
+import type { TrackRef, TrackSink } from './sink.js';
+
+export interface RecorderContext {
+  readonly sink: TrackSink;
+  readonly file: Recording;
+  readonly names: RankNames;
+  readonly time: (at: Ticks) => TraceNs;
+  /** The newest heartbeat, record or poll of the file; null: none. */
+  readonly lastSign: Ticks | null;
+  /** The process is silent: it gave no sign after `lastSign`, although the run went on. */
+  readonly isSilent: boolean;
+}
 
 /** The group for lost and odd records. */
-export function describeRecorder({ sink }: TrackContext): TrackRef {
+export function describeRecorder(sink: TrackSink): TrackRef {
   return sink.describe({
     kind: 'group',
     name: 'recorder',
@@ -24,7 +33,7 @@ export function describeRecorder({ sink }: TrackContext): TrackRef {
 }
 
 /** After the last record, when all gaps are known. */
-export function drawRecorder(context: TrackContext, group: TrackRef): void {
+export function drawRecorder(context: RecorderContext, group: TrackRef): void {
   for (const ring of context.file.rings) {
     const gaps = lostGaps(ring.gaps);
     if (gaps.length > 0) drawGaps(context, group, ring, gaps);
@@ -40,7 +49,7 @@ const GAP_NAME: Readonly<Record<LostGap['cause'], string>> = {
   copy: 'not in this copy',
 };
 
-function drawGaps(context: TrackContext, parent: TrackRef, ring: Ring, gaps: readonly LostGap[]): void {
+function drawGaps(context: RecorderContext, parent: TrackRef, ring: Ring, gaps: readonly LostGap[]): void {
   const { sink, time } = context;
   const track = sink.describe({
     kind: 'slices',
@@ -65,7 +74,7 @@ function drawGaps(context: TrackContext, parent: TrackRef, ring: Ring, gaps: rea
 }
 
 /** A gap at the begin of the ring reaches from the ring's first use. A gap at its end reaches to the last sign. */
-function stretch({ file }: TrackContext, ring: Ring, gap: Gap): [Ticks, Ticks] {
+function stretch({ file }: RecorderContext, ring: Ring, gap: Gap): [Ticks, Ticks] {
   const firstUse = file.leases.find((lease) => lease.ring === ring.ring)?.fromTick ?? ticks(0);
   const before = gap.beforeTick ?? gap.afterTick ?? ticks(0);
   const from = gap.afterTick ?? (firstUse < before ? firstUse : ticks(0));
@@ -74,7 +83,7 @@ function stretch({ file }: TrackContext, ring: Ring, gap: Gap): [Ticks, Ticks] {
 
 const later = (a: Ticks, b: Ticks): Ticks => (a > b ? a : b);
 
-function drawLife(context: TrackContext, parent: TrackRef): void {
+function drawLife(context: RecorderContext, parent: TrackRef): void {
   const { sink, file, time, lastSign, isSilent } = context;
   const { heartbeat, header } = file;
   const isClosed = header.life === 'closed';
@@ -101,7 +110,7 @@ function drawLife(context: TrackContext, parent: TrackRef): void {
 /** Name of the track, for the first screen. */
 export const pinnedSilence = (owner: string): string => titleOf(owner, 'no sign of life');
 
-function drawSilence({ sink, names }: TrackContext, parent: TrackRef, from: TraceNs): void {
+function drawSilence({ sink, names }: RecorderContext, parent: TrackRef, from: TraceNs): void {
   const track = sink.describe({
     kind: 'slices',
     name: pinnedSilence(names.own),
@@ -116,7 +125,7 @@ function drawSilence({ sink, names }: TrackContext, parent: TrackRef, from: Trac
 }
 
 /** A running job changed its recording, so records that are missing afterwards may not have been requested. */
-function drawControl({ sink, file, time }: TrackContext, parent: TrackRef): void {
+function drawControl({ sink, file, time }: RecorderContext, parent: TrackRef): void {
   const changes = controlChanges(file);
   if (changes.length === 0) return;
   const track = sink.describe({

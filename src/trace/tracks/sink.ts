@@ -1,6 +1,6 @@
 /**
- * The interface between what a trace shows (src/trace/tracks) and how Perfetto stores it (src/trace/perfetto). Production writes protobuf
- * packets, tests write lines of text.
+ * The interface between what a trace shows above the ranks, or of a recorder, and how Perfetto stores it (src/trace/perfetto). What a rank
+ * recorded is drawn in the kernel. Tests write lines of text.
  *
  * Rules for every caller, checked before a byte is written:
  *  - a track is described before its first event, its parent before it;
@@ -14,7 +14,6 @@
 import type { TraceNs } from '../../base/time.js';
 import type { FlowId } from '../../model/identity.js';
 import type { Detail } from '../../model/detail.js';
-import type { StepSlices } from './step_slices.js';
 
 export type { FlowId };
 
@@ -65,8 +64,6 @@ export interface TrackSink {
   instant(track: TrackRef, at: TraceNs, name: string, extra?: SliceExtra): void;
   /** Absolute value: a safe integer on 'bytes' and 'count' tracks, any finite number on others. */
   counter(track: TrackRef, at: TraceNs, value: number): void;
-  /** Takes the slices of network transfers. */
-  readonly steps: StepSlices;
   /** Enters a state; null leaves the track without one. Repeating the current state writes nothing. */
   state(track: TrackRef, at: TraceNs, name: string | null): void;
 }

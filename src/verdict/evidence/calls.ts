@@ -3,7 +3,7 @@
 import { forEachNumber, numberAt, rowWith } from '../../base/packed_numbers.js';
 import type { TraceNs } from '../../base/time.js';
 import type { ClusterCommunicator } from '../../cluster/types.js';
-import { keyPosition, keyRing } from '../../model/record_fields.js';
+import { keyPosition, keyRing } from '../../model/handle_key.js';
 import type { EndTimes } from '../../model/work_end_table.js';
 import type { WorkTable } from '../../model/work_table.js';
 import type { EnteredCall, RankCalls } from '../file_facts.js';

@@ -8,7 +8,7 @@ import { forEachNumber, numberAt, rowWith } from '../../base/packed_numbers.js';
 import type { TraceNs } from '../../base/time.js';
 import type { CallShape } from '../../model/call_table.js';
 import type { EverMuted } from '../../model/control.js';
-import { keyPosition, keyRing } from '../../model/record_fields.js';
+import { keyPosition, keyRing } from '../../model/handle_key.js';
 import { EventType } from '../../rankfile/format/nccl.js';
 import type { HostCalls } from '../file_facts.js';
 import type { RankScan } from '../../scan/scan.js';

@@ -13,7 +13,7 @@ import { slowLinks } from '../../cluster/slow_links.js';
 import type { ClusterComm } from '../../cluster/types.js';
 import { EventType, type EventTypeName } from '../../rankfile/format/nccl.js';
 import { everMuted, spansWithoutCalls } from '../../model/control.js';
-import { keyPosition, keyRing, type HandleKey } from '../../model/record_fields.js';
+import { keyPosition, keyRing, type HandleKey } from '../../model/handle_key.js';
 import { type PendingOp, type PendingWork, UNKNOWN_COMM } from '../../model/pending.js';
 import { WAIT_OF } from '../../model/waits.js';
 import type { WorkOutcome } from '../../model/work_end.js';

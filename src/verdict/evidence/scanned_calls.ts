@@ -7,7 +7,7 @@ import type { TraceNs } from '../../base/time.js';
 import { EventType } from '../../rankfile/format/nccl.js';
 import type { CommCalls } from '../../model/call_table.js';
 import type { EverMuted } from '../../model/control.js';
-import { keyPosition, keyRing } from '../../model/record_fields.js';
+import { keyPosition, keyRing } from '../../model/handle_key.js';
 import type { CallNumber, HostCalls } from '../file_facts.js';
 import type { RankScan } from '../../scan/scan.js';
 

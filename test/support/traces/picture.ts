@@ -1,22 +1,19 @@
-/** Draws a made-up rank file as lines of text: the reader, both passes' pairing and all tracks, without Perfetto. */
+/** Draws a made-up rank file as lines of text: the reader, both passes and all tracks. The lines are read from the packets. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { localNs } from '../../../src/base/time.js';
-import { toTrace, type ClockMap } from '../../../src/clocks/clock_map.js';
-import { gpuLines, gpuTimes } from '../../../src/clocks/evidence/gpu_clocks.js';
+import type { ClockMap } from '../../../src/clocks/clock_map.js';
+import { gpuLines } from '../../../src/clocks/evidence/gpu_clocks.js';
+import { KernelFile } from '../../../src/kernel/host/kernel_file.js';
+import { streamSegments } from '../../../src/rankfile/index.js';
 import { scanFile, type RankScan } from '../../../src/scan/scan.js';
-import { NO_ORIGINATORS } from '../../../src/model/pxn.js';
-import { Pairing } from '../../../src/model/pairing.js';
-import { connectionKey, mayBeEndless } from '../../../src/model/endless_ops.js';
-import type { Op } from '../../../src/model/types.js';
-import type { RankFile, RowRange } from '../../../src/rankfile/types.js';
-import { openRankFile, pairedRows } from '../../../src/rankfile/index.js';
-import { RankTracks } from '../../../src/trace/tracks/rank_tracks.js';
+import { prologue } from '../../../src/trace/perfetto/prologue.js';
+import { type DrawnFile, RankPicture } from '../../../src/trace/rank_picture.js';
 import type { RankFileBuilder } from '../rank_files/rank_file_builder.js';
-import { TextSink } from './text_sink.js';
-import { endsOf } from '../../../src/model/work_end_table.js';
+import { textOf } from './drawn_text.js';
+import type { TextSink } from './text_sink.js';
 
 /** 1 tick = 1 ns = 1 ns of trace: times in the lines are the builder's ticks. */
 const IDENTITY: ClockMap = {
@@ -52,42 +49,45 @@ export function draw(builder: RankFileBuilder, sharesClock = true, isSilent = fa
   }
 }
 
-/** `order`: the order in which records are paired. */
+/** `change`: what is drawn instead of the file. */
 export function drawFile(
   path: string,
   sharesClock: boolean,
   isSilent: boolean,
-  order: (rings: RankFile['rings']) => Iterable<RowRange> = pairedRows,
+  change: (file: DrawnFile) => DrawnFile = (file) => file,
 ): Picture {
   const scan = scanFile(path);
-  const file = openRankFile(path);
-  const sink = new TextSink();
-  const nsPerTick = 1e9 / file.header.tickHz;
-  const gpuTime = gpuTimes(gpuLines(scan, { offset: 0, nsPerTick }), IDENTITY);
-  const neverEnds = (op: Op): boolean => mayBeEndless(op) && scan.endlessConnections.has(connectionKey(op));
-  const tracks = new RankTracks(
+  const kernel = new KernelFile();
+  const file = streamSegments(path, null, kernel, (ring, bytes) => kernel.rows(ring, bytes));
+  const scale = { offset: 0, nsPerTick: 1e9 / file.header.tickHz };
+  const traceStart = 1_790_000_000_000_000_000n;
+  const pieces = [prologue({ traceStart, uuid: { high: 1n, low: 2n }, attributes: [] })];
+  const picture = new RankPicture(
+    kernel,
+    change(file),
     {
-      sink,
-      file,
+      ...scan,
       names: { own: `rank ${file.header.rank ?? 'unknown'}`, inJob: (_, rank) => rank },
-      time: (at) => toTrace(IDENTITY, localNs(at * nsPerTick)),
-      gpuTime: (comm) => gpuTime(comm?.number ?? -1),
-      workEnd: endsOf(scan.workEnds),
-      standInSteps: (op) => scan.standInSteps[op.standIn]!,
-      lastSign: scan.lastSign,
+      map: IDENTITY,
+      scale,
+      gpuLines: gpuLines(scan, scale),
       isSilent,
-      isBareCall: (row) => scan.bareCalls.has(row),
-      neverEnds,
+      origins: { contexts: new Map(), works: new Map() },
+      sharesClock: () => sharesClock,
       brokenTransfers: new Set(),
       outOfStep: new Map(),
-      busiestPeers: scan.busiestPeers,
-      sharesClock: () => sharesClock,
+      rateBinNs: 1e6,
+      sampleNs: 100_000,
+      plan: null,
+      rings: null,
     },
-    { binNs: 1e6, sampleNs: 100_000 },
+    {
+      ...{ blockIndex: 0, blockCount: 1, process: null, traceStart },
+      output: (chunk) => void pieces.push(chunk.slice()),
+    },
   );
-  const pairing = new Pairing(file, tracks, NO_ORIGINATORS, neverEnds);
-  for (const range of order(file.rings)) pairing.read(range);
-  pairing.openFolds(file.folds);
-  const { suspectKernels } = tracks.finish(pairing.steps);
-  return { sink, scan, suspectKernels };
+  const { suspectKernels } = picture.draw();
+  picture.writer.close();
+  file.close();
+  return { sink: textOf(Buffer.concat(pieces)), scan, suspectKernels };
 }

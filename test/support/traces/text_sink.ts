@@ -17,7 +17,6 @@ import type {
   TrackSink,
   TrackSpec,
 } from '../../../src/trace/tracks/sink.js';
-import { StepSlices, StepsOneByOne } from '../../../src/trace/tracks/step_slices.js';
 
 interface Open {
   readonly ref: SliceRef;
@@ -25,10 +24,6 @@ interface Open {
 }
 
 export class TextSink implements TrackSink {
-  private readonly stepsOneByOne = new StepsOneByOne(this);
-  readonly steps = new StepSlices((slices, rows) => {
-    this.stepsOneByOne.take(slices, rows);
-  });
   readonly lines: string[] = [];
   readonly specs: TrackSpec[] = [];
   /** Correlation ids of slices and instants, in order. */
@@ -45,7 +40,6 @@ export class TextSink implements TrackSink {
   }
 
   begin(track: TrackRef, at: TraceNs, name: string, extra?: SliceExtra): SliceRef {
-    this.steps.flush();
     const ref = this.slices++ as SliceRef;
     (this.open[track] ??= []).push({ ref, name });
     this.line(track, at, `begin ${name}${this.extras(extra)}`);
@@ -53,7 +47,6 @@ export class TextSink implements TrackSink {
   }
 
   end(track: TrackRef, at: TraceNs, slice: SliceRef, extra?: SliceExtra): void {
-    this.steps.flush();
     const top = (this.open[track] ??= []).pop();
     if (top?.ref !== slice)
       throw new Error(`end of a slice that is not the innermost on ${this.path(track)}`);
@@ -61,17 +54,14 @@ export class TextSink implements TrackSink {
   }
 
   instant(track: TrackRef, at: TraceNs, name: string, extra?: SliceExtra): void {
-    this.steps.flush();
     this.line(track, at, `instant ${name}${this.extras(extra)}`);
   }
 
   counter(track: TrackRef, at: TraceNs, value: number): void {
-    this.steps.flush();
     this.line(track, at, `= ${Number(value.toPrecision(6))}`);
   }
 
   state(track: TrackRef, at: TraceNs, name: string | null): void {
-    this.steps.flush();
     if ((this.states[track] ?? null) === name) return;
     this.states[track] = name;
     this.line(track, at, `state ${name ?? '-'}`);

@@ -1,0 +1,259 @@
+/**
+ * The picture of one rank. The kernel pairs the file's records and draws them (src/kernel/draw). Here it is told what else is known of the
+ * rank, and the rare tracks are drawn: communicators, and the recorder itself.
+ */
+
+import type { Ticks, TraceNs } from '../base/time.js';
+import type { GpuLines } from '../clocks/evidence/gpu_clocks.js';
+import type { ClockMap } from '../clocks/clock_map.js';
+import { traceTime, type TickScale } from '../clocks/domains.js';
+import type { OriginTable } from '../cluster/pxn.js';
+import { WORK_END_NUMBERS, WORK_ENDS } from '../kernel/host/drawing.js';
+import { addTexts, type KernelFile } from '../kernel/host/kernel_file.js';
+import type { KernelExports } from '../kernel/host/load.js';
+import { addRings } from '../kernel/host/scan_kernel.js';
+import { readConnectionKey } from '../model/endless_ops.js';
+import { commKey, readTransferName, workCorrelation } from '../model/identity.js';
+import type { PeerTraffic } from '../model/peer_traffic.js';
+import { type Communicator, recordsKernels } from '../model/recording.js';
+import { endsOf, type WorkEndTable } from '../model/work_end_table.js';
+import { WORK_OUTCOMES } from '../model/work_end.js';
+import type { RankFileStream } from '../rankfile/index.js';
+import { BlockWriter, type BlockOptions, type RankAnswers } from './perfetto/block_writer.js';
+import { commLabel, drawCommunicators } from './tracks/comm_groups.js';
+import type { FlowEnds } from './tracks/flow_census.js';
+import type { RankNames } from './tracks/rank_names.js';
+import { describeRecorder, drawRecorder } from './tracks/recorder_tracks.js';
+import type { DrawPlan } from './tracks/selection.js';
+import type { TrackRef } from './tracks/sink.js';
+import { specOf, type Named } from './tracks/specs.js';
+
+/** What is known of the rank besides its file. */
+export interface RankFacts {
+  readonly names: RankNames;
+  readonly map: ClockMap;
+  readonly scale: TickScale;
+  readonly gpuLines: GpuLines;
+  readonly workEnds: WorkEndTable;
+  readonly standInSteps: Uint32Array;
+  /** The newest heartbeat, record or poll of the file; null: none. */
+  readonly lastSign: Ticks | null;
+  /** The process is silent: it gave no sign after `lastSign`, although the run went on. */
+  readonly isSilent: boolean;
+  /** Calls without further events, by row. */
+  readonly bareCalls: ReadonlyMap<number, string>;
+  readonly endlessConnections: ReadonlySet<string>;
+  readonly origins: Pick<OriginTable, 'contexts' | 'works'>;
+  /**
+   * Whether an arrow to that rank of the communicator (by commId) can be drawn. Its file must be on the same axis. With `needsCounter` it
+   * must be on the same counter, for transfers that were not checked against their other end.
+   */
+  readonly sharesClock: (commId: bigint, commRank: number, needsCounter: boolean) => boolean;
+  /** Transfers with contradicting ends: they get no arrow. Ids as `transferName`. */
+  readonly brokenTransfers: ReadonlySet<string>;
+  /** Connections (`transferName` of their transfers' shared name) without arrows from the operation with this ordinal on. */
+  readonly outOfStep: ReadonlyMap<string, number>;
+  /** Peers with byte counters of their own. */
+  readonly busiestPeers: readonly PeerTraffic[];
+  /** ns: width of the rates' bins, and the shortest time between drawn samples of totals. */
+  readonly rateBinNs: number;
+  readonly sampleNs: number;
+  /** null: everything is drawn, of all communicators. */
+  readonly plan: DrawPlan | null;
+  /** Rings whose records are drawn; null: all. */
+  readonly rings: ReadonlySet<number> | null;
+}
+
+export interface DrawnRank {
+  /** Ends of arrows. */
+  readonly flows: FlowEnds;
+  readonly suspectKernels: number;
+  /** Records that are drawn later than recorded, at the time of the record before them in the ring. */
+  readonly reordered: number;
+}
+
+/** A file with its rings. Its strings, names of communicators and threads are those to be drawn. */
+export type DrawnFile = RankFileStream<true>;
+
+export class RankPicture {
+  readonly writer: BlockWriter;
+  private readonly exports: KernelExports;
+  private readonly time: (tick: number) => TraceNs;
+  private readonly recorder: TrackRef;
+  /** Communicators for which the process executes sends, by number. */
+  private readonly origins = new Map<number, Communicator>();
+
+  /** `kernel`: has begun the file. */
+  constructor(
+    private readonly kernel: KernelFile,
+    private readonly file: DrawnFile,
+    private readonly facts: RankFacts,
+    block: BlockOptions,
+  ) {
+    const { exports } = kernel.kernel;
+    this.exports = exports;
+    this.time = traceTime(facts.map, facts.scale);
+    const windows = facts.plan?.windows;
+    const answers = this.answers();
+    this.writer = new BlockWriter({ ...block, windows }, { kernel: kernel.kernel, answers });
+    this.begin();
+    this.recorder = describeRecorder(this.writer);
+    drawCommunicators(
+      this.writer,
+      this.chosen(),
+      this.time,
+      ({ number }) => exports.groupOf(number) as TrackRef,
+    );
+  }
+
+  /** Draws all records. */
+  draw(): DrawnRank {
+    const { exports, file } = this;
+    const { rings } = this.facts;
+    const byRing = new Map(file.rings.map((ring) => [ring.ring, ring]));
+    this.kernel.kernel.nextSegment = (ring) => byRing.get(ring)!.next() === true;
+    exports.beginDrawing();
+    addRings(exports, file, (ring) => rings?.has(ring) ?? true);
+    exports.run();
+    const reordered = exports.finishDrawing(this.recorder);
+    const { names, lastSign, isSilent } = this.facts;
+    drawRecorder({ sink: this.writer, file, names, time: this.time, lastSign, isSilent }, this.recorder);
+    this.writer.finishPart();
+    return { flows: this.flows(), suspectKernels: exports.suspectBlocks(), reordered };
+  }
+
+  /** Tells the kernel all that it does not find in the records. */
+  private begin(): void {
+    const { exports, facts, file } = this;
+    const { scale, map, gpuLines, lastSign } = facts;
+    addTexts(exports, file.strings);
+    exports.setClock(scale.offset, scale.nsPerTick);
+    for (const { from, to, offset, drift } of map.segments) exports.addClockSegment(from, to, offset, drift);
+    for (const [comm, { offset, drift }] of gpuLines) exports.addGpuLine(comm, offset, drift);
+    const isOver = file.header.life === 'closed' || facts.isSilent;
+    const knownUntil = isOver ? (lastSign ?? NaN) : NaN;
+    exports.newPicture(recordsKernels(file), facts.rateBinNs, facts.sampleNs, knownUntil);
+    this.beginComms();
+    for (const key of facts.endlessConnections) exports.addEndless(...readConnectionKey(key));
+    this.beginThreads();
+    for (const row of facts.bareCalls.keys()) exports.addBareCall(row);
+    const steps = exports.standInSteps(facts.standInSteps.length);
+    new Uint32Array(exports.memory.buffer, steps, facts.standInSteps.length).set(facts.standInSteps);
+    for (const name of facts.brokenTransfers) exports.addBrokenTransfer(readTransferName(name));
+    for (const [name, from] of facts.outOfStep) exports.addOutOfStep(readTransferName(name), from);
+    const { communicators } = this.chosen();
+    facts.busiestPeers.forEach(({ comm, peer, isSend }, place) => {
+      if (communicators.has(comm)) exports.addBusyPeer(place, comm, peer, isSend);
+    });
+  }
+
+  private beginComms(): void {
+    const { exports, file, facts, writer } = this;
+    const comms = facts.plan?.comms ?? null;
+    for (const [context, { process, comm }] of facts.origins.contexts) {
+      const { commId, rank, nRanks, finalizeTick, abi } = comm;
+      const owner = writer.text(process);
+      const number = exports.addOrigin(context, commId, rank, nRanks, finalizeTick ?? NaN, abi, owner);
+      this.origins.set(number, comm);
+    }
+    for (const [number, comm] of [...file.communicators, ...this.origins]) {
+      exports.labelCommunicator(number, writer.text(commLabel(comm)));
+      if (comms?.has(commKey(comm)) === false) exports.leaveOut(number);
+    }
+    if (comms !== null) exports.leaveOutUnknown();
+    for (const [parent, work] of facts.origins.works)
+      exports.addOriginWork(parent, writer.text(work.func), work.seq ?? NaN, workCorrelation(work) ?? 0);
+  }
+
+  private beginThreads(): void {
+    const { exports, file } = this;
+    const leases = file.leases.map((lease, number) => ({ ...lease, number }));
+    leases.sort((a, b) => a.fromTick - b.fromTick);
+    for (const { ring, number, fromTick, endTick, fromPosition, tid } of leases)
+      exports.addLease(ring, number, fromTick, endTick ?? NaN, fromPosition, tid);
+    for (const ring of file.rings) if (ring.class === 'overflow') exports.addOverflowRing(ring.ring);
+  }
+
+  private answers(): RankAnswers {
+    const { file, facts } = this;
+    const { names, busiestPeers, rateBinNs: binNs } = facts;
+    const commOf = (number: number): Communicator | null =>
+      file.communicators.get(number) ?? this.origins.get(number) ?? null;
+    const originator: Named['originator'] = (context) => facts.origins.contexts.get(context) ?? null;
+    const named = { file, names, commOf, originator, busiestPeers, binNs };
+    return {
+      specOf: (what, numbers) => specOf(named, what, numbers),
+      sharesClock: (comm, peer, needsCounter) =>
+        facts.sharesClock(commOf(comm)!.commId, peer, Boolean(needsCounter)),
+      readWorkEnds: (first) => {
+        this.writeWorkEnds(first);
+      },
+    };
+  }
+
+  /** Rows of `WorkEnd` in src/kernel/draw/work_ends.ts. */
+  private writeWorkEnds(first: number): void {
+    const { exports, facts, writer } = this;
+    const end = endsOf(facts.workEnds);
+    const rows = Math.min(WORK_ENDS, facts.workEnds.outcome.length - first);
+    const found = Array.from({ length: rows }, (_, i) => {
+      const { outcome, lastOp, lastKernel, finalized, elsewhere } = end(first + i);
+      return [
+        WORK_OUTCOMES.indexOf(outcome),
+        lastOp ?? NaN,
+        lastKernel?.noticed ?? NaN,
+        finalized ?? NaN,
+        lastKernel?.stamps?.first ?? NaN,
+        lastKernel?.stamps?.last ?? NaN,
+        elsewhere?.ops ?? 0,
+        elsewhere?.lastEnd ?? NaN,
+        elsewhere ? writer.text(elsewhere.executors.join(', ')) : 0,
+      ];
+    });
+    const numbers = new Float64Array(
+      exports.memory.buffer,
+      exports.workEndRows(),
+      WORK_ENDS * WORK_END_NUMBERS,
+    );
+    numbers.set(found.flat());
+  }
+
+  private flows(): FlowEnds {
+    const { exports } = this;
+    const rows = exports.flowEndCount();
+    const flows = {
+      operation: new Float64Array(rows),
+      sends: new Uint8Array(rows),
+      from: new Uint32Array(rows),
+      end: new Uint32Array(rows),
+    };
+    for (let row = 0; row < rows; row++) {
+      const [operation, isSend, from, end] = new Float64Array(
+        exports.memory.buffer,
+        exports.flowEndAt(row),
+        4,
+      );
+      flows.operation[row] = operation!;
+      flows.sends[row] = isSend!;
+      flows.from[row] = from!;
+      flows.end[row] = end!;
+    }
+    return flows;
+  }
+
+  /** The selected communicators. */
+  private chosen(): Pick<DrawnFile, 'communicators'> {
+    const { communicators } = this.file;
+    const comms = this.facts.plan?.comms ?? null;
+    if (comms === null) return { communicators };
+    return { communicators: new Map([...communicators].filter(([, comm]) => comms.has(commKey(comm)))) };
+  }
+}
+
+/** The rings with calls and collectives, if only these are drawn: the scan knows when work ended. null: all. */
+export function ringsToRead(
+  plan: DrawPlan | null,
+  callRings: ReadonlySet<number>,
+): ReadonlySet<number> | null {
+  return plan === null || plan.windows.op || plan.windows.step ? null : callRings;
+}
