@@ -89,16 +89,22 @@ export class RingSlots extends Slots {
     const headLow = this.headLow;
     const headHigh = this.headHigh;
     const mask = this.mask;
+    // From here on, a slot's low bits mean an earlier lap.
+    const farthest = i64(u64(head)) + (1 << 23);
     let torn = 0;
     let first = 0;
     let start: i64 = NO_POSITION;
     let slot = this.start;
     for (let index = 0; index < count; index++, slot += SLOT_BYTES) {
-      const position = positionIn(slot, index, headLow, headHigh, mask);
       if (start >= 0) {
-        if (position == start + i64(index - first)) continue;
+        // Nearly every slot follows the one before.
+        const next = start + i64(index - first);
+        const word3 = load<u64>(slot, 24);
+        const follows = ((u32(word3 >> 16) ^ u32(next)) & 0xffffff) == 0 && isPart(u32(word3));
+        if (follows && next < farthest && isWhole(slot, word3, u64(next))) continue;
         this.addStretch(f64(start), first, index - first);
       }
+      const position = positionIn(slot, index, headLow, headHigh, mask);
       if (position < 0 && !isZero(slot)) torn++;
       first = index;
       start = position;
