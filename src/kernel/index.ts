@@ -7,7 +7,7 @@
 import { dressSlots, slotsOfPlanes } from './chunk_codecs';
 import { Collector } from './collector';
 import { COLUMN_BYTES, putColumns } from './columns';
-import { beginBlock, picture, sink } from './draw/exports';
+import { forgetDrawing, picture, sink } from './draw/drawing';
 import { EventTable } from './event_table';
 import { Comm, FileFacts, useFile } from './file';
 import { RingClass } from './numbers';
@@ -52,7 +52,7 @@ export function begin(tickBase: u64, startRealtime: u64, farthest: f64, tickHz: 
   beginRows();
   collector = null;
   pairing = null;
-  beginBlock();
+  forgetDrawing();
   cursors = [];
   readers = new StaticArray<RingReader | null>(64);
   segment = heap.alloc(SEGMENT_SLOTS * offsetof<Stretch>());

@@ -196,7 +196,7 @@ export class RankPicture {
     const { exports, facts, writer } = this;
     const end = endsOf(facts.workEnds);
     const rows = Math.min(WORK_ENDS, facts.workEnds.outcome.length - first);
-    const found = Array.from({ length: rows }, (_, i) => {
+    const ends = Array.from({ length: rows }, (_, i) => {
       const { outcome, lastOp, lastKernel, finalized, elsewhere } = end(first + i);
       return [
         WORK_OUTCOMES.indexOf(outcome),
@@ -215,7 +215,9 @@ export class RankPicture {
       exports.workEndRows(),
       WORK_ENDS * WORK_END_NUMBERS,
     );
-    numbers.set(found.flat());
+    ends.forEach((row, i) => {
+      numbers.set(row, i * WORK_END_NUMBERS);
+    });
   }
 
   private flows(): FlowEnds {

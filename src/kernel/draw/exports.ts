@@ -2,7 +2,7 @@
 
 import { Comm, file } from '../file';
 import { Clock } from './clock';
-import { ByteCounters } from './byte_counters';
+import { clock, picture, setClockOf, setPicture, setSink, sink } from './drawing';
 import { Lease } from './host_threads';
 import { Picture } from './picture';
 import { Ids } from './sequences';
@@ -10,30 +10,11 @@ import { Sink } from './sink';
 import { Track, TrackKind } from './tracks';
 import { Detail, Windows } from './windows';
 
-let block: Sink | null = null;
-let clock: Clock | null = null;
-let drawn: Picture | null = null;
-
-/** The file before is gone. */
-export function beginBlock(): void {
-  block = null;
-  clock = null;
-  drawn = null;
-}
-
-export function sink(): Sink {
-  return block!;
-}
-
-export function picture(): Picture {
-  return drawn!;
-}
-
 // ---- a block
 
 /** `internLimit`: number of distinct strings per table. */
 export function newBlock(blockIndex: f64, blockCount: f64, internLimit: i32): void {
-  block = new Sink(new Ids(blockIndex, blockCount), internLimit);
+  setSink(new Sink(new Ids(blockIndex, blockCount), internLimit));
 }
 
 /** Before the first track: only a part is drawn, and of this detail this window. */
@@ -189,24 +170,24 @@ export function lastEventAt(track: i32): f64 {
 export function setClock(offset: f64, nsPerTick: f64): void {
   const made = new Clock();
   made.setScale(offset, nsPerTick);
-  clock = made;
+  setClockOf(made);
 }
 
 export function addClockSegment(from: f64, to: f64, offset: f64, drift: f64): void {
-  clock!.addSegment(from, to, offset, drift);
+  clock().addSegment(from, to, offset, drift);
 }
 
 export function addGpuLine(comm: i32, offset: f64, drift: f64): void {
-  clock!.addGpu(comm, offset, drift);
+  clock().addGpu(comm, offset, drift);
 }
 
 // ---- a rank
 
 /** After the block, the clock and the file's facts. `knownUntil`: see Picture. */
 export function newPicture(recordsKernels: bool, binNs: f64, sampleNs: f64, knownUntil: f64): void {
-  const made = new Picture(sink(), clock!, recordsKernels, binNs, sampleNs);
+  const made = new Picture(sink(), clock(), recordsKernels, binNs, sampleNs);
   made.knownUntil = knownUntil;
-  drawn = made;
+  setPicture(made);
 }
 
 /** `label`: its name in arguments. Without a call the communicator is not known. */
@@ -291,8 +272,7 @@ export function addOutOfStep(transfers: u64, from: f64): void {
 
 /** `place`: among the busiest peers. */
 export function addBusyPeer(place: i32, comm: u32, peer: i32, isSend: bool): void {
-  const bytes: ByteCounters = picture().bytes;
-  bytes.addPeer(place, commOf(comm), peer, isSend);
+  picture().bytes.addPeer(place, commOf(comm), peer, isSend);
 }
 
 /** Where rows of `WorkEnd` belong. */
