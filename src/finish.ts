@@ -8,7 +8,7 @@ import type { OnProgress } from './base/progress.js';
 import { Interrupted, OutputError } from './base/errors.js';
 import { reason } from './base/reason.js';
 import type { Peaks } from './analysis/allowed_rate.js';
-import { runNumbers } from './analysis/run_numbers.js';
+import { causeNumbers, runNumbers } from './analysis/run_numbers.js';
 import type { FoundDumps } from './pytorch/dump_files.js';
 import type { Delivery } from './output/deliver.js';
 import { diagnosisOf, type Diagnosis } from './report/diagnosis.js';
@@ -76,12 +76,13 @@ export async function finishTrace(
   options.onProgress?.({ stage: 'write', files: null });
   const duration = runDuration(run, clocks.solution);
   const selection = reportSelection(studied, drawing, blocks);
-  const diagnosis = diagnosisOf(studied, suggestDrawing(studied, options), options.dumps);
+  const seen = causeNumbers(studied);
+  const diagnosis = diagnosisOf(studied, suggestDrawing(studied, options), options.dumps, seen);
   const texts = (options.texts ?? plainTexts)(diagnosis);
   // People run the commands in a report later, and in another folder. So these commands write to the default place.
   const suggestion = options.onReport ? suggestDrawing(studied, { ...options, output: undefined }) : null;
   if (options.onReport) {
-    const numbers = runNumbers(studied, options.peaks);
+    const numbers = runNumbers(studied, seen, options.peaks);
     options.onReport(runReport(studied, { ...diagnosis, suggestion }, mannerText(options), numbers));
   }
   const above = drawAboveRanks(studied, drawing, layout, blocks, texts);
@@ -159,6 +160,8 @@ function reportMerge(
     traffic,
     outOfStep: reportOutOfStep(clocks.broken.outOfStep, run),
     flightRecorder: diagnosis.flightRecorder,
+    causes: diagnosis.causes,
+    linkCause: diagnosis.linkCause,
     problems: [...problems, ...unusable, ...run.problems, ...(traffic?.leftOut ?? [])],
   };
 }

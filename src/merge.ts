@@ -80,12 +80,11 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
   const workers = startWorkers(found.files, 2, options);
   try {
     return await withWorkFolderFor(place, interrupt, async (folder) => {
-      const forReport = options.onReport !== undefined;
       // A report is always about the whole run.
-      const select = forReport ? undefined : options.select;
+      const select = options.onReport ? undefined : options.select;
       const studied = await study(workers, found.files, folder, {
         ...options,
-        ...{ select, forReport, readsTwice: true },
+        ...{ select, readsTwice: true },
       });
       const planned = planTrace(studied, options);
       const blockPath = (file: number): string => join(folder, workers.inTurn ? 'blocks' : `block-${file}`);

@@ -29,7 +29,7 @@ const filesByRank = ({ members }: Run): Map<string, number> =>
 export function namedEnds(run: Run): NamedEnd[] {
   const files = filesByRank(run);
   return run.members.flatMap(({ scan }, file) =>
-    (scan.transfers?.ends ?? []).flatMap((end) => namedEnd(end, file, scan, files) ?? []),
+    scan.transfers.ends.flatMap((end) => namedEnd(end, file, scan, files) ?? []),
   );
 }
 

@@ -29,7 +29,7 @@ export function rankWaits({ members }: Run, file: number): RankWaits {
   const { transfers, header } = members[file]!.scan;
   const byFunc = new Map<string, number[]>();
   const all = WAITS.map(() => 0);
-  for (const { func, waits } of transfers?.calls ?? []) {
+  for (const { func, waits } of transfers.calls) {
     const sums = byFunc.get(func) ?? WAITS.map(() => 0);
     byFunc.set(func, sums);
     waits.forEach((wait, i) => {
@@ -40,16 +40,13 @@ export function rankWaits({ members }: Run, file: number): RankWaits {
   const nsPerTick = 1e9 / header.tickHz;
   return {
     file,
-    transfers: transfers?.ended.total ?? 0,
+    transfers: transfers.ended.total,
     all: timesOf(all, nsPerTick),
     byFunc: [...byFunc]
       .map(([func, waits]) => ({ func, times: timesOf(waits, nsPerTick) }))
       .sort((a, b) => sumOfTimes(b.times) - sumOfTimes(a.times)),
     overTime: Object.fromEntries(
-      WAITS.map((name, i) => [
-        name,
-        transfers ? meansOverTime(transfers.ended, transfers.waits[i]!, nsPerTick) : [],
-      ]),
+      WAITS.map((name, i) => [name, meansOverTime(transfers.ended, transfers.waits[i]!, nsPerTick)]),
     ) as unknown as RankWaits['overTime'],
   };
 }

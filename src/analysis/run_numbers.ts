@@ -1,6 +1,5 @@
 /**
- * All numbers of a report, besides the verdict: collectives, links, waits and lateness of one run. They are made from a study whose scans
- * collected data for a report. Reads no file.
+ * All numbers of a report, besides the verdict: collectives, links, waits and lateness of one run. They are made from a study. Reads no file.
  */
 
 import type { TraceNs } from '../base/time.js';
@@ -23,14 +22,12 @@ import type { RankWaits } from './rank_waits.js';
 import { transfersOf } from './transfers.js';
 import type { WaitRow } from './wait_rows.js';
 
-export interface RunNumbers {
+/** Why the run is slow, and from what this is seen. */
+export interface CauseNumbers {
   readonly durationNs: number;
   /** By file. */
   readonly ranks: readonly RankLabel[];
   readonly collectives: readonly CollectiveRow[];
-  readonly groups: readonly (CollectiveGroup & AllowedRate)[];
-  readonly lateness: Lateness;
-  readonly picture: Picture;
   readonly rankWaits: readonly RankWaits[];
   readonly waits: readonly WaitRow[];
   readonly links: readonly LinkRow[];
@@ -42,25 +39,20 @@ export interface RunNumbers {
   readonly causes: readonly Cause[];
 }
 
-/** `peaks`: the hosts' rates from `--peak`. Throws UsageError if one of the hosts is not in the run. */
-export function runNumbers(studied: Study, peaks?: Peaks): RunNumbers {
-  const { run, clocks, ends, gpuLines, comms, verdict, aliases } = studied;
-  const hosts = run.members.map(({ scan }) => scan.header.hostName);
-  const known = checkedPeaks(peaks, hosts, aliases?.hosts ?? null);
+export interface RunNumbers extends CauseNumbers {
+  readonly groups: readonly (CollectiveGroup & AllowedRate)[];
+  readonly lateness: Lateness;
+  readonly picture: Picture;
+}
+
+export function causeNumbers({ run, clocks, comms, verdict }: Study): CauseNumbers {
   const { solution } = clocks;
   const labels = rankLabels(run);
   const comparable = comparableBy(solution);
   const durationNs = runDuration(run, solution);
-  const bounds = { from: 0, to: durationNs };
-  const moments = momentsOf(verdict, '', { run, comms, bounds });
-  const commId = suspectComm(verdict)?.commId ?? null;
-  const about = { comms, commId: commId === null ? null : BigInt(commId), bounds };
-  const view = viewAround(verdict, moments.all[moments.main]!, about) ?? [0, Math.ceil(durationNs)];
-  const parts = new PartsCollector(comms, comparable, run.members.length, durationNs, view);
-  joinRun(run, solution, ends, gpuLines, parts.heard);
   const times = run.members.map((_, file) => traceTimeOf(solution, file));
   const middle = (durationNs / 2) as TraceNs;
-  const transfers = transfersOf(
+  const { ranks: rankWaits, ...transfers } = transfersOf(
     run,
     labels,
     clocks.transferTimes,
@@ -68,24 +60,36 @@ export function runNumbers(studied: Study, peaks?: Peaks): RunNumbers {
     (sender, receiver) => comparable.bound(sender, receiver, middle),
   );
   const collectives = collectiveRows(comms, labels, comparable);
+  const known = { durationNs, collectives, rankWaits, ...transfers };
   return {
-    durationNs,
+    ...known,
     ranks: run.members.map((_, file) => labels.ofFile(file)),
-    collectives,
-    groups: withAllowedRates(collectiveGroups(collectives), transfers.links, known),
-    lateness: parts.lateness(),
-    picture: parts.picture(),
-    rankWaits: transfers.ranks,
-    waits: transfers.waits,
-    links: transfers.links,
-    pairs: transfers.pairs,
-    sends: transfers.sends,
-    slowLinks: transfers.slowLinks,
     causes: causesOf({
-      ...{ collectives, durationNs, links: transfers.links, slowLinks: transfers.slowLinks },
-      ...{ rankWaits: transfers.ranks, waits: transfers.waits },
+      ...known,
       slow: verdict.kind === 'slow' ? verdict.slow : null,
       rankOf: labels.ofFile,
     }),
+  };
+}
+
+/** `peaks`: the hosts' rates from `--peak`. Throws UsageError if one of the hosts is not in the run. */
+export function runNumbers(studied: Study, numbers: CauseNumbers, peaks?: Peaks): RunNumbers {
+  const { run, clocks, ends, gpuLines, comms, verdict, aliases } = studied;
+  const { solution } = clocks;
+  const { durationNs, collectives, links } = numbers;
+  const hosts = run.members.map(({ scan }) => scan.header.hostName);
+  const known = checkedPeaks(peaks, hosts, aliases?.hosts ?? null);
+  const bounds = { from: 0, to: durationNs };
+  const moments = momentsOf(verdict, '', { run, comms, bounds });
+  const commId = suspectComm(verdict)?.commId ?? null;
+  const about = { comms, commId: commId === null ? null : BigInt(commId), bounds };
+  const view = viewAround(verdict, moments.all[moments.main]!, about) ?? [0, Math.ceil(durationNs)];
+  const parts = new PartsCollector(comms, comparableBy(solution), run.members.length, durationNs, view);
+  joinRun(run, solution, ends, gpuLines, parts.heard);
+  return {
+    ...numbers,
+    groups: withAllowedRates(collectiveGroups(collectives), links, known),
+    lateness: parts.lateness(),
+    picture: parts.picture(),
   };
 }

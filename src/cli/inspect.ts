@@ -29,7 +29,7 @@ import { recordText, summaryText } from '../report/inspect_text.js';
 import { interruptible } from './interrupts.js';
 import { wholeNumber } from './numbers.js';
 import { addVerdictOptions } from './verdict_options.js';
-import { causeNext, inspectNext, mergeNext } from '../report/next_command.js';
+import { inspectNext, mergeNext } from '../report/next_command.js';
 import { diagnoseStudy } from '../shards/study_file.js';
 import { studyIn } from './study_input.js';
 import { print } from './output.js';
@@ -143,10 +143,7 @@ async function inspectStudy(path: string, options: Options): Promise<ExitCode> {
     throw new UsageError(`${path}: is a .study, which has no files and records; name rank files`);
   const { problems, ...diagnosis } = diagnoseStudy(path, options);
   tellProblems({ problems, unusable: diagnosis.unusable }, options.quiet);
-  const text = verdictText(diagnosis, [
-    ...causeNext(diagnosis, [path]),
-    ...(diagnosis.suggestion ? [mergeNext(diagnosis, [])] : []),
-  ]);
+  const text = verdictText(diagnosis, diagnosis.suggestion ? [mergeNext(diagnosis, [])] : []);
   const output = coloured(text.map((line) => `${line}\n`).join(''), process.stdout);
   await print(options.json === true ? jsonLine({ diagnosis }) : output);
   const otherwise = options.strict === true && problems.length > 0 ? ExitCode.problems : ExitCode.ok;

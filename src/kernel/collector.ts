@@ -40,7 +40,7 @@ export class Collector extends Listener {
   readonly stamps: Stamps = new Stamps();
   /** null: not wanted. */
   stepRows: StepRows | null = null;
-  transfers: Transfers | null = null;
+  readonly transfers: Transfers = new Transfers();
   private manyOps: i32 = MANY_OPS;
 
   constructor(events: EventTable) {
@@ -130,27 +130,24 @@ export class Collector extends Listener {
 
   stepStarted(step: Step, at: f64): void {
     this.sizes.of(step.op.comm).add(Drawn.Step, at);
-    const transfers = this.transfers;
-    if (transfers !== null) transfers.started(step);
+    this.transfers.started(step);
   }
 
   stepEntered(step: Step, before: Phase, at: f64): void {
     this.sizes.of(step.op.comm).add(Drawn.Phase, at);
     const stepRows = this.stepRows;
-    const transfers = this.transfers;
     if (step.phase == Phase.SendWait) {
       this.sendTimes.began(step, at);
       if (stepRows !== null) stepRows.sendBegan(step, at);
     }
-    if (transfers !== null) transfers.entered(step, before);
+    this.transfers.entered(step, before);
   }
 
   stepStopped(step: Step, _byItself: bool, at: f64): void {
     const stepRows = this.stepRows;
-    const transfers = this.transfers;
     if (step.phase == Phase.SendWait) this.sendTimes.stopped(step, at);
     if (stepRows !== null) stepRows.stopped(step, at);
-    if (transfers !== null) transfers.stopped(step, at);
+    this.transfers.stopped(step, at);
   }
 
   // ---- blocks and proxy threads
@@ -194,8 +191,7 @@ export class Collector extends Listener {
       if (stepRows !== null) for (let n = 0; n < openSteps.length; n++) stepRows.isOpen(openSteps[n]);
     }
     const transfers = this.transfers;
-    if (transfers !== null)
-      for (let i = 0; i < steps.length; i++) if (steps[i].isInFlight) transfers.isOpen(steps[i]);
+    for (let i = 0; i < steps.length; i++) if (steps[i].isInFlight) transfers.isOpen(steps[i]);
     this.sizes.finish(open, this.endless);
   }
 }

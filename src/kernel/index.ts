@@ -19,7 +19,6 @@ import { Out, putScan } from './results';
 import { beginRows } from './rows';
 import { Slots, Stretch } from './slots';
 import { StepRows } from './step_rows';
-import { Transfers } from './transfers';
 
 export { checkIndex } from './checks';
 export * from './draw/exports';
@@ -181,10 +180,6 @@ export function addFold(ring: i32, handle: u64, state: u32, count: f64, lastTick
 
 export function wantStepRows(everyStep: bool, mostRows: i32): void {
   collector!.stepRows = new StepRows(everyStep, mostRows);
-}
-
-export function wantTransfers(): void {
-  collector!.transfers = new Transfers();
 }
 
 /** Where the stretches of a segment belong: three numbers each, SEGMENT_SLOTS slots in all at most. */

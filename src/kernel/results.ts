@@ -398,8 +398,7 @@ function putStepRows(out: Out, collector: Collector): void {
   }
 }
 
-function putTransfers(out: Out, transfers: Transfers | null): void {
-  if (transfers === null) return;
+function putTransfers(out: Out, transfers: Transfers): void {
   out.put(transfers.ends.length);
   for (let i = 0; i < transfers.ends.length; i++) {
     const end = transfers.ends[i];

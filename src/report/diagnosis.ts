@@ -1,13 +1,12 @@
 /** The verdict without a trace: the result of `inspect` for a directory, within seconds. */
 
 import type { OnProgress } from '../base/progress.js';
-import { mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { runNumbers } from '../analysis/run_numbers.js';
+import type { Cause } from '../analysis/causes.js';
+import { causeNumbers, type CauseNumbers } from '../analysis/run_numbers.js';
 import { findRankFiles } from '../rankfile/index.js';
 import type { Verdict } from '../verdict/types.js';
-import { linkCause, type LinkCause } from './causes_text.js';
+import { causeText, linkCause, type LinkCause } from './causes_text.js';
 import { reportClocks, reportTraffic, type ClockReport, type TrafficReport } from './clock_report.js';
 import { type SizedCommand, suggestDrawing } from '../trace/drawing.js';
 import { withWorkFolder } from '../output/work_folder.js';
@@ -40,8 +39,10 @@ export interface Diagnosis {
   readonly traffic: TrafficReport | null;
   /** What to draw next; null: the verdict points nowhere. */
   readonly suggestion: SizedCommand | null;
-  /** What makes a link slow if the verdict names one. Absent: not looked for, or not seen. */
+  /** What makes a link slow if the verdict names one. Absent: not seen. */
   readonly linkCause?: LinkCause | undefined;
+  /** Why the run is slow. */
+  readonly causes: readonly (Cause & { readonly says: string })[];
   /** What PyTorch's dumps show of this run. null: none were given. */
   readonly flightRecorder: FlightReport | null;
   /** Unusable or omitted files, in whole sentences. */
@@ -86,8 +87,7 @@ export async function diagnose(
   const workers = startWorkers(files, 1, options);
   try {
     return await withWorkFolder(tmpdir(), options.interrupt, async (folder) => {
-      const first = await study(workers, files, folder, options);
-      const studied = isSlowLink(first.verdict) ? await withTransfers(files, folder, options) : first;
+      const studied = await study(workers, files, folder, options);
       return diagnosisOf(studied, suggestDrawing(studied, { ...options, inputs }), dumps);
     });
   } finally {
@@ -95,39 +95,16 @@ export async function diagnose(
   }
 }
 
-const isSlowLink = (verdict: Verdict): boolean => verdict.kind === 'slow' && verdict.slow.link !== null;
-
-/** The run once more, with what its transfers waited for: a slow link alone does not say why it is slow. Few runs need it. */
-async function withTransfers(
-  files: readonly string[],
-  folder: string,
-  options: DiagnosisOptions,
-): Promise<Study> {
-  const again = join(folder, 'transfers');
-  mkdirSync(again);
-  const workers = startWorkers(files, 1, options);
-  try {
-    return await study(workers, files, again, { ...options, forReport: true });
-  } finally {
-    await workers.close();
-  }
-}
-
-/** Only scans for a report have the transfers. */
-function causeOf(studied: Study): LinkCause | undefined {
-  const { verdict, run } = studied;
-  if (verdict.kind !== 'slow' || verdict.slow.link === null) return undefined;
-  if (run.members.some(({ scan }) => scan.transfers === null)) return undefined;
-  return linkCause(runNumbers(studied), verdict.slow.link) ?? undefined;
-}
-
 export function diagnosisOf(
   studied: Study,
   suggestion: SizedCommand | null,
   dumps: FoundDumps | null = null,
+  numbers: CauseNumbers = causeNumbers(studied),
 ): Diagnosis {
   const { run, clocks, verdict, unusable } = studied;
+  const link = verdict.kind === 'slow' ? verdict.slow.link : null;
   const traceStart = String(clocks.solution.traceStart);
+  const communicators = communicatorsOf(run.members);
   return {
     verdict,
     traceStart,
@@ -136,11 +113,15 @@ export function diagnosisOf(
     unusable,
     otherRuns: run.others,
     ranks: run.members.map(diagnosed),
-    communicators: communicatorsOf(run.members),
+    communicators,
     clocks: reportClocks(clocks, run),
     traffic: reportTraffic(clocks),
     suggestion,
-    linkCause: causeOf(studied),
+    linkCause: link === null ? undefined : (linkCause(numbers, link) ?? undefined),
+    causes: numbers.causes.map((cause) => ({
+      ...cause,
+      says: causeText(cause, { traceStart, communicators }),
+    })),
     flightRecorder:
       dumps &&
       flightReport(dumps, {

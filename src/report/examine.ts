@@ -2,7 +2,7 @@
 
 import { tmpdir } from 'node:os';
 import type { Peaks } from '../analysis/allowed_rate.js';
-import { runNumbers, type RunNumbers } from '../analysis/run_numbers.js';
+import { causeNumbers, runNumbers, type RunNumbers } from '../analysis/run_numbers.js';
 import type { FoundDumps } from '../pytorch/dump_files.js';
 import { dumpsFor } from '../pytorch/flight_report.js';
 import { findRankFiles } from '../rankfile/index.js';
@@ -30,7 +30,7 @@ export async function examine(
   const workers = startWorkers(files, 1, options);
   try {
     return await withWorkFolder(tmpdir(), options.interrupt, async (folder) => {
-      const studied = await study(workers, files, folder, { ...options, forReport: true });
+      const studied = await study(workers, files, folder, options);
       return examineStudied(studied, { ...options, inputs }, dumps);
     });
   } finally {
@@ -43,7 +43,8 @@ export function examineStudied(
   options: RunArgs & { readonly peaks?: Peaks | undefined },
   dumps: FoundDumps | null = null,
 ): Examined {
-  const diagnosis = diagnosisOf(studied, suggestDrawing(studied, options), dumps);
-  const numbers = runNumbers(studied, options.peaks);
+  const seen = causeNumbers(studied);
+  const diagnosis = diagnosisOf(studied, suggestDrawing(studied, options), dumps, seen);
+  const numbers = runNumbers(studied, seen, options.peaks);
   return { report: runReport(studied, diagnosis, mannerText(options), numbers), numbers };
 }

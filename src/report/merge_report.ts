@@ -10,23 +10,15 @@ import type { MergeReport } from './report.js';
 import { PERFETTO, startupLink } from '../trace/startup.js';
 import { stallOf } from '../verdict/evidence/suspects.js';
 import { clockLines } from './clock_text.js';
-import { causeNext, openNext, type Asked } from './next_command.js';
+import { openNext } from './next_command.js';
 import { selectionLines } from './selection_text.js';
 import { foldRanks, printable, size } from './text.js';
 import { verdictText } from './verdict_text.js';
 import { allRanks } from './verdict_phrases.js';
 
-/** `inputs`: what was merged, as given; absent: the rank files are elsewhere. */
-export function mergeReportText(
-  report: MergeReport,
-  inputs: readonly string[] = [],
-  asked: Asked = {},
-): string {
+export function mergeReportText(report: MergeReport): string {
   const lines = [
-    ...verdictText(report, [
-      openNext(report.output),
-      ...(inputs.length > 0 ? causeNext(report, inputs, asked) : []),
-    ]),
+    ...verdictText(report, [openNext(report.output)]),
     ...headline(report),
     ...selectionLines(report),
     ...unfinished(report),

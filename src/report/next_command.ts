@@ -1,6 +1,6 @@
 /** The command to type after the verdict, for a POSIX shell. */
 
-import { inspectCommandLine, mergeCommandLine, quoted, reportCommandLine } from '../trace/commands.js';
+import { inspectCommandLine, mergeCommandLine, quoted } from '../trace/commands.js';
 import type { Diagnosis } from './diagnosis.js';
 import { bytesText } from '../trace/drawing.js';
 import type { RunOptions } from '../runs/find_runs.js';
@@ -17,24 +17,13 @@ export interface NextCommand {
 export type Asked = RunOptions & VerdictOptions;
 
 /**
- * After `inspect`: look again if a live job may go on, or else draw the trace of the place that the verdict names. Where the verdict does
- * not know why a link is slow, the report comes first, because it compares more.
+ * After `inspect`: look again if a live job may go on, or else draw the trace of the place that the verdict names.
  */
 export function inspectNext(found: Diagnosis, inputs: readonly string[], asked: Asked): NextCommand[] {
   const { verdict } = found;
   if (verdict.kind === 'waiting' && verdict.waiting.isLive)
     return [{ command: inspectCommandLine(about(inputs, asked)), about: 'look again' }];
-  return [...causeNext(found, inputs, asked), mergeNext(found, inputs, asked)];
-}
-
-/** The command that may know the cause of slowness if the verdict does not. */
-export function causeNext(
-  { verdict, linkCause }: Pick<Diagnosis, 'verdict' | 'linkCause'>,
-  inputs: readonly string[],
-  asked: Asked = {},
-): NextCommand[] {
-  if (verdict.kind !== 'slow' || verdict.slow.link === null || linkCause) return [];
-  return [{ command: reportCommandLine(about(inputs, asked)), about: 'the cause' }];
+  return [mergeNext(found, inputs, asked)];
 }
 
 /** Draws the trace of the place that the verdict names, in the same run. */

@@ -15,6 +15,7 @@ import type { OutOfStep } from '../clocks/evidence/run_clocks.js';
 import type { ConvertResult } from '../trace/convert.js';
 import type { SizedCommand } from '../trace/drawing.js';
 import type { RankReport } from './rank_report.js';
+import type { Diagnosis } from './diagnosis.js';
 import type { SelectionReport } from '../trace/selection_report.js';
 
 export interface TraceCounts {
@@ -84,6 +85,10 @@ export interface MergeReport {
   readonly outOfStep: readonly OutOfStepReport[];
   /** What PyTorch's dumps say; null: none were given. */
   readonly flightRecorder: FlightReport | null;
+  /** Why the run is slow. */
+  readonly causes: Diagnosis['causes'];
+  /** What makes a link slow if the verdict names one. Absent: not seen. */
+  readonly linkCause?: Diagnosis['linkCause'];
   /** Whole sentences, unusable files first. */
   readonly problems: readonly string[];
 }

@@ -20,7 +20,6 @@ import type { FlightReport } from '../pytorch/flight_report.js';
 import type { Study } from '../study/study.js';
 import { suspectsOf, type SuspectLabel } from '../verdict/evidence/suspects.js';
 import type { Verdict } from '../verdict/types.js';
-import { causeText } from './causes_text.js';
 import type { ClockReport, TrafficReport } from './clock_report.js';
 import type { Diagnosis } from './diagnosis.js';
 import { headline } from './headline.js';
@@ -142,7 +141,7 @@ export function runReport(
   return {
     version: 2,
     headline: `${headline(about)}${slowedText(studied, numbers)}`,
-    lines: verdictText(about),
+    lines: verdictText({ ...about, causes: [] }), // they follow in full
     verdict,
     next: diagnosis.suggestion?.command ?? null,
     run: {
@@ -163,7 +162,7 @@ export function runReport(
     links: numbers.links,
     pairs: numbers.pairs,
     slowLinks: numbers.slowLinks,
-    causes: numbers.causes.map((cause) => ({ ...cause, says: causeText(cause, diagnosis) })),
+    causes: diagnosis.causes,
     flightRecorder: diagnosis.flightRecorder,
     clocks: diagnosis.clocks,
     traffic: diagnosis.traffic,
@@ -192,7 +191,7 @@ function rankRows(
     const late = lateness.files[file]!;
     const { host, localRank, life, lost, problems } = diagnosed[file]!;
     const moved = (isSend: boolean): number =>
-      (transfers?.ends ?? []).reduce((sum, end) => (end.isSend === isSend ? sum + end.bytes : sum), 0);
+      transfers.ends.reduce((sum, end) => (end.isSend === isSend ? sum + end.bytes : sum), 0);
     return {
       rank: ranks[file]!,
       ...{ host, localRank, pid: header.process.pid, file: scan.path },

@@ -60,3 +60,14 @@ export function sizeText(nRanks: number, worldSize = nRanks): string {
 /** A factor: "2.4 times", "419 times". */
 export const timesText = (factor: number): string =>
   `${factor < 10 ? Number(factor.toFixed(1)) : Math.round(factor)} times`;
+
+/** Lines of at most `most` columns, if no word is longer. */
+export function wrapped(text: string, most: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1);
+    if (line !== undefined && columns(`${line} ${word}`) <= most) lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}

@@ -33,19 +33,16 @@ import {
   wayArguments,
   type VerdictReport,
 } from './verdict_phrases.js';
-import { foldRanks, printable } from './text.js';
+import { foldRanks, printable, wrapped } from './text.js';
 import { firstSilentLines, silentLines, unclearLines } from './unclear_text.js';
 
 export type { VerdictReport } from './verdict_phrases.js';
 
 const LINES = 15;
 
-/**
- * A trace's own attribute: without commands, and only about this run. A merge does not look for the cause of a slow link, so the same trace
- * that is made in steps does not name it either.
- */
+/** A trace's own attribute: without commands, and only about this run. */
 export const printedVerdict = (report: VerdictReport): string =>
-  verdictText({ ...report, otherRuns: [], linkCause: undefined }).join('\n');
+  verdictText({ ...report, otherRuns: [] }).join('\n');
 
 /** `next`: the most useful command first. */
 export function verdictText(report: VerdictReport, next: readonly NextCommand[] = []): string[] {
@@ -54,7 +51,7 @@ export function verdictText(report: VerdictReport, next: readonly NextCommand[] 
   const notUsed = unusableLines(report);
   // The culprit of a stall comes first.
   const said = stallOf(verdict) ? [...rest, ...notUsed] : [...notUsed, ...rest];
-  const besides = [...beforeLines(report), ...alsoLines(report)];
+  const besides = [...beforeLines(report), ...alsoLines(report), ...causeLines(report)];
   const lines = [...otherRuns(report), ...said, ...besides, ...missing(report), ...limits(report)];
   const flight = report.flightRecorder ? flightLines(report.flightRecorder) : [];
   const foot = [
@@ -154,6 +151,23 @@ function working(
     ...silentLines(silent, end, report),
   ];
 }
+
+/** Of a run that does not stand still: what slows it down besides what the first line says. */
+function causeLines({ verdict, causes }: VerdictReport): string[] {
+  if (stallOf(verdict) || verdict.kind === 'mismatch') return [];
+  const isSaid = ({ cause, ...one }: (typeof causes)[number]): boolean =>
+    cause === 'late rank' || ('side' in one && one.side === 'consumes') || verdict.kind === 'slow';
+  return causes
+    .filter((one) => !isSaid(one))
+    .slice(0, MOST_CAUSES)
+    .flatMap(({ says }) =>
+      wrapped(printable(says), ROOM).map((line, i) =>
+        i === 0 ? labelled('slowed by', line) : continued(line),
+      ),
+    );
+}
+
+const MOST_CAUSES = 2;
 
 const wasGivenUp = ({ verdict: { findings } }: VerdictReport): boolean =>
   findings.some(({ next }) => next !== null);

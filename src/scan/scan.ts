@@ -126,8 +126,7 @@ export interface RankScan {
   readonly steps: readonly StepRows[];
   /** Times of sends on the connections of collectives. */
   readonly sendTimes: readonly SendTimes[];
-  /** null if no report was requested. */
-  readonly transfers: TransferTotals | null;
+  readonly transfers: TransferTotals;
 }
 
 /** The side file of its steps: its path, and whether it has every step or only the first step of each operation. */
@@ -137,19 +136,17 @@ export interface StepsWanted {
 }
 
 /**
- * `steps`: null if no side file is wanted. `forReport`: also collect the data that only a report needs. `window`: the part of the file to
- * read; null: all of it.
+ * `steps`: null if no side file is wanted. `window`: the part of the file to read; null: all of it.
  */
 export function scanFile(
   path: string,
   steps: StepsWanted | null = null,
-  forReport = false,
   window: ReadWindow | null = null,
 ): RankScan {
   const kernel = new KernelFile();
   const file = streamSegments(path, window, kernel, (ring, bytes) => kernel.rows(ring, bytes));
   try {
-    return scanStream(kernel, file, window, steps, forReport);
+    return scanStream(kernel, file, window, steps);
   } finally {
     file.close();
   }
@@ -163,7 +160,6 @@ function scanStream(
   file: ScannedFile,
   window: ReadWindow | null,
   wanted: StepsWanted | null,
-  forReport: boolean,
 ): RankScan {
   const readAt = BigInt(Date.now()) * 1_000_000n;
   const { header, communicators, strings } = file;
@@ -172,7 +168,6 @@ function scanStream(
   const seen = new Map<number, SeenRing>();
   const numbers = runKernel(kernel, file, {
     steps: wanted && { every: wanted.every, mostRows: mostRows(ranksOf(file)) },
-    transfers: forReport,
     unrecorded: spansWithoutCalls(file, communicators.values()),
     onStamp: (stamp) => {
       stamps.add(stamp);
@@ -194,7 +189,7 @@ function scanStream(
   const { busiest: busiestPeers, directions } = readPeers(numbers);
   const sendTimes = readSendTimes(numbers);
   const steps = wanted ? writeStepRows(wanted.path, numbers, communicators) : [];
-  const transfers = forReport ? readTransfers(numbers, text) : null;
+  const transfers = readTransfers(numbers, text);
   numbers.end();
 
   const used = [...seen.values()].filter(({ records }) => records > 0);

@@ -62,7 +62,7 @@ export async function makeScan(options: ScanStepOptions): Promise<ScanMade | nul
       try {
         const every = !areAlone(files);
         const windows = files.map((file) => windowOf.get(file.path) ?? null);
-        const wishes = { ...options, forReport: true, every, windows, stepsApart: true };
+        const wishes = { ...options, every, windows, stepsApart: true };
         const scanned = await scanFiles(workers, files, folder, wishes);
         const members = scanned.files.map(({ scan }) => ({ scan }));
         const isAlive = await stillAlive(

@@ -46,8 +46,6 @@ export interface ScannedRun {
 export interface ScanOptions extends ClockOptions, RunOptions {
   /** A file that cannot be used is an error. */
   readonly strict?: boolean | undefined;
-  /** Also collect what only a report needs. */
-  readonly forReport?: boolean | undefined;
   /** Only the selected time of stream files is read, and some time around it (study/read_windows.ts). */
   readonly select?: SelectionRequest | undefined;
   readonly aroundNs?: number | undefined;
@@ -158,7 +156,7 @@ export async function scanFiles(
   workers: Workers,
   files: readonly FileInRun[],
   folder: string,
-  options: Pick<ScanOptions, 'forReport' | 'readsTwice' | 'onProgress'> & {
+  options: Pick<ScanOptions, 'readsTwice' | 'onProgress'> & {
     readonly every: boolean;
     /** Each file gets a side file of its own. */
     readonly stepsApart?: boolean;
@@ -173,7 +171,6 @@ export async function scanFiles(
       pass: 'scan',
       path,
       steps: { path: stepPath(file), every: options.every },
-      forReport: options.forReport ?? false,
       window: options.windows[file] ?? null,
       // A closed file does not change, so it needs no copy. For other files the header and tables are read once more, to see whether the
       // process is alive.

@@ -14,7 +14,6 @@ export type Task =
       readonly pass: 'scan';
       readonly path: string;
       readonly steps: StepsWanted | null;
-      readonly forReport: boolean;
       /** The part of the file to read; null: all of it. */
       readonly window: ReadWindow | null;
       /** Where a file that may still be written is copied to, because it will be read again; null: it is read once. */
@@ -45,11 +44,11 @@ export function runTask(task: Task): Outcome {
   }
 }
 
-function scan({ path, steps, forReport, window, frozen }: Task & { readonly pass: 'scan' }): Outcome {
+function scan({ path, steps, window, frozen }: Task & { readonly pass: 'scan' }): Outcome {
   if (frozen === null || !mayBeWritten(path))
-    return { ok: true, scan: scanFile(path, steps, forReport, window), readFrom: path };
+    return { ok: true, scan: scanFile(path, steps, window), readFrom: path };
   freeze(path, frozen);
-  return { ok: true, scan: { ...scanFile(frozen, steps, forReport, window), path }, readFrom: frozen };
+  return { ok: true, scan: { ...scanFile(frozen, steps, window), path }, readFrom: frozen };
 }
 
 function isSystemError(error: unknown): error is Error & { code: string } {

@@ -42,10 +42,6 @@ export function mergeCommandLine({ output, request, ...about }: CommandArgs): st
 export const inspectCommandLine = (about: Omit<RunArgs, keyof ClockOptions>): string =>
   ['nccl-trace', 'inspect', ...runArgs(about), ...manner(about)].map(quoted).join(' ');
 
-/** `nccl-trace report` on the terminal, with the clocks by default as `inspect` has them. */
-export const reportCommandLine = (about: Omit<RunArgs, keyof ClockOptions>): string =>
-  ['nccl-trace', 'report', ...runArgs(about), '--markdown', ...manner(about)].map(quoted).join(' ');
-
 const runArgs = ({ inputs, run }: RunArgs): string[] => [
   ...fewInputs(inputs),
   ...(run === undefined ? [] : ['--run', run]),

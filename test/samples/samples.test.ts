@@ -98,7 +98,7 @@ describe.each(samples)('%s', (name) => {
     const lines = verdictText(diagnosis, inspectNext(diagnosis, [path.relative(process.cwd(), input)], {}));
     golden(`${name}.inspect.txt`, lines.map((line) => `${line}\n`).join(''));
     const ofTrace = view.attributes['nccl_trace.report'];
-    expect(ofTrace).toBe(verdictText({ ...diagnosis, otherRuns: [], linkCause: undefined }).join('\n'));
+    expect(ofTrace).toBe(verdictText({ ...diagnosis, otherRuns: [] }).join('\n'));
     expect(lines.slice(0, 4)).toEqual(String(ofTrace).split('\n').slice(0, 4));
   });
 });

@@ -28,6 +28,7 @@ export function report(verdict: Verdict, ranks: number, more: Partial<VerdictRep
     clocks: [],
     traffic: null,
     suggestion: null,
+    causes: [],
     flightRecorder: null,
     ...more,
   };

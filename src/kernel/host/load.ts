@@ -54,7 +54,6 @@ export interface KernelExports extends DrawingExports {
   addRing(ring: number, ringClass: number, positions: number, isRead: boolean): void;
   addFold(ring: number, handle: bigint, state: number, count: number, lastTick: number): void;
   wantStepRows(everyStep: boolean, mostRows: number): void;
-  wantTransfers(): void;
 
   /** Pairs all records. Calls `nextSegment` for each segment of a ring. */
   run(): void;

@@ -23,7 +23,6 @@ export type ScannedFile = FileFacts & KernelRings;
 export interface ScanWishes {
   /** The side file of steps: every step or only the first one of each operation, and how many rows at most. */
   readonly steps: { readonly every: boolean; readonly mostRows: number } | null;
-  readonly transfers: boolean;
   /** Spans in which fewer calls were recorded. */
   readonly unrecorded: readonly Span[];
   /** A stamp of a GPU: columns of src/kernel/stamps.ts. */
@@ -76,7 +75,6 @@ function prepare(kernel: KernelExports, file: ScannedFile, wishes: ScanWishes): 
   for (const { from, end } of wishes.unrecorded) kernel.addUnrecorded(from, end);
   addRings(kernel, file, () => true);
   if (wishes.steps) kernel.wantStepRows(wishes.steps.every, wishes.steps.mostRows);
-  if (wishes.transfers) kernel.wantTransfers();
 }
 
 /** The rings, and the repeats that were going on. */
