@@ -172,6 +172,40 @@ describe.skipIf(!existsSync(CHROMIUM))('in Chromium, the network off (skipped wh
     },
   );
 
+  it.each([
+    ['hang', /rank 3: no sign of life since 19:02:00\.\d{3}; rank 1: no file$/],
+    ['dead-node', /rank 2: no sign of life since [\d:.]+; rank 3: no sign of life since [\d:.]+$/],
+    ['startup-hang', /rank 0: in ncclAllReduce since [\d:.]+; rank 1: in ncclAllReduce since [\d:.]+$/],
+  ])(
+    '%s: the picture around the moment shows deaths, missing files and calls that never returned',
+    async (name, says) => {
+      await run('report', sample(name), '-fqo', `${name}.html`);
+      const { context, page } = await open(`${name}.html`);
+      const label = await page.locator('#around-the-moment canvas').getAttribute('aria-label');
+      expect(label).toMatch(says);
+      await context.close();
+    },
+  );
+
+  it('hang: who waits begins with the living', async () => {
+    await run('report', sample('hang'), '-fqo', 'hang.html');
+    const { context, page } = await open('hang.html');
+    const rows = page.locator('#who-waits-for-whom tbody tr');
+    expect(await rows.first().locator('td').first().textContent()).toBe('rank 0');
+    expect(await rows.last().locator('td').first().textContent()).toBe('rank 3');
+    await context.close();
+  });
+
+  it('a table that is wider than the text takes the room beside it', async () => {
+    const { context, page } = await open('straggler.html', { viewport: { width: 1900, height: 900 } });
+    const [seen, whole, beside] = await page.evaluate<[number, number, number]>(
+      '(([one]) => [one.clientWidth, one.scrollWidth, one.parentElement.clientWidth])(document.querySelectorAll("#where-the-time-went .wide"))',
+    );
+    expect(whole).toBeGreaterThan(beside);
+    expect(seen).toBe(whole);
+    await context.close();
+  });
+
   it('its policy forbids a script, a style and a request that were put into it', async () => {
     const text = readFileSync(path.join(folder, 'straggler.html'), 'utf8');
     const more = '<script>document.title="changed"</script><img src="http://127.0.0.1:9/x.png">';

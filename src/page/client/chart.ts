@@ -44,6 +44,10 @@ const LEAST_TEXT = 14;
 
 export const rankLabel = (rank: number | string | null): string => (rank === null ? '?' : `rank ${rank}`);
 
+/** "rank 3 SILENT" */
+const rowLabel = ({ rank, label }: BarChart['ranks'][number]): string =>
+  `${shown(rankLabel(rank)).slice(0, 12)}${label === null ? '' : ` ${label}`}`;
+
 export function barChart(chart: BarChart): HTMLElement {
   const canvas = h('canvas', { role: 'img', 'aria-label': chart.label });
   const box = h('div', { class: 'chart' }, canvas);
@@ -90,8 +94,7 @@ function drawOn(canvas: HTMLCanvasElement, chart: BarChart, every: number): Char
           ticks: {
             ...{ autoSkip: false, crossAlign: 'far' },
             color: ({ index }) => (isNamed(index) ? verdict : soft),
-            callback: (_, row) =>
-              row % every === 0 || isNamed(row) ? shown(rankLabel(ranks[row]!.rank)).slice(0, 12) : '',
+            callback: (_, row) => (row % every === 0 || isNamed(row) ? rowLabel(ranks[row]!) : ''),
           },
         },
       },

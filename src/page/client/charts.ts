@@ -1,7 +1,7 @@
 /** The pictures: all ranks around the moment, lateness by rank and time, and where each rank's step time went. */
 
 import type { RunReport } from '../../report/run_report.js';
-import { barChart, type Bars } from './chart.js';
+import { barChart, rankLabel, type Bars } from './chart.js';
 import { colour, h, shown } from './dom.js';
 import { duration, timeOfDay } from './format.js';
 
@@ -15,32 +15,99 @@ const timeAxis =
   (at: number): string =>
     timeOfDay(traceStart, at, length < 20e9);
 
-/** Every rank's collectives around the moment. In a hang the bars reach the edge. A straggler's bar begins last. */
-export function picture({ picture: drawn, ranks, run }: RunReport): HTMLElement {
+/** Rows for ranks without a file. More are only counted. */
+const MOST_MISSING = 16;
+
+/**
+ * Every rank's collectives around the moment. In a hang the bars reach the edge. A straggler's bar begins last. Work of a process that died ends
+ * with its last sign of life.
+ */
+export function picture({ picture: drawn, ranks, run, verdict }: RunReport): HTMLElement {
   const { from, to, funcs, files } = drawn;
+  const time = (at: number): string => timeOfDay(run.traceStart, at);
+  const stall = stallIn(verdict);
+  const lastSigns = new Map(stall?.silent.map(({ file, lastSign }) => [file, lastSign ?? from]));
+  const endOf = (file: number, end: number | null): number =>
+    Math.min(to, end ?? Math.max(from, lastSigns.get(file) ?? to));
+  const missing = run.missingRanks.slice(0, MOST_MISSING);
+  const bar = (row: number, start: number, end: number, says: string) => ({
+    x: [Math.max(from, start), end] as [number, number],
+    y: String(row),
+    says,
+  });
   const ofFunc = (func: number, isOpen: boolean): Bars => ({
     label: shown(`${funcs[func]!}${isOpen ? ', had not ended' : ''}`),
     backgroundColor: (isOpen ? hatched : (ink: string) => ink)(inkOf(func)),
     data: files.flatMap(({ slices }, row) =>
       slices
         .filter(([, end, own]) => own === func && (end === null) === isOpen)
-        .map(([start, end]) => ({
-          x: [Math.max(from, start), Math.min(to, end ?? to)] as [number, number],
-          y: String(row),
-          says: `${shown(funcs[func]!)} at ${timeOfDay(run.traceStart, start)}, ${end === null ? 'had not ended' : duration(end - start)}`,
-        })),
+        .map(([start, end]) =>
+          bar(
+            row,
+            start,
+            endOf(row, end),
+            `${shown(funcs[func]!)} at ${time(start)}, ${end === null ? 'had not ended' : duration(end - start)}`,
+          ),
+        ),
     ),
   });
+  // Calls of NCCL's API that have not returned: at start-up there is no collective yet.
+  const inside = (): Bars => ({
+    label: 'inside a call of NCCL',
+    backgroundColor: hatched(colour('func-six')),
+    data: (stall?.inside ?? [])
+      .filter(({ file }) => !files[file]?.slices.some(([, end]) => end === null))
+      .map(({ file, at, func }) => bar(file, at, to, `in nccl${shown(func)} since ${time(at)}`)),
+  });
+  const silent = (): Bars => ({
+    label: 'no sign of life',
+    backgroundColor: colour('line'),
+    data: [...lastSigns]
+      .filter(([, at]) => at < to)
+      .map(([file, at]) => bar(file, at, to, `no sign of life since ${time(at)}`)),
+  });
+  const unknown = (): Bars => ({
+    label: 'no file: not known',
+    backgroundColor: hatched(colour('line')),
+    data: missing.map((_, i) => bar(ranks.length + i, from, to, 'there is no file')),
+  });
+  const isNotEmpty = ({ data }: Bars): boolean => data.length > 0;
+  const all = (): Bars[] =>
+    [
+      ...funcs.flatMap((_, func) => [ofFunc(func, false), ofFunc(func, true)]),
+      inside(),
+      silent(),
+      unknown(),
+    ].filter(isNotEmpty);
+  if (!all().some(({ data }) => data.some(({ y }) => Number(y) < ranks.length)))
+    return h('p', { class: 'none' }, 'No collective was seen there.');
+  const says = [...silent().data, ...inside().data].map(
+    (one) => `${rankLabel(ranks[Number(one.y)]!.rank)}: ${one.says}`,
+  );
   const chart = barChart({
-    ...{ label: 'Collectives of all ranks around the moment', ranks, from, to, areStacked: false },
+    label: [
+      'Collectives of all ranks around the moment',
+      ...says,
+      ...missing.map((rank) => `rank ${rank}: no file`),
+    ].join('; '),
+    ranks: [...ranks, ...missing.map((rank) => ({ rank, label: 'NO FILE' }))],
+    ...{ from, to, areStacked: false },
     axis: timeAxis(run.traceStart, to - from),
-    bars: () =>
-      funcs
-        .flatMap((_, func) => [ofFunc(func, false), ofFunc(func, true)])
-        .filter(({ data }) => data.length > 0),
+    bars: all,
   });
   const isCut = files.some(({ more }) => more > 0);
-  return h('div', {}, chart, isCut ? h('p', { class: 'legend' }, 'The first 240 of each rank.') : null);
+  const others = run.missingRanks.length - missing.length;
+  const legend = [
+    ...(isCut ? ['The first 240 of each rank.'] : []),
+    ...(others > 0 ? [`${others} more ranks have no file.`] : []),
+  ].join(' ');
+  return h('div', {}, chart, legend === '' ? null : h('p', { class: 'legend' }, legend));
+}
+
+function stallIn(verdict: RunReport['verdict']) {
+  if (verdict.kind === 'hung') return verdict.hang;
+  if (verdict.kind === 'broken') return verdict.broken.stall;
+  return verdict.kind === 'waiting' ? verdict.waiting.stall : null;
 }
 
 const inkOf = (func: number): string => colour(`func-${FUNCTIONS[func % FUNCTIONS.length]!}`);

@@ -94,19 +94,17 @@ document
     ...[causes(), pythonCalls()].filter((found) => found !== null),
     section(
       'Around the moment',
-      'What every rank did: one bar per collective, from its arrival to its end.',
-      report.picture.funcs.length > 0
-        ? picture(report)
-        : h('p', { class: 'none' }, 'No collective was seen there.'),
+      'What every rank did: one bar per collective, from its arrival to its end. A rank that the verdict names has its colour and says why.',
+      picture(report),
     ),
     section(
       'Who waits for whom',
-      'Receives that waited for data and sends that waited for room, by pair of ranks. Waits that have not ended come first.',
+      'Receives that waited for data and sends that waited for room, by pair of ranks. Waits that have not ended come first, those of ranks without a sign of life last.',
       waits(report, show),
     ),
     section(
       'Where the time went',
-      'What the network transfers of each rank waited for, summed. Transfers run side by side, so the sum may be longer than the run.',
+      'What the network transfers of each rank waited for, summed. Transfers run side by side, so the sum may be longer than the run. “Last on the GPU in” counts GPUs. The verdict may count calls of the host instead: a rank that calls last need not be the last GPU, because another GPU may still be busy with earlier work.',
       hasWaits ? waitBars(report) : h('p', { class: 'none' }, 'No transfer was recorded.'),
       ranks(report),
     ),

@@ -9,11 +9,14 @@ import { around, inTrace, time, type Show } from './in_trace.js';
 import { table } from './table.js';
 
 export function waits(report: RunReport, show: Show): HTMLElement {
+  const dead = new Set(report.ranks.filter(({ label }) => label === 'SILENT').map(({ rank }) => rank));
+  const isDead = (rank: RunReport['waits'][number]['rank']): boolean => dead.has(rank);
   return table({
     name: 'waits',
     none: 'No transfer waited for a peer.',
     first: 8,
-    rows: report.waits,
+    // What a dead rank waited for says little: the living come first.
+    rows: [...report.waits].sort((a, b) => Number(isDead(a.rank)) - Number(isDead(b.rank))),
     columns: [
       { title: 'Rank', of: (row) => row.rank, isName: true, show: rankLabel },
       { title: 'Waited for', of: (row) => row.forRank, isName: true, show: rankLabel },
