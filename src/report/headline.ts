@@ -4,15 +4,12 @@
  */
 
 import type { Hang, Mismatch } from '../verdict/types.js';
-import type { VerdictText } from '../trace/above_ranks.js';
+import { HEADLINE_CHARACTERS, type VerdictText } from '../trace/above_ranks.js';
 import { stallOf } from '../verdict/evidence/suspects.js';
 import { flightArguments } from './flight_text.js';
 import { cut } from './text.js';
 import { verdictText, printedVerdict } from './verdict_text.js';
 import { name, peerName, rankName, wayArguments, type VerdictReport } from './verdict_phrases.js';
-
-/** Characters that a slice of the screen's width shows. */
-export const HEADLINE_CHARACTERS = 100;
 
 /** The verdict's texts inside a trace. */
 export const traceTexts = (report: VerdictReport): VerdictText => ({

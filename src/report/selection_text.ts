@@ -4,7 +4,12 @@ import { durationText } from '../base/duration.js';
 import { COMFORTABLE } from '../trace/budget.js';
 import { bytesText, countText, type SizedCommand } from '../trace/drawing.js';
 import type { MergeReport } from './report.js';
-import type { DrawnAlike, SelectionReport, WindowReport } from '../trace/selection_report.js';
+import {
+  DETAIL_NAMES,
+  type DrawnAlike,
+  type SelectionReport,
+  type WindowReport,
+} from '../trace/selection_report.js';
 import { rangesText } from '../trace/asked_times.js';
 import { foldRanks, printable } from './text.js';
 import { allRanks } from './verdict_phrases.js';
@@ -39,7 +44,6 @@ function reduced(report: Report): string[] {
 const ranksOf = ({ files }: DrawnAlike, { ranks }: Report): string =>
   foldRanks(files.flatMap((file) => allRanks(ranks[file]!)));
 
-const DETAIL_NAMES = { coll: 'calls', op: 'operations', step: 'steps' } as const;
 type Detail = keyof typeof DETAIL_NAMES;
 const DETAILS = Object.keys(DETAIL_NAMES) as Detail[];
 

@@ -3,13 +3,15 @@
  * place of everything else.
  */
 
+import type { TraceNs } from '../base/time.js';
 import { runDuration } from './duration.js';
 import { clusterBlock } from './cluster_block.js';
 import type { ConvertResult } from './convert.js';
 import type { Drawing } from './drawing.js';
 import { firstScreen, namedCall } from './first_screen.js';
 import { missingBlock, missingGroups, namedMissing } from './missing_ranks.js';
-import { boundsOf, momentsOf } from './moments.js';
+import { boundsOf, momentsOf, type Moments } from './moments.js';
+import { notDrawn, type NotDrawn } from './selection_report.js';
 import { PERFETTO, startupLink, startupQuery } from './startup.js';
 import type { Study } from '../study/study.js';
 import { clusterTitle } from './titles.js';
@@ -31,6 +33,9 @@ export function layoutOf({ run, verdict }: Study, { scope }: Drawing): Layout {
   return { blockCount: run.members.length + 1 + missing.length, watches: watchesOf(run, verdict), missing };
 }
 
+/** Characters that a slice of the screen's width shows. */
+export const HEADLINE_CHARACTERS = 100;
+
 /** The verdict as text for people. */
 export interface VerdictText {
   /** Lines of text. */
@@ -49,6 +54,23 @@ export interface AboveRanks {
   readonly arrows: number;
   /** See startup.ts. */
   readonly startup: string;
+}
+
+/** Whoever gets a reduced trace must not take what is not drawn for time without work. So the first slice says it. */
+function withLeftOut(
+  { all, main }: Moments,
+  leftOut: NotDrawn | null,
+): Pick<VerdictPicture, 'moments' | 'main'> {
+  const [first, ...others] = all;
+  if (!leftOut || !first) return { moments: all, main };
+  const text = `Not drawn: ${leftOut.what}`;
+  if (first.from === 0) {
+    const headline = `${first.headline}. ${text}`;
+    const fits = headline.length <= HEADLINE_CHARACTERS;
+    return { moments: fits ? [{ ...first, headline }, ...others] : all, main };
+  }
+  const to = Math.round(Math.min(first.from, leftOut.until)) as TraceNs;
+  return { moments: [{ from: 0 as TraceNs, to, headline: text }, ...all], main: main + 1 };
 }
 
 /** `blocks`: by file; null: not drawn. */
@@ -71,6 +93,7 @@ export function drawAboveRanks(
     const own = watches.slice(0, i).filter((one) => one.file === file).length;
     return blocks[file]?.found[own] ?? null;
   });
+  const leftOut = notDrawn(drawing, duration);
   let startup = '';
   const verdictOf = (lane: string | null): VerdictPicture => {
     const screen = firstScreen(verdict, { run, comms, traceStart, bounds }, moments, {
@@ -86,8 +109,12 @@ export function drawAboveRanks(
     const target = watches.find((_, i) => found[i]?.hasArrow);
     return {
       isFromBegin: bounds.from === 0,
-      ...{ moments: moments.all, main: moments.main },
-      lines: texts.report.split('\n').filter((line) => line !== ''),
+      ...withLeftOut(moments, leftOut),
+      lines: [
+        ...texts.report.split('\n').filter((line) => line !== ''),
+        ...(leftOut ? [`  not drawn:      ${leftOut.what}`] : []),
+        ...(leftOut && drawing.rest ? [`  all of it:      ${drawing.rest.command}`] : []),
+      ],
       link: startupLink(PERFETTO, null, startup),
       arrow: target?.arrow?.flow ?? null,
     };

@@ -1,5 +1,6 @@
 /** Counts what was selected and left out, for the report, the summary and the trace's attributes. */
 
+import { durationText } from '../base/duration.js';
 import { DETAILS, type Detail } from '../model/detail.js';
 import type { DrawPlan, Window } from './tracks/selection.js';
 import type { Size } from './budget.js';
@@ -115,6 +116,29 @@ function askedText({ ranks, comms, from, to, around, last, detail }: SelectionRe
   if (detail) texts.push(`detail ${detail}`);
   return texts.join('; ');
 }
+
+/** What a browser has no room for, of most ranks, in the words of the trace itself. `until`: ns, from then on all is drawn. */
+export interface NotDrawn {
+  readonly what: string;
+  readonly until: number;
+}
+
+/** null: nothing was left out to fit a browser. */
+export function notDrawn({ decision: { isReduced, plans } }: Drawing, durationNs: number): NotDrawn | null {
+  if (!isReduced) return null;
+  const [most] = drawnAlike(plans).sort((a, b) => b.files.length - a.files.length);
+  const begins = (['coll', 'op', 'step'] as const).map((detail) => {
+    const window = most?.windows[detail] ?? null;
+    return { name: DETAIL_NAMES[detail], from: window === null ? durationNs : (window[0] ?? 0) };
+  });
+  const parts = begins
+    .filter(({ from }) => from > 0)
+    .map(({ name, from }) => (from >= durationNs ? name : `${name} before ${durationText(from)}`));
+  if (parts.length === 0) return null;
+  return { what: parts.join(', '), until: Math.max(...begins.map(({ from }) => from)) };
+}
+
+export const DETAIL_NAMES = { coll: 'calls', op: 'operations', step: 'steps' } as const;
 
 /** Attributes for the trace itself, because its reader must know that it is only a part. Empty for a whole trace. */
 export function selectionAttributes(

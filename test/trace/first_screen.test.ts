@@ -3,12 +3,19 @@
  * click, and that all of it fits.
  */
 
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { HEADLINE_CHARACTERS } from '../../src/report/headline.js';
+import { HEADLINE_CHARACTERS } from '../../src/trace/above_ranks.js';
 import { TITLE_CHARACTERS } from '../../src/trace/titles.js';
+import { merge } from '../../src/merge.js';
+import { traceTexts } from '../../src/report/headline.js';
 import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { viewTrace } from '../support/traces/trace_view.js';
 import { partsOf, ROW_CHARACTERS, screenOf } from './first_screen.js';
 
+const root = fileURLToPath(new URL('../../', import.meta.url));
 const { folder, remove } = temporaryFolder();
 afterAll(remove);
 
@@ -103,5 +110,38 @@ describe.each(SAMPLES)('%s: everything has room', (sample) => {
       expect(title.slice(2).length).toBeLessThanOrEqual(TITLE_CHARACTERS);
     for (const headline of slices[0]!.split(' | '))
       expect(headline.length).toBeLessThanOrEqual(HEADLINE_CHARACTERS);
+  });
+});
+
+describe('a trace that a browser has no room for says so on its first row', () => {
+  const reduced = async (sample: string, slices: number) => {
+    const output = path.join(folder, `${sample}-reduced.pftrace`);
+    const budget = { slices, tracks: 1000, bytes: 1e9 };
+    const input = path.join(root, 'samples', sample);
+    const report = await merge({ inputs: [input], output, jobs: 1, budget, texts: traceTexts });
+    expect(report.selection.isReduced).toBe(true);
+    const row = viewTrace(readFileSync(output)).slices.filter(({ track }) => track.name === 'verdict');
+    return row.map(({ name, dur, args }) => ({ name, dur, lines: Object.values(args).map(String) }));
+  };
+
+  it('before the moment of a hang', async () => {
+    const [first, second] = await reduced('torch-hang', 7000);
+    expect(first!.name).toMatch(/^Not drawn: steps before [\d.]+ m?s$/);
+    expect(first!.dur).toBeGreaterThan(0n);
+    expect(second!.name).toMatch(/^HUNG: /);
+    for (const { lines } of [first!, second!]) {
+      expect(lines.some((line) => /^ {2}not drawn: +steps before [\d.]+ m?s$/.test(line))).toBe(true);
+      expect(lines.some((line) => /^ {2}all of it: +nccl-trace merge .* --detail step/.test(line))).toBe(
+        true,
+      );
+    }
+  });
+
+  it('in the headline of a run without a moment', async () => {
+    const [only, ...others] = await reduced('torch-healthy', 20000);
+    expect(others).toEqual([]);
+    expect(only!.name).toMatch(
+      /^HEALTHY: everything that began also ended\. Not drawn: operations before [\d.]+ m?s, steps before [\d.]+ m?s$/,
+    );
   });
 });
