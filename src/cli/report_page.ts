@@ -1,12 +1,13 @@
 /** Writing the page of a report: its options, its place, and the trace in it. */
 
-import { basename, extname } from 'node:path';
+import { basename, dirname, extname } from 'node:path';
 import { Readable } from 'node:stream';
 import { Option, type Command } from 'commander';
 import { OutputError, UsageError } from '../base/errors.js';
 import { checkOutput, type Output, type Permission } from '../output/allowed.js';
 import { deliver, withWorkFolderFor } from '../output/deliver.js';
 import { reason } from '../base/reason.js';
+import { readIncident } from '../live/incident.js';
 import { pageOf } from '../page/page.js';
 import { PAGE } from '../page/page_kind.js';
 import { TRACE_BUDGET, traceInPage } from '../page/trace_in_page.js';
@@ -72,14 +73,16 @@ export interface PageContent {
 export async function writePage(
   path: string,
   { report, trace, traceName, startup }: PageContent,
-  { trace: isWanted, traceBudget, origin }: PageOptions,
+  { trace: isWanted, traceBudget, origin, redact }: PageOptions & { readonly redact?: true },
   { force, inputs }: { readonly force: boolean | undefined; readonly inputs: readonly string[] },
 ): Promise<number> {
   const asked = { output: pageAt(path), permission: permission(force, inputs) };
   try {
     const budget = isWanted ? traceBudget : 0;
     const carried = traceInPage({ path: trace, fileName: basename(traceName), startup, origin, budget });
-    const bytes = Buffer.from(pageOf(report, carried));
+    // Names of programs and addresses have no aliases.
+    const incident = redact ? null : readIncident(new Set(inputs.map((input) => dirname(input))));
+    const bytes = Buffer.from(pageOf(report, carried, incident));
     const place = checkOutput(asked.output, asked.permission);
     return await withWorkFolderFor(place, undefined, (folder) =>
       deliver({ ...asked, place, stdout: process.stdout }, folder, Readable.from([bytes])),

@@ -4,7 +4,7 @@
  * Each step has limits, and one that fails leaves the others alone.
  */
 
-import { mkdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { codeOf, reason } from '../base/reason.js';
 import { RankFileError } from '../base/errors.js';
@@ -50,6 +50,39 @@ export interface Incident {
   readonly files: readonly string[];
   readonly missing: readonly string[];
 }
+
+/** The incident in one of these folders. null: there is none, or its file is not whole. */
+export function readIncident(folders: Iterable<string>): Incident | null {
+  for (const folder of folders) {
+    try {
+      const found = JSON.parse(readFileSync(path.join(folder, INCIDENT_FILE), 'utf8')) as unknown;
+      if (isIncident(found)) return found;
+    } catch (error) {
+      if (codeOf(error) === '' && !(error instanceof SyntaxError)) throw error;
+    }
+  }
+  return null;
+}
+
+/** Whether it has what a page shows. */
+function isIncident(value: unknown): value is Incident {
+  if (!isObject(value) || value.version !== 1 || typeof value.at !== 'string') return false;
+  return isListOf(
+    value.suspects,
+    ({ ranks, process, stacks }) =>
+      Array.isArray(ranks) &&
+      ranks.every((rank) => rank === null || typeof rank === 'number') &&
+      (process === null || (isObject(process) && isListOf(process.threads, hasThread))) &&
+      (stacks === null || (isObject(stacks) && typeof stacks.text === 'string')),
+  );
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;
+const isListOf = (list: unknown, fits: (one: Readonly<Record<string, unknown>>) => boolean): boolean =>
+  Array.isArray(list) && list.every((one) => isObject(one) && fits(one));
+const hasThread = ({ cpuSeconds, cpuShare }: Readonly<Record<string, unknown>>): boolean =>
+  typeof cpuSeconds === 'number' && typeof cpuShare === 'number';
 
 /** If nobody is suspect, any of the waiting processes shows where it waits. */
 const MOST_SUSPECTS = 8;

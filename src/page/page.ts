@@ -7,10 +7,12 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { projectFile } from '../base/project.js';
 import { durationText } from '../base/duration.js';
+import type { Incident } from '../live/incident.js';
 import { printable } from '../report/text.js';
 import type { RunReport } from '../report/run_report.js';
 import { escaped, jsonInScript } from './html.js';
 import type { PageData } from './page_data.js';
+import { processesPart } from './processes.js';
 
 /** The beginning of every page. It shows that a file is one of ours. */
 export const PAGE_START = '<!doctype html>\n<!-- a report by nccl-trace -->\n';
@@ -23,8 +25,12 @@ export interface TraceInPage {
   readonly startup: string;
 }
 
-/** `why`: the reason if there is no trace. */
-export function pageOf(report: RunReport, trace: TraceInPage | { readonly why: string }): string {
+/** `why`: the reason if there is no trace. `incident`: what `watch` took of the processes. */
+export function pageOf(
+  report: RunReport,
+  trace: TraceInPage | { readonly why: string },
+  incident: Incident | null = null,
+): string {
   const [script, style] = ['client.js', 'client.css'].map((name) =>
     readFileSync(projectFile(`dist/page/${name}`), 'utf8').trimEnd(),
   ) as [string, string];
@@ -48,7 +54,8 @@ export function pageOf(report: RunReport, trace: TraceInPage | { readonly why: s
     head(report),
     actions(trace),
     verdict(report),
-    nav(report),
+    nav(report, incident),
+    incident === null ? '' : processesPart(incident),
     '<div id="sections"></div>\n',
     '<noscript><p>Tables and pictures need JavaScript, which runs in this page alone.</p></noscript>\n</main>\n',
     `<script type="application/json" id="data">${jsonInScript(data)}</script>\n`,
@@ -138,9 +145,10 @@ function verdict({ headline, lines, verdict: evidence, next }: RunReport): strin
 
 const json = (value: unknown): string => JSON.stringify(value, null, 2).split('\n').map(text).join('\n');
 
-const nav = ({ causes, flightRecorder }: RunReport): string =>
+const nav = ({ causes, flightRecorder }: RunReport, incident: Incident | null): string =>
   '<nav aria-label="Sections">' +
   [
+    ...(incident === null ? [] : [['processes', 'Processes']]),
     ...(causes.length > 0 ? [['why-it-is-slow', 'Why']] : []),
     ...(flightRecorder ? [['python-calls', 'Python']] : []),
     ['around-the-moment', 'Moment'],

@@ -108,6 +108,13 @@ describe('a job that hangs in mid-run', () => {
     expect((await runHere(folder, 'report', hang.folder, '--hung-after', '10', '--markdown')).out).toContain(
       'rank 5',
     );
+    const page = path.join(folder, 'incident.html');
+    await runHere(folder, 'report', hang.folder, '--hung-after', '10', '-qo', page, '--no-trace');
+    const html = readFileSync(page, 'utf8');
+    expect(html).toMatch(/<h3>Rank 5: nccl-trace-loop, pid \d+, [RS] \(\w+\)<\/h3>/);
+    expect(html).toMatch(/<td>\d+<\/td><td>nccl-trace<\/td><td>S<\/td><td>futex/);
+    await runHere(folder, 'report', hang.folder, '--redact', '-fqo', page, '--no-trace');
+    expect(readFileSync(page, 'utf8')).not.toContain('<h3>Rank 5');
   });
 
   it('because a rank is stopped', async () => {

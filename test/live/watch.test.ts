@@ -1,8 +1,9 @@
 /** `watch` beside a job: a rank that dies is announced with its name, and what is needed later lies in one folder. */
 
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { projectFile } from '../../src/base/project.js';
 import type { Incident } from '../../src/live/incident.js';
 import { startRecording } from '../support/jobs/loopback.js';
 import { runHere } from '../support/program/command_line.js';
@@ -51,11 +52,28 @@ it('a killed rank is named at once, and its incident has the files, the processe
   expect(taken).toMatchObject({ kind: 'hung', ranks: '1', missing: [] });
   expect(taken.suspects).toEqual([{ ranks: [1], file: 'rank00001.bin', process: null, stacks: null }]);
   expect(err).toContain(`next: nccl-trace report ${incident} -o incident.html`);
+  await runHere(folder, 'report', incident, '-qo', 'incident.html', '--no-trace');
+  expect(readFileSync(path.join(folder, 'incident.html'), 'utf8')).toContain('Rank 1: its process had ended');
   const { out: verdict } = await runHere(folder, 'inspect', incident);
   expect(verdict).toMatch(/^HUNG .*: rank 1 fell silent\n/);
   expect(JSON.parse(readFileSync(copy, 'utf8'))).toMatchObject({
     ...{ kind: 'hung', folder: incident, diagnosis: { verdict: { kind: 'hung' } } },
   });
+});
+
+it.each([
+  '',
+  '{',
+  '{"version":1}',
+  '{"version":1,"at":"x","suspects":[{"ranks":[1],"process":{},"stacks":null}]}',
+])('a page leaves out an incident that is not whole: %s', async (content) => {
+  cpSync(projectFile('samples/hang'), folder, { recursive: true });
+  writeFileSync(path.join(folder, 'incident.json'), content);
+  expect(await runHere(folder, 'report', '.', '-qo', 'page.html', '--no-trace')).toMatchObject({
+    code: 0,
+    err: '',
+  });
+  expect(readFileSync(path.join(folder, 'page.html'), 'utf8')).not.toContain('id="processes"');
 });
 
 it('says nothing of a healthy job, and ends with it', async () => {
