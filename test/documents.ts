@@ -33,6 +33,7 @@ export const COMMANDS = [
   'diff',
   'prune',
   'watch',
+  'metrics',
   'scan',
   'study',
   'convert',

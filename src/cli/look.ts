@@ -4,6 +4,8 @@
  */
 
 import { Interrupted, NoUsableInput } from '../base/errors.js';
+import { rankProgress, type RankProgress } from '../live/rank_progress.js';
+import type { Look } from '../live/watch.js';
 import { diagnose } from '../report/diagnosis.js';
 
 /** What it is sent. */
@@ -27,17 +29,22 @@ process.once('message', (request: LookRequest) => {
 async function answer({ files, hungAfter }: LookRequest): Promise<void> {
   try {
     // One thread: the job needs the other cores.
-    const found = await diagnose(files, { hungAfter, jobs: 1, interrupt: interrupt.signal });
-    send(found);
+    let progress: RankProgress[] = [];
+    const found = await diagnose(files, {
+      ...{ hungAfter, jobs: 1, interrupt: interrupt.signal },
+      onStudied: (studied) => (progress = rankProgress(studied)),
+    });
+    send(found, progress);
   } catch (error) {
     if (error instanceof Interrupted) process.disconnect();
-    else send(error instanceof NoUsableInput ? error.message : String(error));
+    else send(error instanceof NoUsableInput ? error.message : String(error), []);
   }
 }
 
-function send(found: unknown): void {
+function send(found: Look['found'], progress: readonly RankProgress[]): void {
   const { user, system } = process.cpuUsage();
-  process.send!({ found, cpu: (user + system) / 1000 }, () => {
+  const look: Look = { found, progress, cpu: (user + system) / 1000 };
+  process.send!(look, () => {
     process.disconnect();
   });
 }

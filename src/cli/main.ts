@@ -39,6 +39,7 @@ const COMMANDS: Readonly<Record<string, (setExit: SetExit) => Promise<Command>>>
   demo: async (setExit) => (await import('./demo.js')).demoCommand(setExit),
   'plugin-path': async () => (await import('./plugin_path.js')).pluginPathCommand(),
   watch: async (setExit) => (await import('./watch.js')).watchCommand(setExit),
+  metrics: async (setExit) => (await import('./metrics.js')).metricsCommand(setExit),
   snapshot: async (setExit) => (await import('./snapshot.js')).snapshotCommand(setExit),
   prune: async (setExit) => (await import('./prune.js')).pruneCommand(setExit),
   control: async (setExit) => (await import('./control.js')).controlCommand(setExit),

@@ -49,7 +49,7 @@ const EXAMPLES = `Examples, for a cron job:
 
 export function pruneCommand(setExit: (code: ExitCode) => void): Command {
   return commandWith('prune', EXAMPLES)
-    .description('Remove the rank files of old runs, but of none that hung or runs.')
+    .description('Remove rank files of old runs, of none that hung or runs.')
     .argument('<dir>', 'the NCCL_TRACE_DIR of many runs')
     .requiredOption('--keep <n|bytes>', 'keep the newest N runs, or 500GB, 2TiB of runs', keep)
     .option('--healthy-only', 'remove no run whose verdict is not HEALTHY')

@@ -3,10 +3,9 @@
  * job. It runs beside the job and only reads.
  */
 
-import { fork, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { Interrupted } from '../base/errors.js';
 import { hint } from '../base/nearest.js';
@@ -14,7 +13,7 @@ import { reason } from '../base/reason.js';
 import { ALARMS, type Alarm, type AlarmKind, type Change } from '../live/alarm.js';
 import { takeIncident, type Incident } from '../live/incident.js';
 import type { Member } from '../live/follow.js';
-import { watch, type Look } from '../live/watch.js';
+import { watch } from '../live/watch.js';
 import type { Diagnosis } from '../report/diagnosis.js';
 import { printable } from '../report/text.js';
 import { quoted } from '../trace/commands.js';
@@ -22,7 +21,7 @@ import { ExitCode, exitCodeOf } from './exit.js';
 import { addFailOn, exitFor, type FailOnFlag } from './fail_on.js';
 import { commandWith } from './help.js';
 import { interruptible } from './interrupts.js';
-import type { LookRequest } from './look.js';
+import { lookProcess } from './look_process.js';
 import { amount, wholeNumber } from './numbers.js';
 import { oneOf } from './one_of.js';
 import { print } from './output.js';
@@ -53,6 +52,14 @@ const EXAMPLES = `Examples, beside the job, on each of its nodes:
   $ nccl-trace watch nccl-trace/ --json >> watch.jsonl  for machines
 `;
 
+/** Of all commands that follow a job. */
+export const EVERY = [
+  '--every <seconds>',
+  'length of a window',
+  amount('a number of seconds', { least: 1, most: 3600 }),
+  5,
+] as const;
+
 const ACT_ON: readonly AlarmKind[] = ['hung', 'broken', 'mismatch'];
 const STACKS = ['auto', 'gdb', 'off'] as const;
 
@@ -76,8 +83,13 @@ export function watchCommand(setExit: (code: ExitCode) => void): Command {
         .argParser(oneOf(STACKS))
         .default('auto'),
     )
-    .option('--every <seconds>', 'length of a window', seconds({ least: 1, most: 3600 }), 5)
-    .option('--linger <seconds>', 'after the end, wait for a restart', seconds({ least: 0, most: 1e6 }), 30)
+    .option(...EVERY)
+    .option(
+      '--linger <seconds>',
+      'after the end, wait for a restart',
+      amount('a number of seconds', { least: 0, most: 1e6 }),
+      30,
+    )
     .option('--ring-dir <folder>', "the job's NCCL_TRACE_RING_DIR, if it was set")
     .option('-q, --quiet', 'print what is asked for and errors only');
   return addFailOn(addVerdictOptions(addRunOption(command))).action(
@@ -86,9 +98,6 @@ export function watchCommand(setExit: (code: ExitCode) => void): Command {
     },
   );
 }
-
-const seconds = (range: { readonly least: number; readonly most: number }): ((text: string) => number) =>
-  amount('a number of seconds', range);
 
 function kinds(text: string): readonly AlarmKind[] {
   if (text.toLowerCase() === 'none') return [];
@@ -116,7 +125,7 @@ async function run(folder: string, options: Options): Promise<ExitCode> {
         every: options.every * 1000,
         linger: options.linger * 1000,
         hungAfter: options.hungAfter,
-        look: (files) => look({ files, hungAfter: options.hungAfter }, interrupt),
+        look: (files) => lookProcess({ files, hungAfter: options.hungAfter }, interrupt),
         onChange: async (change, found) => {
           if (!(await print(options.json ? changeJson(change, found) : changeText(change)))) isRead.abort();
         },
@@ -146,38 +155,6 @@ const changeText = ({ headline }: Change): string => `${now()}  ${printable(head
 
 const changeJson = ({ change, headline }: Change, diagnosis: Omit<Diagnosis, 'problems'>): string =>
   `${JSON.stringify({ at: now(), change, headline, diagnosis })}\n`;
-
-/** ms: a thousand full files on a slow disk take a minute or two. */
-const LOOK_AT_MOST = 600_000;
-/** MB: the records lie in the kernel's memory, and little else lives long. So a look of eight ranks takes a tenth less memory. */
-const YOUNG_GARBAGE = '--max-semi-space-size=1';
-
-function look(request: LookRequest, interrupt: AbortSignal): Promise<Look> {
-  return new Promise((done, fail) => {
-    const began = performance.now();
-    const child = fork(fileURLToPath(new URL('../cli/look.js', import.meta.url)), [], {
-      execArgv: [YOUNG_GARBAGE],
-      timeout: LOOK_AT_MOST,
-      killSignal: 'SIGKILL',
-      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    });
-    const stop = (): void => {
-      child.kill('SIGTERM');
-    };
-    interrupt.addEventListener('abort', stop, { once: true });
-    let answer: Look | undefined;
-    let complaint = '';
-    child.stderr?.on('data', (text: Buffer) => (complaint = (complaint + text.toString()).slice(-1000)));
-    child.on('message', (message: Look) => (answer = message));
-    child.on('error', fail);
-    child.on('close', (code, signal) => {
-      interrupt.removeEventListener('abort', stop);
-      const why = `a look at the records ended with ${signal ?? code}: ${complaint.trim().split('\n').at(-1)}`;
-      done(answer ?? { found: why, cpu: performance.now() - began });
-    });
-    child.send(request);
-  });
-}
 
 /** One after the other. The watch goes on meanwhile. */
 class Incidents {

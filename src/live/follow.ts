@@ -24,8 +24,13 @@ export interface Member {
   readonly process: ReturnType<typeof processNow>;
   /** The file will not change any more. */
   readonly isOver: boolean;
-  /** ms, by the clock of `look`: when slots were last seen to be handed out. */
+  /** ms, by the clock of `look`: when slots were last seen to be handed out, and the heartbeat to change. */
   readonly movedAt: number;
+  readonly livedAt: number;
+  /** It was seen to move. Otherwise `movedAt` is the time when it was first seen. */
+  readonly hasMoved: boolean;
+  /** Handed out so far. */
+  readonly slots: number;
 }
 
 export type Event = 'appeared' | 'ended' | 'died';
@@ -48,6 +53,7 @@ interface Known {
   pulse: Pulse;
   process: Member['process'];
   movedAt: number;
+  hasMoved: boolean;
   /** ms and looks since the heartbeat was last seen to change. */
   livedAt: number;
   quietLooks: number;
@@ -98,13 +104,23 @@ export class Follower {
     const key = processKey(pulse);
     if (known?.key !== key) {
       const process = processNow(pulse.header.process);
-      const first = { key, file, pulse, process, movedAt: now, livedAt: now, quietLooks: 0, tables: null };
+      const first = {
+        key,
+        file,
+        pulse,
+        process,
+        movedAt: now,
+        hasMoved: false,
+        livedAt: now,
+        quietLooks: 0,
+        tables: null,
+      };
       this.known.set(path, { ...first, isOver: hasEnded(pulse, process) });
       return true;
     }
     const wasOver = known.isOver;
     known.file = file;
-    if (pulse.slots !== known.pulse.slots) known.movedAt = now;
+    if (pulse.slots !== known.pulse.slots) Object.assign(known, { movedAt: now, hasMoved: true });
     if (pulse.beat === known.pulse.beat) known.quietLooks++;
     else [known.livedAt, known.quietLooks] = [now, 0];
     known.process = processNow(pulse.header.process);
@@ -140,12 +156,10 @@ export class Follower {
   }
 }
 
-const memberOf = (path: string, { pulse, process, isOver, movedAt }: Known): Member => ({
-  path,
+const memberOf = (path: string, { pulse, process, isOver, movedAt, livedAt, hasMoved }: Known): Member => ({
+  ...{ path, process, isOver, movedAt, livedAt, hasMoved },
   header: pulse.header,
-  process,
-  isOver,
-  movedAt,
+  slots: pulse.slots,
 });
 
 /** A snapshot is a copy, which nobody writes to. */

@@ -9,11 +9,13 @@ import { interruptedBy } from '../output/work_folder.js';
 import { Alarms, type Alarm, type AlarmKind, type Change } from './alarm.js';
 import { Follower, type Member, type Sight } from './follow.js';
 import { Pace } from './pace.js';
+import type { RankProgress } from './rank_progress.js';
 
 /** What a look at the records costs and finds. */
 export interface Look {
   /** A text: why there is no verdict. */
   readonly found: Diagnosis | string;
+  readonly progress: readonly RankProgress[];
   /** ms of CPU time. */
   readonly cpu: number;
 }
@@ -30,6 +32,9 @@ export interface WatchOptions {
   readonly linger: number;
   /** The verdict on these files, as `inspect` gives it. */
   readonly look: (files: readonly string[]) => Promise<Look>;
+  /** Called with each window. */
+  readonly onSight?: (sight: Sight) => void;
+  readonly onLook?: (look: Look) => void;
   readonly onChange: (change: Change, found: Diagnosis) => Promise<void>;
   /** Verdicts that are an incident. It ends when the job recovers, or another run begins. */
   readonly actOn: readonly AlarmKind[];
@@ -57,6 +62,7 @@ export async function watch(options: WatchOptions): Promise<Diagnosis | null> {
   for (;;) {
     const now = clock();
     const sight = follower.look(now);
+    options.onSight?.(sight);
     if (earlier === undefined) earlier = run === undefined && sight.isOver ? sight.run : null;
     if (sight.run === null && job.run === null) wait(`waits for rank files in ${options.folder}`);
     else if (job.run === null && sight.run === earlier)
@@ -118,7 +124,9 @@ class WatchedJob {
     }
     if (sight.events.length > 0) this.isOther = true;
     if (sight.events.includes('died')) this.diedAt = now;
-    if (sight.members.length > 0 && this.due(sight) <= now) await this.look(sight.members, now);
+    // When all processes have ended, nothing changes by itself.
+    const isDue = this.due(sight) <= now && (this.isOther || !sight.isOver);
+    if (sight.members.length > 0 && isDue) await this.look(sight.members, now);
   }
 
   /** The last look, if anything has happened since the one before. */
@@ -128,9 +136,11 @@ class WatchedJob {
   }
 
   private async look(members: readonly Member[], began: number): Promise<void> {
-    const { look, onChange, actOn, onIncident, onNote } = this.options;
+    const { look, onLook, onChange, actOn, onIncident, onNote } = this.options;
     this.isOther = false;
-    const { found, cpu } = await look(members.map(({ path }) => path));
+    const looked = await look(members.map(({ path }) => path));
+    const { found, cpu } = looked;
+    onLook?.(looked);
     const isRead = typeof found !== 'string';
     this.failures = isRead ? 0 : this.failures + 1;
     this.pace.looked({ began, ended: performance.now(), cpu }, isRead ? untilHung(found) : null);

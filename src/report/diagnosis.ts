@@ -73,6 +73,8 @@ export interface DiagnosisOptions extends RunOptions, VerdictOptions, FlightOpti
   /** Worker threads; by default as many as are useful. */
   readonly jobs?: number | undefined;
   readonly onProgress?: OnProgress | undefined;
+  /** For numbers that are not in a diagnosis. */
+  readonly onStudied?: ((studied: Study) => void) | undefined;
   /** Ends the diagnosis with `Interrupted` and leaves nothing behind. */
   readonly interrupt?: AbortSignal | undefined;
 }
@@ -88,6 +90,7 @@ export async function diagnose(
   try {
     return await withWorkFolder(tmpdir(), options.interrupt, async (folder) => {
       const studied = await study(workers, files, folder, options);
+      options.onStudied?.(studied);
       return diagnosisOf(studied, suggestDrawing(studied, { ...options, inputs }), dumps);
     });
   } finally {

@@ -1,0 +1,38 @@
+/** Starts the process of a look at the records (look.ts), and waits for its answer. */
+
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { Look } from '../live/watch.js';
+import type { LookRequest } from './look.js';
+
+/** ms: a thousand full files on a slow disk take a minute or two. */
+const LOOK_AT_MOST = 600_000;
+/** MB: the records lie in the kernel's memory, and little else lives long. So a look of eight ranks takes a tenth less memory. */
+const YOUNG_GARBAGE = '--max-semi-space-size=1';
+
+export function lookProcess(request: LookRequest, interrupt: AbortSignal): Promise<Look> {
+  return new Promise((done, fail) => {
+    const began = performance.now();
+    const child = fork(fileURLToPath(new URL('../cli/look.js', import.meta.url)), [], {
+      execArgv: [YOUNG_GARBAGE],
+      timeout: LOOK_AT_MOST,
+      killSignal: 'SIGKILL',
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
+    const stop = (): void => {
+      child.kill('SIGTERM');
+    };
+    interrupt.addEventListener('abort', stop, { once: true });
+    let answer: Look | undefined;
+    let complaint = '';
+    child.stderr?.on('data', (text: Buffer) => (complaint = (complaint + text.toString()).slice(-1000)));
+    child.on('message', (message: Look) => (answer = message));
+    child.on('error', fail);
+    child.on('close', (code, signal) => {
+      interrupt.removeEventListener('abort', stop);
+      const why = `a look at the records ended with ${signal ?? code}: ${complaint.trim().split('\n').at(-1)}`;
+      done(answer ?? { found: why, cpu: performance.now() - began, progress: [] });
+    });
+    child.send(request);
+  });
+}

@@ -1,0 +1,75 @@
+/** How far each rank has come in each communicator, as numbers for dashboards. All of it is known to the study that made the verdict. */
+
+import { maxOf, minOf } from '../base/extremes.js';
+import { hex64 } from '../base/hex.js';
+import { foldRanks } from '../base/ranks.js';
+import { forEachNumber, numberAt } from '../base/packed_numbers.js';
+import { traceTimeOf } from '../clocks/domains.js';
+import { outcomeAt } from '../model/work_end_table.js';
+import type { Study } from '../study/study.js';
+
+/** What a rank did in a communicator. Times are seconds since the Unix epoch. */
+export interface RankProgress {
+  /** The ranks of its process: "3", or "0-7" if it drives several GPUs. */
+  readonly rank: string;
+  /** As in the verdict; 0: NCCL did not report it. */
+  readonly comm: string;
+  readonly commName: string;
+  readonly nRanks: number;
+  /** By function: the number of the collective last entered, and last known to be finished (null: none is known to be). */
+  readonly functions: readonly {
+    readonly func: string;
+    readonly entered: number;
+    readonly finished: number | null;
+  }[];
+  /** When anything last began or ended there; null: nothing has. */
+  readonly lastProgress: number | null;
+  /** Collectives, sends and receives without an end, and the start of the oldest. */
+  readonly open: number;
+  readonly oldestOpen: number | null;
+}
+
+export function rankProgress({ run, ends, clocks }: Study): RankProgress[] {
+  const { solution } = clocks;
+  return run.members.flatMap(({ scan, ranks }, file) => {
+    const time = traceTimeOf(solution, file);
+    const seconds = (tick: number): number => Number(solution.traceStart) / 1e9 + time(tick) / 1e9;
+    const functions = functionsOf(scan, ends[file]!);
+    return scan.communicators.map(({ number, commId, name, nRanks }): RankProgress => {
+      const open = scan.pending.works.filter(({ comm }) => comm === number);
+      const lastMove = scan.pending.lastMove.get(number);
+      return {
+        rank: foldRanks(ranks),
+        comm: hex64(commId),
+        commName: name,
+        nRanks,
+        functions: functions.get(number) ?? [],
+        lastProgress: lastMove === undefined ? null : seconds(lastMove),
+        open: open.length,
+        oldestOpen: open.length === 0 ? null : seconds(minOf(open.map(({ start }) => start))),
+      };
+    });
+  });
+}
+
+/** An end that is lost is an end all the same. */
+const FINISHED: readonly string[] = ['complete', 'end-lost'];
+
+function functionsOf(
+  { works }: Study['run']['members'][number]['scan'],
+  ends: Study['ends'][number],
+): Map<number, { func: string; entered: number; finished: number | null }[]> {
+  const found = new Map<number, { func: string; entered: number; finished: number | null }[]>();
+  forEachNumber(works.comm, (comm, row) => {
+    const seq = numberAt(works.seq, row);
+    if (comm < 0 || seq < 0) return;
+    const func = works.funcs[numberAt(works.func, row)]!;
+    const all = found.get(comm) ?? [];
+    found.set(comm, all);
+    let one = all.find((other) => other.func === func);
+    if (one === undefined) all.push((one = { func, entered: seq, finished: null }));
+    one.entered = Math.max(one.entered, seq);
+    if (FINISHED.includes(outcomeAt(ends, row))) one.finished = maxOf([seq], one.finished ?? -Infinity);
+  });
+  return found;
+}

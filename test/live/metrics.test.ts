@@ -1,0 +1,138 @@
+/** `metrics`: what a dashboard gets of a run, and that every metric is in schemas/metrics.md. */
+
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { projectFile } from '../../src/base/project.js';
+import { startRecording } from '../support/jobs/loopback.js';
+import { runHere } from '../support/program/command_line.js';
+import { PROGRAM, runProgram } from '../support/program/program.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
+
+let folder: string;
+let remove: () => void;
+let child: ChildProcess | undefined;
+beforeEach(() => {
+  ({ folder, remove } = temporaryFolder());
+});
+afterEach(() => {
+  child?.kill('SIGKILL');
+  child = undefined;
+  remove();
+});
+
+/** 'name{labels}' → value. */
+const seriesIn = (text: string): Map<string, number> =>
+  new Map(
+    [...text.matchAll(/^(nccl_trace_\S*?(?:\{.*\})?) ([\d.e+-]+)$/gm)].map(([, series, value]) => [
+      series!,
+      Number(value),
+    ]),
+  );
+
+it('of a hang: who lags, what is open since when, and who is suspect', async () => {
+  const { out } = await runProgram(folder, 'metrics', projectFile('samples/hang'), '--once');
+  const series = seriesIn(out.toString());
+  const comm = 'comm="0xbccdfd9c96a18897"';
+  for (const rank of [0, 2, 3]) {
+    const of = `{rank="${rank}",${comm},function="AllReduce"}`;
+    expect(series.get(`nccl_trace_collective_entered${of}`)).toBe(2);
+    expect(series.get(`nccl_trace_collective_finished${of}`)).toBe(1);
+    expect(series.get(`nccl_trace_open_operations{rank="${rank}",${comm}}`)).toBe(1);
+    // 19:02:00.7 UTC
+    expect(series.get(`nccl_trace_oldest_open_timestamp_seconds{rank="${rank}",${comm}}`)).toBeCloseTo(
+      1795287720.7,
+      1,
+    );
+    expect(series.get(`nccl_trace_last_record_timestamp_seconds{rank="${rank}"}`)).toBeCloseTo(
+      1795287720.7,
+      1,
+    );
+  }
+  expect(series.get(`nccl_trace_verdict{kind="hung",rank="3",${comm}}`)).toBe(1);
+  expect(series.get(`nccl_trace_comm_info{${comm},name="world",ranks="4"}`)).toBe(1);
+  expect(series.get('nccl_trace_missing_ranks')).toBe(1);
+});
+
+it('schemas/metrics.md has every metric, with its labels and its type', async () => {
+  const { out } = await runProgram(folder, 'metrics', projectFile('samples/hang'), '--once');
+  const text = out.toString();
+  const rows = [
+    ...readFileSync(projectFile('schemas/metrics.md'), 'utf8').matchAll(
+      /^\| `(nccl_trace_\w+)` \| ?(.*?) ?\| (gauge|counter) \|/gm,
+    ),
+  ];
+  const documented = rows.map(
+    ([, name, labels, type]) => `${name} ${type} ${labels!.replaceAll(/[`,]/g, '').trim()}`,
+  );
+  const types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name!, type!]));
+  const exported = [...types].map(([name, type]) => {
+    const [, labels = ''] = new RegExp(`^${name}(?:\\{(.*)\\})? `, 'm').exec(text)!;
+    return `${name} ${type} ${[...labels.matchAll(/(\w+)="/g)].map(([, label]) => label).join(' ')}`.trim();
+  });
+  expect(documented.map((row) => row.trim()).sort()).toEqual(exported.sort());
+});
+
+async function startMetrics(...args: string[]): Promise<string> {
+  child = spawn(process.execPath, [PROGRAM, 'metrics', ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const [text] = (await once(child.stderr!, 'data')) as [Buffer];
+  return text.toString();
+}
+
+it('of a running job, over HTTP: they are those of now, in the format that is asked for', async () => {
+  const recording = path.join(folder, 'recording');
+  const said = await startMetrics(recording, '--listen', '127.0.0.1:0', '--every', '1');
+  const url = /http:\S+/.exec(said)![0];
+  expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
+  const get = async (accept?: string): Promise<[string, string | null]> => {
+    const answer = await fetch(url, accept === undefined ? {} : { headers: { accept } });
+    return [await answer.text(), answer.headers.get('content-type')];
+  };
+  expect(seriesIn((await get())[0]).get('nccl_trace_processes')).toBe(0);
+  const job = startRecording(
+    folder,
+    '--ranks 2 --iterations 100000 --ops allreduce:64K,sleep:20ms --timeout 100',
+  );
+  const entered = async (): Promise<number> => {
+    for (;;) {
+      const series = seriesIn((await get())[0]);
+      const found = [...series].find(([name]) => name.startsWith('nccl_trace_collective_entered{rank="1"'));
+      if (found) return found[1];
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  };
+  expect(await entered()).toBeGreaterThanOrEqual(0);
+  const [open, type] = await get('application/openmetrics-text;version=1.0.0,text/plain;q=0.5');
+  expect(type).toMatch(/^application\/openmetrics-text/);
+  expect(open).toMatch(/# EOF\n$/);
+  expect(seriesIn(open).get('nccl_trace_process_state{rank="0",state="runs"}')).toBe(1);
+  expect((await fetch(url.replace('/metrics', '/'))).status).toBe(404);
+  job.end();
+  await job.ended;
+  const gone = async (): Promise<boolean> =>
+    seriesIn((await get())[0]).has('nccl_trace_process_state{rank="0",state="gone"}');
+  while (!(await gone())) await new Promise((resolve) => setTimeout(resolve, 50));
+  child!.kill('SIGTERM');
+  expect((await once(child!, 'exit'))[0]).toBe(143);
+});
+
+it('--textfile is replaced whole, and no other file is', async () => {
+  const file = path.join(folder, 'nccl_trace.prom');
+  writeFileSync(file, 'mine');
+  expect(await runHere(folder, 'metrics', '.', '--textfile', file)).toMatchObject({ code: 4 });
+  const made = path.join(folder, 'other.prom');
+  await startMetrics(projectFile('samples/hang'), '--textfile', made, '--every', '1');
+  while (!existsSync(made)) await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(readFileSync(made, 'utf8')).toContain('nccl_trace_processes 3\n');
+});
+
+it.each([
+  [['--listen', '9477'], 2],
+  [['--listen', '127.0.0.1:99999'], 2],
+  [['--once', '--textfile', 'x.prom'], 2],
+  [['--once'], 3],
+])('%j ends with %i', async (args, code) => {
+  expect((await runHere(folder, 'metrics', '.', ...args)).code).toBe(code);
+});
