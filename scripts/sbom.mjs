@@ -11,7 +11,14 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** Their code is in dist/ (scripts/bundle.mjs). For npm they are dev dependencies: an install does not need them. */
-const IN_DIST = ['@msgpack/msgpack', 'chart.js', 'commander', 'console-table-printer', 'prom-client', 'protobufjs'];
+const IN_DIST = [
+  '@msgpack/msgpack',
+  'chart.js',
+  'commander',
+  'console-table-printer',
+  'prom-client',
+  'protobufjs',
+];
 const { name, dependencies } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
 const args = ['sbom', '--sbom-format=cyclonedx', '--package-lock-only', '--offline'];
 const sbom = JSON.parse(execFileSync('npm', args, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 }));
