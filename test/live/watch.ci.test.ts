@@ -1,12 +1,22 @@
 /** `watch` beside real jobs that hang, lose a rank, stop, start again or are healthy, and in a world that fails. */
 
 import { execFile, spawnSync } from 'node:child_process';
-import { cpSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Incident } from '../../src/live/incident.js';
 import { projectFile } from '../../src/base/project.js';
+import { openRankFileHeader } from '../../src/rankfile/index.js';
 import { startRecording, type Running } from '../support/jobs/loopback.js';
 import { runHere } from '../support/program/command_line.js';
 import { PROGRAM } from '../support/program/program.js';
@@ -173,6 +183,30 @@ it.skipIf(spawnSync('gdb', ['--version']).error !== undefined)(
     expect(stacks!.text).toContain('nccl_trace::RecorderThread::Loop');
   },
 );
+
+it('a job that goes on after a hang has recovered', async () => {
+  job = startRecording(folder, `--ranks 3 ${LOOP} --timeout 240`);
+  const watcher = startWatch(
+    recording(),
+    '--every',
+    '1',
+    '--linger',
+    '0',
+    '--stacks',
+    'off',
+    '--no-snapshot',
+  );
+  const file = path.join(recording(), 'rank00001.bin');
+  while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 50));
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  const { pid } = openRankFileHeader(file).process;
+  process.kill(pid, 'SIGSTOP');
+  await watcher.says(/Z {2}HUNG: AllReduce .* rank 1 fell silent.*\n/);
+  process.kill(pid, 'SIGCONT');
+  await watcher.says(/Z {2}RECOVERED: no longer HUNG: AllReduce .* rank 1 fell silent/);
+  job.end();
+  await watcher.ended;
+});
 
 describe('a healthy job', () => {
   it.each([
