@@ -139,7 +139,7 @@ async function keepOn(
 }
 
 class State implements LiveState {
-  sight: Sight = { run: null, members: [], events: [], isOver: true };
+  sight: Sight = { run: null, members: [], events: [], isOver: true, denied: 0 };
   look: LiveState['look'] = null;
   looks = { count: 0, cpuSeconds: 0 };
 

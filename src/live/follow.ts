@@ -43,6 +43,8 @@ export interface Sight {
   readonly events: readonly Event[];
   /** All processes have ended, and none of another run has begun. */
   readonly isOver: boolean;
+  /** Files that this user may not read: of other users' jobs, or of a job that must be watched by its own user. */
+  readonly denied: number;
 }
 
 interface Known {
@@ -63,6 +65,7 @@ interface Known {
 
 export class Follower {
   private readonly known = new Map<string, Known>();
+  private denied = 0;
   private run: { readonly name: string; readonly paths: readonly string[] } | null = null;
 
   /** `wanted`: the name of a run; undefined: the newest. */
@@ -74,6 +77,7 @@ export class Follower {
   /** `now`: ms, of a clock that never steps back. Throws RankFileError if the folder may not be read, and UsageError for a wrong name. */
   look(now: number): Sight {
     const events = new Set<Event>();
+    this.denied = 0;
     const files = filesIn(this.folder);
     const there = new Set(files);
     for (const path of this.known.keys()) if (!there.has(path)) this.known.delete(path);
@@ -88,7 +92,7 @@ export class Follower {
     const isDead = ({ isOver, header }: Member): boolean => isOver && header.life !== 'closed';
     if (events.has('appeared') && members.some(isDead)) events.add('died');
     const isOver = members.every((member) => member.isOver);
-    return { run: this.run?.name ?? null, members, events: [...events], isOver };
+    return { run: this.run?.name ?? null, members, events: [...events], isOver, denied: this.denied };
   }
 
   /** True if it is a new file, or one in place of another. */
@@ -97,7 +101,8 @@ export class Follower {
     const file = fileOf(path);
     if (known?.isOver === true && known.process !== 'unknown' && known.file === file) return false;
     const pulse = pulseOf(path);
-    if (pulse === null) {
+    if (pulse === 'denied') this.denied++;
+    if (pulse === null || pulse === 'denied') {
       this.known.delete(path);
       return false;
     }
@@ -177,12 +182,14 @@ function ageBy(known: Known, { heartbeat, header }: FileInRun, now: number): voi
   Object.assign(known, { livedAt: now - age, quietLooks: SILENT_LOOKS, isOver: true });
 }
 
+const DENIED: readonly string[] = ['EACCES', 'EPERM'];
+
 /** Empty: the folder or its files do not exist yet, or not any more. */
 function filesIn(folder: string): readonly string[] {
   try {
     return findRankFiles([folder]).files;
   } catch (error) {
-    if (!(error instanceof RankFileError) || ['EACCES', 'EPERM'].includes(codeOf(error.cause))) throw error;
+    if (!(error instanceof RankFileError) || DENIED.includes(codeOf(error.cause))) throw error;
     return [];
   }
 }
@@ -194,10 +201,11 @@ function fileOf(path: string): string {
 }
 
 /** null: it is being created, or no rank file. */
-function pulseOf(path: string): Pulse | null {
+function pulseOf(path: string): Pulse | 'denied' | null {
   try {
     return readPulse(path);
   } catch (error) {
+    if (error instanceof RankFileError && DENIED.includes(codeOf(error.cause))) return 'denied';
     if (error instanceof RankFileError || codeOf(error) !== '') return null;
     throw error;
   }

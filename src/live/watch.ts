@@ -64,7 +64,8 @@ export async function watch(options: WatchOptions): Promise<Diagnosis | null> {
     const sight = follower.look(now);
     options.onSight?.(sight);
     if (earlier === undefined) earlier = run === undefined && sight.isOver ? sight.run : null;
-    if (sight.run === null && job.run === null) wait(`waits for rank files in ${options.folder}`);
+    if (sight.run === null && job.run === null)
+      wait(`waits for rank files in ${options.folder}${deniedText(sight)}`);
     else if (job.run === null && sight.run === earlier)
       wait(`the newest run, ${earlier}, is over; waits for the next one (--run ${earlier} judges it)`);
     else {
@@ -79,6 +80,9 @@ export async function watch(options: WatchOptions): Promise<Diagnosis | null> {
     });
   }
 }
+
+const deniedText = ({ denied }: Sight): string =>
+  denied === 0 ? '' : `; ${denied} there may be read by the user of their job only`;
 
 /** ms */
 const LEAST_PAUSE = 100;
