@@ -91,18 +91,18 @@ export const OBJECTS: Readonly<Record<string, Fields>> = {
   StudyMember: {"rank":["either","null","number"],"ranks":["array","number"],"process":"string","isDrawn":"boolean"},
   PartHead: {"study":"string","files":["array","number"]},
   StoredJob: {"job":{"of":"ConvertJob"}},
-  ConvertJob: {"path":"string","scanned":{"of":"Part16"},"aliases":["either","null",{"of":"Aliases"}],"blockIndex":"number","blockCount":"number","process":{"of":"ProcessSpec"},"title":"string","jobRanks":["map","string",["either",{"is":["same"]},["map","number","number"]]],"commNames":["map","number","string"],"watches":["array",{"of":"Watch"}],"traceStart":"bigint","map":{"of":"ClockMap"},"scale":{"of":"TickScale"},"gpuLines":["map","number",{"of":"GpuLine"}],"workEnds":{"of":"WorkEndTable"},"standInSteps":"Uint32Array","lastSign":["either","null","number"],"isSilent":"boolean","bareCalls":["map","number","string"],"endlessConnections":["set","string"],"origins":{"of":"OriginTable"},"clockMates":["map","string",["set","number"]],"counterMates":["map","string",["set","number"]],"brokenTransfers":["set","string"],"outOfStep":["map","string","number"],"busiestPeers":["array",{"of":"PeerTraffic"}],"rateBinNs":"number","sampleNs":"number","plan":["either","null",{"of":"DrawPlan"}],"callRings":["set","number"],"compression":{"is":["gzip","none","zstd"]},"blockPath":"string"},
+  ConvertJob: {"path":"string","scanned":{"of":"Part16"},"aliases":["either","null",{"of":"Aliases"}],"blockIndex":"number","blockCount":"number","process":{"of":"ProcessSpec"},"title":"string","jobRanks":["map","string",["either",{"is":["same"]},["map","number","number"]]],"commNames":["map","number","string"],"watches":["array",{"of":"Watch"}],"traceStart":"bigint","origins":{"of":"OriginTable"},"clockMates":["map","string",["set","number"]],"counterMates":["map","string",["set","number"]],"callRings":["set","number"],"compression":{"is":["gzip","none","zstd"]},"blockPath":"string","map":{"of":"ClockMap"},"scale":{"of":"TickScale"},"gpuLines":["map","number",{"of":"GpuLine"}],"workEnds":{"of":"WorkEndTable"},"standInSteps":"Uint32Array","lastSign":["either","null","number"],"isSilent":"boolean","bareCalls":["map","number","string"],"endlessConnections":["set","string"],"brokenTransfers":["set","string"],"outOfStep":["map","string","number"],"busiestPeers":["array",{"of":"PeerTraffic"}],"rateBinNs":"number","sampleNs":"number","plan":["either","null",{"of":"DrawPlan"}]},
   Part16: {"tag":"bigint","tickBase":"bigint","window":["either","null",{"of":"ReadWindow"}],"bytes":"number","heads":["array","number"]},
   ProcessSpec: {"pid":"number","name":"string","orderRank":"number","description":["either","undefined","string"],"labels":["either","undefined",["array","string"]]},
   Watch: {"group":"string","title":"string","arrow":["either","null",{"of":"Part17"}]},
   Part17: {"flow":{"of":"FlowId"},"at":"number","step":["either","null","number"]},
   FlowId: {"hi":"number","lo":"number"},
-  GpuLine: {"offset":"number","drift":"number"},
   OriginTable: {"contexts":["map","bigint",{"of":"Originator"}],"works":["map","bigint",{"of":"WorkIdentity"}],"rows":["map","bigint",{"of":"Part18"}],"elsewhere":["map","number",{"of":"Elsewhere"}],"executed":{"of":"ExecutedOps"}},
   Originator: {"process":"string","comm":{"of":"Communicator"}},
   WorkIdentity: {"kind":{"is":["Coll","P2p"]},"comm":["either","null",{"of":"Communicator"}],"func":"string","seq":["either","null","number"],"peer":["either","null","number"],"ordinal":"number","ordinalAbsolute":"boolean"},
   Part18: {"file":"number","row":"number"},
   ExecutedOps: {"ops":"number","unexplained":"number","pids":["array","number"]},
+  GpuLine: {"offset":"number","drift":"number"},
   DrawPlan: {"windows":{"of":"Part19"},"comms":["either","null",["set","string"]]},
   Part19: {"coll":["either","null",{"of":"Window"}],"op":["either","null",{"of":"Window"}],"step":["either","null",{"of":"Window"}]},
   Window: {"from":"number","to":"number"},
@@ -114,7 +114,7 @@ export const OBJECTS: Readonly<Record<string, Fields>> = {
   FlowEnds: {"operation":"Float64Array","sends":"Uint8Array","from":"Uint32Array","end":"Uint32Array"},
 };
 
-export const SHAPES_ID = 3863778689;
+export const SHAPES_ID = 729178548;
 
 export const STORED = {
   ScanHead: {"of":"ScanHead"},
