@@ -1,5 +1,6 @@
 /** Counts what was selected and left out, for the report, the summary and the trace's attributes. */
 
+import { maxOf } from '../base/extremes.js';
 import { durationText } from '../base/duration.js';
 import { DETAILS, type Detail } from '../model/detail.js';
 import type { DrawPlan, Window } from './tracks/selection.js';
@@ -135,7 +136,7 @@ export function notDrawn({ decision: { isReduced, plans } }: Drawing, durationNs
     .filter(({ from }) => from > 0)
     .map(({ name, from }) => (from >= durationNs ? name : `${name} before ${durationText(from)}`));
   if (parts.length === 0) return null;
-  return { what: parts.join(', '), until: Math.max(...begins.map(({ from }) => from)) };
+  return { what: parts.join(', '), until: maxOf(begins.map(({ from }) => from)) };
 }
 
 export const DETAIL_NAMES = { coll: 'calls', op: 'operations', step: 'steps' } as const;
