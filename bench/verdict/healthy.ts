@@ -81,6 +81,7 @@ export const HEALTHY: Readonly<Record<string, DrawCase>> = {
     (draw) =>
       draw.pick(['--net socket', '--non-blocking', '--net-events sockets', '--irecv-busy 2', '--registered']),
   ),
+  'nodes of four': well({ ranksOf: [8, 12], events: ['default', 'all'] }, [6, 20], () => '--node-size 4'),
   'very short': well({}, [1, 2]),
   'all-to-all': well(
     { ops: ['alltoall:64K', 'alltoall:256K,allreduce:8K', 'alltoall:4K*4'], most: 8 },

@@ -35,6 +35,12 @@ interface Front {
   readonly peerInComm: number;
   readonly peerIsPast: boolean;
   readonly wait: { readonly name: string } | null;
+  readonly node: Node | null;
+}
+
+/** One of these, because the inside of their node is not recorded. */
+interface Node {
+  readonly files: readonly number[];
 }
 
 interface Hang {
@@ -74,8 +80,12 @@ export function namingOf(diagnosis: Diagnosis | null): Naming {
 
 function fileGroups(verdict: Diagnosis['verdict']): (number | null)[][] {
   switch (verdict.kind) {
-    case 'slow':
-      return [[(verdict.slow as FileEntry).file]];
+    case 'slow': {
+      const { file, taker } = verdict.slow as FileEntry & {
+        readonly taker: { readonly node: Node | null } | null;
+      };
+      return [[...(taker?.node?.files ?? [file])]];
+    }
     case 'mismatch': {
       const { ways } = verdict.mismatch as { ways: readonly { entered: readonly FileEntry[] }[] };
       return [ways.slice(1).flatMap(({ entered }) => entered.map(({ file }) => file))];
@@ -85,7 +95,12 @@ function fileGroups(verdict: Diagnosis['verdict']): (number | null)[][] {
     case 'waiting':
       return hangGroups((verdict.waiting as { stall: Hang }).stall);
     case 'broken': {
-      const { gone, stall } = verdict.broken as { gone: readonly FileEntry[]; stall: Hang };
+      const { gone, stall, wasBusy } = verdict.broken as {
+        gone: readonly FileEntry[];
+        stall: Hang;
+        wasBusy: boolean;
+      };
+      if (wasBusy) return [];
       return [gone.map(({ file }) => file), ...hangGroups(stall)];
     }
     case 'unclear': {
@@ -110,13 +125,14 @@ function hangGroups(hang: Hang): (number | null)[][] {
     kernels.filter(({ isLeast }) => isLeast).map(({ file }) => file),
     frontFiles(front),
     // The line names both ends.
-    front === null ? [] : [front.file, front.peerFile],
+    front === null || front.node ? [] : [front.file, front.peerFile],
   ];
 }
 
 /** Whoever waits for its peer names it; on the wire either may be to blame; else it is its own GPU, proxy or PCIe. */
 function frontFiles(front: Front | null): (number | null)[] {
   if (front === null) return [];
+  if (front.node) return [...front.node.files];
   if (front.peerIsPast) return [front.file];
   const wait = front.wait?.name ?? 'send wait';
   if (wait === 'send wait') return [front.file, front.peerFile];

@@ -78,4 +78,6 @@ export const blame = (
 /** Proxy steps after which it happens: early enough for the smallest job. */
 export const someSteps = (draw: Draw): number => draw.between(1, 4);
 export const next = (rank: number, { ranks }: Shape): number => (rank + 1) % ranks;
+export const nodeOf = (rank: number, size: number): number[] =>
+  Array.from({ length: size }, (_, i) => rank - (rank % size) + i);
 export const allRanks = ({ ranks }: Shape): number[] => Array.from({ length: ranks }, (_, rank) => rank);

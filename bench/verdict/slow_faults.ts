@@ -1,7 +1,7 @@
 /** A rank, its GPU, its NIC or one of its links is slow: all the time, at times, or since a moment. */
 
 import type { Truth } from './case.js';
-import { blame, lasting, next, type DrawCase } from './scenes.js';
+import { blame, lasting, next, nodeOf, type DrawCase } from './scenes.js';
 
 const OPS = [
   'allreduce:64K',
@@ -58,6 +58,27 @@ export const SLOW_FAULTS: Readonly<Record<string, DrawCase>> = {
     ({ rank, shape }) => ({
       args: `--slow link:${rank}:8`,
       truth: blame(rank, ['slow'], [next(rank, shape)]),
+    }),
+  ),
+  'slow link of one group of several': lasting(
+    { ops: ['allreduce@tp:512K'], ranksOf: [8], groups: 'tp=2', leastAbi: 4, iterations: 24 },
+    ({ draw, rank, shape }) => ({
+      args: `--slow link:${rank}:${draw.between(2, 6)}`,
+      truth: blame(rank, ['slow'], [rank % 2 === 0 ? rank + 1 : rank - 1, next(rank, shape)]),
+    }),
+  ),
+  'GPU slow with each slice': lasting(
+    { ops: ['allreduce:1M'], most: 6, iterations: 16 },
+    ({ draw, rank }) => ({
+      args: `--slow slice:${rank}:${draw.between(15, 30)}ms`,
+      truth: late(rank, 'GPU'),
+    }),
+  ),
+  'GPU slow with each slice, nodes of four': lasting(
+    { ops: ['allreduce:1M'], ranksOf: [8], leastAbi: 4, events: ['default'], iterations: 16 },
+    ({ draw, rank }) => ({
+      args: `--node-size 4 --slow slice:${rank}:${draw.between(15, 30)}ms`,
+      truth: { ...late(rank, 'GPU'), beside: nodeOf(rank, 4) },
     }),
   ),
   'slow NIC': lasting({ ops: ['allreduce:1M', 'allreduce:1M,allgather:1M'], iterations: 12 }, ({ rank }) => ({

@@ -1,6 +1,6 @@
 /** A rank's proxy, its GPU or the wire is stuck. */
 
-import { blame, next, someSteps, stalling, STALLED, type DrawCase } from './scenes.js';
+import { blame, next, nodeOf, someSteps, stalling, STALLED, type DrawCase } from './scenes.js';
 
 /** With data that goes on for more steps than come before the fault. */
 const LARGE = ['allreduce:256K', 'allreduce:256K,allgather:256K', 'allreduce:256K*4'];
@@ -34,6 +34,20 @@ export const STUCK_FAULTS: Readonly<Record<string, DrawCase>> = {
     args: `--node-size ${shape.ranks / 2} --fault gpu:${rank}@${at}:${someSteps(draw)}`,
     truth: blame(rank),
   })),
+  'stuck GPU, nodes of four': stalling(
+    { ranksOf: [8, 12], ops: LARGE, events: ['default'] },
+    ({ draw, rank, at }) => ({
+      args: `--node-size 4 --fault gpu:${rank}@${at}:${someSteps(draw)}`,
+      truth: blame(rank, STALLED, nodeOf(rank, 4)),
+    }),
+  ),
+  'kernel never begins, nodes of four, with KernelCh': stalling(
+    { ...withKernels, ranksOf: [8, 12], ops: LARGE },
+    ({ rank, at }) => ({
+      args: `--node-size 4 --fault gpu-start:${rank}@${at}`,
+      truth: blame(rank),
+    }),
+  ),
   'stuck GPU, NVLink only': stalling({ ...withKernels, ops: LARGE }, ({ draw, rank, at, shape }) => ({
     args: `--node-size ${shape.ranks} --fault gpu:${rank}@${at}:${someSteps(draw)}`,
     // All kernels have begun and none has ended: nothing tells whose fault it is.

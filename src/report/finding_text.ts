@@ -19,6 +19,7 @@ import { foldRanks, sizeText } from './text.js';
 /** What one rank did, or several, by their label in the trace. */
 const DID: Readonly<Record<string, string>> = {
   SILENT: 'fell silent',
+  STOPPED: 'is stopped (by a signal or debugger)',
   GONE: 'ended',
   LEFT: 'left',
   'NOT CALLED': 'never entered it',

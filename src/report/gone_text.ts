@@ -65,12 +65,15 @@ export function neverClosedLines(
 
 /** Ranks whose last sign came before that of the others. */
 export function heartbeatLines(all: readonly Silent[], until: number, report: VerdictReport): string[] {
-  const silent = all.filter(({ isGone }) => !isGone);
+  const stopped = all.filter(({ isStopped }) => isStopped);
+  const silent = all.filter(({ isGone, isStopped }) => !isGone && !isStopped);
   const died = neverClosedLines(
     all.filter(({ isGone }) => isGone),
     report,
     'process died',
   );
+  if (stopped.length > 0)
+    died.push(labelled('stopped', `${rankList(filesOf(stopped), report)}, by a signal or a debugger`));
   const [first] = silent;
   if (!first) return died;
   const who =

@@ -44,7 +44,7 @@ const MOST_WAYS = 3;
 export function hangLines(hang: Hang, report: VerdictReport): string[] {
   return stallLines(
     { kind: 'hung', hang },
-    hang.aborted.length > 0 ? 'HUNG, then ABORTED' : 'HUNG',
+    hang.aborted.length > 0 ? 'HUNG, then ABORTED' : hang.wasKilled ? 'HUNG, then KILLED' : 'HUNG',
     [],
     report,
   );

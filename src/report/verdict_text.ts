@@ -86,15 +86,21 @@ function verdictLines(verdict: VerdictKind, report: VerdictReport): string[] {
       return working(verdict.working, report);
     case 'healthy':
       return [
-        isWhole(report)
-          ? `HEALTHY  everything that began${wasGivenUp(report) ? ' since the recovery' : ''} also ended`
-          : `HEALTHY  nothing unfinished was seen, ${asFarAs(report)}`,
+        hasNoEnd(report)
+          ? `NO END RECORDED  and nothing unfinished seen${withoutText(report)}`
+          : isWhole(report)
+            ? `HEALTHY  everything that began${wasGivenUp(report) ? ' since the recovery' : ''} also ended`
+            : `HEALTHY  nothing unfinished was seen, ${asFarAs(report)}`,
         labelled('seen', seenText(report)),
         ...latestLines(report),
         ...firstSilentLines(verdict.silent, report),
       ];
     case 'nothing':
-      return ['NOTHING  to judge: NCCL reported no work of a collective, send or receive'];
+      return [
+        leftOut(report).length === 0
+          ? 'NOTHING  to judge: NCCL reported no work of a collective, send or receive'
+          : `NOTHING  to judge: the event mask leaves out ${leftOut(report).join(' and ')}`,
+      ];
   }
 }
 
@@ -168,6 +174,23 @@ function causeLines({ verdict, causes }: VerdictReport): string[] {
 }
 
 const MOST_CAUSES = 2;
+
+/** Events of work that no file has. */
+const leftOut = ({ verdict: { notRecorded }, ranks }: VerdictReport): string[] =>
+  notRecorded.flatMap(({ event, files }) =>
+    (event === 'Coll' || event === 'P2p') && files.length === ranks.length ? [event] : [],
+  );
+
+/** Nobody can tell whether anything ended. */
+const hasNoEnd = ({ verdict: { seen, endsNotKnown } }: VerdictReport): boolean =>
+  seen.works > 0 && endsNotKnown >= seen.works;
+
+function withoutText({ verdict: { notRecorded } }: VerdictReport): string {
+  const events = notRecorded.flatMap(({ event }) =>
+    event === 'ProxyOp' || event === 'KernelCh' ? [event] : [],
+  );
+  return events.length === 0 ? '' : ` (without ${events.join(', ')})`;
+}
 
 const wasGivenUp = ({ verdict: { findings } }: VerdictReport): boolean =>
   findings.some(({ next }) => next !== null);
@@ -243,6 +266,11 @@ function limits(report: VerdictReport): string[] {
   const lines: string[] = [...notRead(report), ...sampledLines(report)];
   if (muted.length > 0)
     lines.push(labelled('turned off', `events at times, by control: ${rankList(muted, report)}`));
+  const masked = leftOut(report);
+  if (masked.length > 0) {
+    lines.push(labelled('not recorded', masked.join(', ')));
+    lines.push(continued('(NCCL_PROFILE_EVENT_MASK or NCCL_TRACE_EVENTS leaves them out)'));
+  }
   if (endsNotKnown > endsToSelf) {
     const kernels = notRecorded.some(({ event }) => event === 'KernelCh') ? ' (KernelCh not recorded)' : '';
     const works = `${endsNotKnown - endsToSelf} collectives, sends, receives`;

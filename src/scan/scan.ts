@@ -18,7 +18,7 @@ import type { PeerTraffic } from '../model/peer_traffic.js';
 import type { PendingAtEnd } from '../model/pending.js';
 import { outcomeAt, type WorkEndTable } from '../model/work_end_table.js';
 import type { WorkTable } from '../model/work_table.js';
-import { type RankFileStream, streamSegments } from '../rankfile/index.js';
+import { processNow, type RankFileStream, streamSegments } from '../rankfile/index.js';
 import type {
   Beacon,
   ClockSample,
@@ -74,6 +74,8 @@ export interface RankScan {
   readonly heartbeat: ClockSample | null;
   /** ns since the Unix epoch, by the clock of the machine that reads: when the heartbeat was read. */
   readonly readAt: bigint;
+  /** Its process is on this machine, and was stopped then by a signal or a debugger. */
+  readonly isStopped: boolean;
   /** The header's own pair first: never empty. */
   readonly clockSamples: readonly ClockSample[];
   readonly beacons: readonly Beacon[];
@@ -205,6 +207,7 @@ function scanStream(
     communicators: [...communicators.values()],
     heartbeat: file.heartbeat,
     readAt,
+    isStopped: header.snapshotRealtime === null && processNow(header.process) === 'stopped',
     clockSamples: [headerSample(header), ...file.clockSamples],
     beacons: file.beacons,
     changes: file.changes,

@@ -74,6 +74,7 @@ function brokenInMidst(ended: Stall, left: readonly Stall[], evidence: Case): Om
       lastSign: ranks[file]!.life.lastSign,
       mayBeCopy: false,
       isGone: true,
+      isStopped: false,
     })),
   ].sort((a, b) => a.file - b.file);
   const files = new Set(ended.works.map(({ file }) => file));

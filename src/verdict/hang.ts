@@ -90,6 +90,7 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
     silent,
     isRelated: evidence.comparable(files),
     until: stall.until,
+    wasKilled: files.length > 0 && files.every((file) => ranks[file]!.life.isGone),
     alsoHung: stalls
       .filter((other) => other !== stall)
       .map((other) => ({ ...callOf(other), since: other.since, onlyWaits: waits.has(other) })),

@@ -51,7 +51,8 @@ export const silentAmong = (files: readonly number[], { processes, ranks }: Case
     const livedOn = lastSign !== null && lastSign - since > SILENT_AFTER;
     if (livedOn && state === 'copy') return [];
     const mayBeCopy = !isSure && (livedOn || state === 'copy');
-    return [{ file, lastSign, mayBeCopy, isGone: ranks[file]!.life.isGone }];
+    const { isGone, isStopped } = ranks[file]!.life;
+    return [{ file, lastSign, mayBeCopy, isGone, isStopped }];
   });
 
 /** The silent files of the run. The others went on without a rank that was left behind, so it matters only among those that wait for it (`stuck`). */

@@ -312,6 +312,8 @@ export interface Hang extends CallName {
   readonly isRelated: boolean;
   /** Newest sign of the communicator's files: the stall is known up to here. */
   readonly until: TraceNs;
+  /** No process of its ranks is left, and none closed its file: they were killed while it hung. */
+  readonly wasKilled: boolean;
   /** Other stuck communicators. */
   readonly alsoHung: readonly AlsoHung[];
 }
@@ -362,6 +364,8 @@ export interface Silent {
   readonly mayBeCopy: boolean;
   /** Its process has certainly ended, without closing the file. */
   readonly isGone: boolean;
+  /** It is stopped, by a signal or a debugger. */
+  readonly isStopped: boolean;
 }
 
 /** A rank that never entered, and where it is instead. */

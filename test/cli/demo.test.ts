@@ -60,7 +60,9 @@ it('demo --scenario hang shows the waits of every rank', async () => {
   expect({ code, err }).toMatchObject({ code: 0 });
   // Which of those under way it names first, and what else each rank had begun, is a matter of the moment. The one that the
   // rank died in is certain: a ring cannot be halfway on one rank before all are in it.
-  expect(err).toMatch(/\nHUNG {2}AllReduce seq \d+ on (tp|world) \(4 ranks\)(: .*\n {2}stuck: +| {2})since /);
+  expect(err).toMatch(
+    /\nHUNG(?:, then KILLED)? {2}AllReduce seq \d+ on (tp|world) \(4 ranks\)(: .*\n {2}stuck: +| {2})since /,
+  );
   expect(err).toMatch(/\n {2}not finished: /);
   expect(err).toMatch(/AllReduce seq \d+ on tp\b/);
   expect(err).toMatch(/not closed: rank 0-3/);

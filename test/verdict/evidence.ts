@@ -62,6 +62,8 @@ export interface MadeUpRank {
   /** A snapshot, say. */
   readonly isNoEarlierCopy?: true;
   readonly isGone?: true;
+  /** By SIGSTOP. */
+  readonly isStopped?: true;
   readonly notRecorded?: readonly string[];
   /** 1 if not said. */
   readonly sampleEvery?: number | null;
@@ -231,6 +233,7 @@ function witness(rank: MadeUpRank, file: number, comms: Comms, end: number, setU
       isLate: rank.isLate ?? false,
       isNoEarlierCopy: rank.isNoEarlierCopy ?? false,
       isGone: rank.isGone ?? false,
+      isStopped: rank.isStopped ?? false,
       lastSign: s(alive),
       heartbeats: [],
     },

@@ -161,7 +161,9 @@ describe('a hang', () => {
         ]),
       ),
     );
-    expect(hang.silent).toEqual([{ file: 1, lastSign: s(12), mayBeCopy: false, isGone: false }]);
+    expect(hang.silent).toEqual([
+      { file: 1, lastSign: s(12), mayBeCopy: false, isGone: false, isStopped: false },
+    ]);
     expect(hang.neverEntered).toEqual([]);
   });
 

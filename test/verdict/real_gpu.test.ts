@@ -42,7 +42,7 @@ describeVerdicts('gpu', {
   'parallel-exit': {
     kind: 'hung',
     culprits: [2],
-    says: [/^HUNG {2}ReduceScatter seq 8 .*2 of 8 ranks/, /process died: +rank 2 /, /only wait: +AllReduce/],
+    says: [/^HUNG, then KILLED {2}ReduceScatter seq 8 /, /process died: +rank 2 /, /only wait: +AllReduce/],
   },
   order: {
     kind: 'mismatch',

@@ -26,17 +26,17 @@ describeVerdicts('real', {
   shm: {
     kind: 'hung',
     culprits: [1],
-    says: [/^HUNG {2}AllReduce seq 4/, /look at: +rank 1 .* no kernel began/],
+    says: [/^HUNG, then KILLED {2}AllReduce seq 4/, /look at: +rank 1 .* no kernel began/],
   },
   shm2: {
     kind: 'hung',
     culprits: [1],
-    says: [/^HUNG {2}AllReduce seq 5/, /look at: +rank 1 .* no kernel began/],
+    says: [/^HUNG, then KILLED {2}AllReduce seq 5/, /look at: +rank 1 .* no kernel began/],
   },
   shm4: {
     kind: 'hung',
     culprits: [0, 1],
-    says: [/^HUNG {2}AllReduce seq 4/, /look at: +2 ranks \(0-1\).* no kernel began/],
+    says: [/^HUNG, then KILLED {2}AllReduce seq 4/, /look at: +2 ranks \(0-1\).* no kernel began/],
   },
   node: {
     kind: 'hung',
@@ -52,7 +52,7 @@ describeVerdicts('real', {
     kind: 'hung',
     culprits: [2],
     says: [
-      /^HUNG {2}AllReduce on world/,
+      /^HUNG, then KILLED {2}AllReduce on world/,
       /never called: +rank 2 /,
       /inside NCCL: +2 ranks \(0-1\): in ncclAllReduce/,
     ],

@@ -416,7 +416,7 @@ it('says for which time and ranks there is no evidence', () => {
     compared: 0,
   } as const;
   expect(body(report({ kind: 'healthy', silent: [], ...reported }, 4, { missingRanks: [2, 3] }))).toEqual([
-    'HEALTHY  nothing unfinished was seen, as far as is recorded',
+    'NO END RECORDED  and nothing unfinished seen (without KernelCh)',
     '  seen:           7 collectives on 1 communicator, by 4 ranks',
     '  no file:        rank 2-3 of 4: what they did is not known',
     '  end not known:  12 collectives, sends, receives (KernelCh not recorded)',
@@ -457,6 +457,45 @@ describe('a run that was recorded in part', () => {
       '  seen:           2 collectives on 1 communicator, by 2 ranks',
       '  late:           no rank; 1 collective compared',
       ...lines,
+    ]);
+  });
+});
+
+describe('the first lines say', () => {
+  const stuck = (more: Partial<MadeUpRank>): MadeUpRank => ({ ...all(1), ...more });
+  const first = (ranks: readonly MadeUpRank[], most = 3): string[] =>
+    body(report(judge(evidence(ranks)), ranks.length)).slice(0, most);
+
+  it('that a process is stopped, not that it fell silent', () => {
+    const stopped: MadeUpRank = { calls: [done(0, 1)], alive: 10, isStopped: true };
+    expect(first([stuck({}), stopped, stuck({})])).toEqual([
+      'HUNG  AllReduce seq 1 on world: rank 1 is stopped (by a signal or debugger)',
+      '  stuck:          since 03:00:10 UTC (90.0 s)',
+      '  stopped:        rank 1, by a signal or a debugger',
+    ]);
+  });
+
+  it('that a hang ended in a kill, with its culprit', () => {
+    const missing: MadeUpRank = { calls: [done(0, 1)], isGone: true };
+    expect(first([stuck({ isGone: true }), missing, stuck({ isGone: true })], 1)).toEqual([
+      'HUNG, then KILLED  AllReduce seq 1 on world (3 ranks): rank 1 never entered it',
+    ]);
+  });
+
+  it('which events the mask leaves out, if nothing can be judged', () => {
+    const rank: MadeUpRank = { calls: [], notRecorded: ['Coll', 'P2p', 'ProxyOp'] };
+    const lines = first([rank, rank], 9);
+    expect(lines[0]).toBe('NOTHING  to judge: the event mask leaves out Coll and P2p');
+    expect(lines).toContain(
+      '                  (NCCL_PROFILE_EVENT_MASK or NCCL_TRACE_EVENTS leaves them out)',
+    );
+  });
+
+  it('that no end is recorded, not that all is healthy', () => {
+    const calls = [done(0, 1, { noEnd: true }), done(1, 2, { noEnd: true })];
+    const rank: MadeUpRank = { calls, closed: true, notRecorded: ['KernelCh'] };
+    expect(first([rank, rank], 1)).toEqual([
+      'NO END RECORDED  and nothing unfinished seen (without KernelCh)',
     ]);
   });
 });

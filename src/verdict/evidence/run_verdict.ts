@@ -114,6 +114,7 @@ function witness(
     life: {
       isClosed,
       isAlive: !isClosed && isAlive,
+      isStopped: !isClosed && scan.isStopped,
       isLate: !isClosed && isAlive && !wasFresh(scan),
       isNoEarlierCopy: header.snapshotRealtime !== null || hasRingsOfGone(header),
       isGone: !isClosed && hasRingsOfGone(header),

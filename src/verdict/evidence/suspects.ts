@@ -16,6 +16,7 @@ export function stallOf(verdict: VerdictKind): Hang | null {
 /** Why a rank is suspect, as a label at the end of its process's name. `schemas/trace.md` explains each label. */
 export type SuspectLabel =
   | 'SILENT'
+  | 'STOPPED'
   | 'GONE'
   | 'NOT CALLED'
   | 'BEHIND'
@@ -38,7 +39,7 @@ export function suspectsOf(verdict: Verdict): Suspect[] {
   for (const [file, label] of accused(verdict)) {
     if (file === null || found.has(file)) continue;
     // A silent rank gets the label SILENT, even if others apply, too.
-    found.set(file, silent.has(file) && label !== 'GONE' ? 'SILENT' : label);
+    found.set(file, silent.has(file) && label !== 'GONE' && label !== 'STOPPED' ? 'SILENT' : label);
   }
   return [...found].slice(0, MOST).map(([file, label]) => ({ file, label }));
 }
@@ -95,7 +96,7 @@ function* accusedOf(stall: Hang): ReturnType<typeof accused> {
   // All ranks except the wrong one may differ from most. So few ranks are suspects, and many are witnesses. Ranks may die because of a
   // mismatch, so the mismatch comes first.
   if (different.length <= MOST / 2) for (const file of different) yield [file, 'OTHER CALL'];
-  for (const { file } of goneFirst(stall, 0)) yield [file, 'SILENT'];
+  for (const { file, isStopped } of goneFirst(stall, 0)) yield [file, isStopped ? 'STOPPED' : 'SILENT'];
   for (const { file } of circle) yield [file, 'STUCK'];
   for (const { file } of ended) yield [file, 'GONE'];
   for (const { file } of neverEntered) yield [file, 'NOT CALLED'];
