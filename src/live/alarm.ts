@@ -40,8 +40,13 @@ export function alarmOf(found: Diagnosis): Alarm | null {
   };
 }
 
-/** A doubt is told if a process fell silent, or if the job has done nothing for longer than any job pauses. */
+/**
+ * A doubt is told if a process fell silent, or if the job has done nothing for longer than any job pauses. A job that was ended while it
+ * worked, by its scheduler or by its user, is no news.
+ */
 function isForPeople(verdict: Verdict): boolean {
+  const [first] = verdict.findings;
+  if (first?.rule === 'job ended') return first.stands;
   if (verdict.kind !== 'unclear') return true;
   const { silent, idle } = verdict.unclear;
   return silent.some(({ mayBeCopy }) => !mayBeCopy) || (idle !== null && idle.age >= LONG_IDLE);

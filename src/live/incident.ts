@@ -5,6 +5,7 @@
  */
 
 import { mkdirSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import path from 'node:path';
 import { codeOf, reason } from '../base/reason.js';
 import { RankFileError } from '../base/errors.js';
@@ -98,7 +99,10 @@ export async function takeIncident(
   { output, snapshot, stacks, ringBases }: IncidentOptions,
 ): Promise<{ readonly folder: string; readonly incident: Incident }> {
   const here = members.filter(({ header }) => isOfThisBoot(header.process));
-  const folder = newFolder(output, `${at.toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z-${alarm.kind}`);
+  const time = at.toISOString().slice(0, 19).replaceAll(/[-:]/g, '');
+  // The watches of several nodes may write into one folder.
+  const node = hostname().replaceAll(/[^A-Za-z0-9.-]/g, '_');
+  const folder = newFolder(output, `${time}Z-${alarm.kind}-${node}`);
   const missing: string[] = [];
   const accused = alarm.files.map((file) => found.ranks[file]!.file);
   // This process sees those of its own container.

@@ -230,6 +230,14 @@ describe('a healthy job', () => {
   });
 });
 
+it('a job that is ended while it works is no incident', async () => {
+  job = startRecording(folder, `--ranks 2 ${LOOP} --timeout 240`);
+  const watcher = startWatch(recording(), '--every', '1', '--linger', '1');
+  await new Promise((resolve) => setTimeout(resolve, 5000));
+  job.end();
+  expect(await watcher.ended).toMatchObject({ code: 0, out: '' });
+});
+
 it('follows a job that is started again and again, and names the rank of each start', async () => {
   const watcher = startWatch(
     recording(),

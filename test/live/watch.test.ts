@@ -28,7 +28,7 @@ it('a killed rank is named at once, and its incident has the files, the processe
     ...[recording(), '--every', '1', '--linger', '0', '--fail-on', 'hung,broken', '--json'],
     ...['--exec', `cat > ${copy}; echo "$NCCL_TRACE_VERDICT of $NCCL_TRACE_RANKS in $NCCL_TRACE_FOLDER" >&2`],
   );
-  await says(/hung of 1 in .*-hung\n/);
+  await says(/hung of 1 in .*Z-hung-\S+\n/);
   job.end();
   await job.ended;
   const { code, out, err } = await ended;

@@ -10,7 +10,9 @@ import { Slurm, until } from './slurm.js';
 
 const read = (name: string): string => readFileSync(path.join(PROJECT, name), 'utf8');
 
-const DOCUMENTS = ['cluster', 'collect', 'merge-at-scale'].map((name) => read(`docs/${name}.md`)).join('\n');
+const DOCUMENTS = ['cluster', 'collect', 'live', 'merge-at-scale']
+  .map((name) => read(`docs/${name}.md`))
+  .join('\n');
 
 /** The block that has this text, of the language "sh login" or "sh batch". */
 function block(kind: 'login' | 'batch', text: string): string {
@@ -116,6 +118,27 @@ it('a job that sets two variables in its own script records', () => {
   expect(slurm.ended(job)).toBe('');
   const [n1, n2] = disks(job).map(ranksIn);
   expect({ n1, n2 }).toEqual(ALL('closed', 'n1', 'n2'));
+});
+
+it('watch beside a job on two nodes: the node of the rank that did not come names it, the other one waits for it', () => {
+  const lines = block('batch', 'nccl-trace watch')
+    .replace('nccl-trace watch', 'nccl-trace watch --hung-after 5')
+    .replace('train.py', `train.py ${HANGS} --hang-seconds 40 --timeout 100`);
+  const job = slurm.submitted(`sbatch --nodes=2 --ntasks-per-node=2 --wrap "$LINES"`, { LINES: lines });
+  until(() => namesIn(slurm.shared('job')).includes(`${job}.log`));
+  until(() => slurm.log(job).match(/incident:/g)?.length === 2);
+  const log = slurm.log(job);
+  expect(log).toMatch(/HUNG: .*: rank 3 never entered it/);
+  expect(log).toMatch(/HUNG: .*: this node waits for others: rank \S+( of \w+)?, no file here/);
+  const incidents = slurm.shared('incidents', job);
+  expect(namesIn(incidents).map((name) => ranksIn(path.join(incidents, name)))).toEqual(
+    expect.arrayContaining([
+      ['incident.json', '0 recording', '1 recording'],
+      ['incident.json', '2 recording', '3 recording'],
+    ]),
+  );
+  slurm.onLogin(`scancel ${job}`);
+  slurm.ended(job);
 });
 
 describe('a hanging job that knows nothing of the recorder, where the task prolog is', () => {
