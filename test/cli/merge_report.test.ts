@@ -85,5 +85,5 @@ it('says each of them once', async () => {
   ]);
   // A link cannot be cut.
   for (const line of lines.slice(0, -1)) expect(line.length).toBeLessThanOrEqual(80);
-  expect(lines.at(-1)).toMatch(/^https:\/\/ui\.perfetto\.dev\/#!\/\?ts=\d+&\S+$/);
+  expect(lines.at(-1)).toMatch(/^https:\/\/ui\.perfetto\.dev\/#!\/\?visStart=\d+&\S+$/);
 });
