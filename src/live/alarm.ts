@@ -80,16 +80,16 @@ export interface Change {
   readonly alarm: Alarm | null;
 }
 
-/** Slowness comes and goes with the records that the rings hold, so it must be seen in so many looks one after the other. */
-const SEEN = { slow: 2, unclear: 1, hung: 1, broken: 1, mismatch: 1 } as const satisfies Record<
-  AlarmKind,
-  number
->;
+/**
+ * ms for which looks must show the same before it is told, or before its end is. Slowness comes and goes with the records that the rings
+ * hold. When a whole job is ended, its processes die one after the other. The other alarms are told at once.
+ */
+const SEEN_FOR: Readonly<Partial<Record<AlarmKind, number>>> = { slow: 30_000, unclear: 5_000 };
 
 /** The alarm that stands. */
 export class Alarms {
   private standing: { readonly key: string; readonly alarm: Alarm } | null = null;
-  private seen = { key: '', times: 0 };
+  private seen = { key: '', since: 0 };
 
   get now(): Alarm | null {
     return this.standing?.alarm ?? null;
@@ -98,22 +98,23 @@ export class Alarms {
   /** Another run began. */
   forget(): void {
     this.standing = null;
-    this.seen = { key: '', times: 0 };
+    this.seen = { key: '', since: 0 };
   }
 
-  /** null: nothing new to say. */
-  take(found: Diagnosis): Change | null {
+  /** `now`: ms. null: nothing new to say. */
+  take(found: Diagnosis, now: number): Change | null {
     const alarm = alarmOf(found);
     const isWell = alarm === null && WELL.includes(found.verdict.kind);
     const key = alarm === null ? (isWell ? 'well' : 'doubt') : `${alarm.kind} ${alarm.ranks}`;
-    this.seen = { key, times: key === this.seen.key ? this.seen.times + 1 : 1 };
+    if (key !== this.seen.key) this.seen = { key, since: now };
+    const isSeen = (kind: AlarmKind): boolean => now - this.seen.since >= (SEEN_FOR[kind] ?? 0);
     const before = this.standing;
     if (alarm !== null) {
-      if (before?.key === key || this.seen.times < SEEN[alarm.kind]) return null;
+      if (before?.key === key || !isSeen(alarm.kind)) return null;
       this.standing = { key, alarm };
       return { change: alarm.kind, headline: alarm.headline, alarm };
     }
-    if (before === null || !isWell || this.seen.times < SEEN[before.alarm.kind]) return null;
+    if (before === null || !isWell || !isSeen(before.alarm.kind)) return null;
     this.standing = null;
     const headline = `RECOVERED: no longer ${before.alarm.headline}`;
     return { change: 'recovered', headline, alarm: null };

@@ -154,7 +154,7 @@ class WatchedJob {
       return;
     }
     this.last = found;
-    const change = this.alarms.take(found);
+    const change = this.alarms.take(found, began);
     // What a death means shows when the heartbeats and the rings of the others go on.
     this.isOther ||= began - this.diedAt < DEATH_SHOWS && !this.isSettled;
     if (change === null) return;
