@@ -274,7 +274,7 @@ export class Op extends Placed {
   /** The longest time for which received data waited for the GPU. Ticks: since when, and until when. */
   heldFrom: f64 = NaN;
   heldTo: f64 = NaN;
-  /** Ticks: the longest time for which a send waited for room at the receiver. */
+  /** Ticks: the longest time from when its GPU had filled a send until it was done. Meanwhile the GPU may have no room for more. */
   noRoom: f64 = 0;
   /** Arrival of its newest data. */
   lastData: f64 = NaN;
@@ -323,6 +323,8 @@ export class Step {
   start: f64 = 0;
   phase: Phase = Phase.Posted;
   phaseSince: f64 = 0;
+  /** When its GPU had filled a send; NaN: not yet. */
+  filled: f64 = NaN;
   /** Size of the transfer; NaN until NCCL reports it. */
   bytes: f64 = NaN;
   /** State 20: the newest poll, and the number of polls. */

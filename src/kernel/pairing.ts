@@ -190,11 +190,13 @@ export class Pairing {
       }
     }
     const before = step.phase;
-    if (before == Phase.PeerWait) op.noRoom = max(op.noRoom, from - step.phaseSince);
     step.phaseSince = from;
     step.phase = phase;
     op.lastMove = at;
-    if (op.isSend && phase > Phase.SendGpuWait && isNaN(op.gpuBegan)) op.gpuBegan = at;
+    if (op.isSend && phase > Phase.SendGpuWait) {
+      if (isNaN(op.gpuBegan)) op.gpuBegan = at;
+      if (isNaN(step.filled)) step.filled = at;
+    }
     this.listener.stepEntered(step, before, at);
   }
 
@@ -205,6 +207,7 @@ export class Pairing {
     op.stepsDone++;
     op.lastMove = at;
     if (!op.isSend && isNaN(op.gpuBegan)) op.gpuBegan = at;
+    if (!isNaN(step.filled)) op.noRoom = max(op.noRoom, at - step.filled);
     if (step.phase == Phase.RecvGpuWait && !(at - step.phaseSince <= op.heldTo - op.heldFrom)) {
       op.heldFrom = step.phaseSince;
       op.heldTo = at;

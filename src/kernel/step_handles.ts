@@ -54,6 +54,7 @@ export class StepHandles {
     step.start = at;
     step.phase = Phase.Posted;
     step.phaseSince = at;
+    step.filled = NaN;
     step.bytes = NaN;
     step.lastPoll = NaN;
     step.polls = 0;

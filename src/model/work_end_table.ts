@@ -17,7 +17,7 @@ export const END_TIMES = [
   'kernelNoticed',
   'step',
   'data',
-  /** The longest time for which received data waited for the GPU, and its channel. Ticks: the longest time for which a send had no room. */
+  /** The longest time for which received data waited for the GPU, and its channel. Ticks: the longest time from when the GPU filled a send until it was done. */
   'heldFrom',
   'heldTo',
   'heldChannel',

@@ -150,7 +150,7 @@ export interface Held {
   readonly from: TraceNs;
   readonly to: TraceNs;
   readonly channel: number;
-  /** ns: the longest time for which its sends waited for room at the receiver. */
+  /** ns: the longest time from when its GPU had filled a send until it was done. Meanwhile the GPU may have no room for more. */
   readonly noRoom: number;
   /** As RING/SIMPLE. */
   readonly plan: string;

@@ -277,7 +277,8 @@ function judgedWaits(
 
 /**
  * Data that had arrived waited for a GPU, longer than on any other node. Then this GPU, or any other of its node to which a ring passes the
- * data, takes them slowly. A GPU whose sends have no room waits for a later rank.
+ * data, takes them slowly. A GPU whose sends take as long has no room for more: it waits for a later rank
+ * or for the wire.
  */
 function slowTaker(
   comm: ClusterComm,

@@ -211,9 +211,15 @@ class Chains {
 const isUnbegun = ({ wait, done }: WitnessedOp): boolean => wait === null && done === 0;
 const isOnNetwork = ({ wait }: WitnessedOp): boolean => wait !== null && wait.name !== Wait.Gpu;
 
-/** A GPU that did nothing, while others moved data, is behind any progress of its connections. */
+/**
+ * A GPU that did nothing, while others moved data, is behind any progress of its connections. Of both ends of a connection it is the one
+ * that waits for its GPU: the other one waits for it.
+ */
 const leastFar = (ops: readonly PendingOp[]): PendingOp =>
-  ops.reduce((a, b) => ((byGpu(a, b) || progress(a.op) - progress(b.op)) > 0 ? b : a));
+  ops.reduce((a, b) => {
+    const byEnd = Number(needsPeer(a.op)) - Number(needsPeer(b.op));
+    return (byGpu(a, b) || progress(a.op) - progress(b.op) || byEnd) > 0 ? b : a;
+  });
 
 /** At equal progress the one that has waited longest. */
 const foremost = (ops: readonly PendingOp[]): PendingOp =>

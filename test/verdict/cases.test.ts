@@ -187,7 +187,7 @@ describeVerdicts('cases', {
   'slow-channel': {
     kind: 'slow',
     culprits: [1],
-    says: [/^SLOW {2}rank 1 \(vm\): data wait for its GPU on ch 0 in 31 of 34 collectives$/],
+    says: [/^SLOW {2}rank 1 \(vm\): data wait for its GPU on ch 0 in 27 of 34 collectives$/],
   },
   'hosts-run-ahead': {
     kind: 'healthy',
