@@ -25,13 +25,19 @@ interface PendingOp extends FileWork {
  */
 export function endOfWaits(
   pending: readonly FileWork[],
-  { fileOf, nodeOf }: Places,
+  { fileOf, ...places }: Places,
   suspects: ReadonlySet<number> = new Set(),
   absentRanks: ReadonlySet<number> = new Set(),
 ): Front | null {
   const all = pending.flatMap(({ file, work }) => work.ops.map((op): PendingOp => ({ file, work, op })));
   const [first] = all;
   if (!first) return null;
+  // What goes over the network does not go through the inside of a node: several nodes have one name.
+  const areMixed = all.some(({ file, op }) => {
+    const peer = fileOf(op.peer);
+    return peer !== null && peer !== file && places.nodeOf(file).files.includes(peer);
+  });
+  const nodeOf: Places['nodeOf'] = areMixed ? (file) => ({ name: '', files: [file] }) : places.nodeOf;
   const isGone = ({ peer }: WitnessedOp): boolean => {
     const file = fileOf(peer);
     return file === null || suspects.has(file) || absentRanks.has(peer);
@@ -263,7 +269,7 @@ export function placesOf(ranks: readonly RankWitness[], commId: bigint | null): 
       for (const comm of own) files.set(comm.rank, file);
       if (own.length > 0) addTo(nodes, node.id, file);
       // One machine may stand for many nodes.
-      if (own.some(({ nNodes, nRanks }) => nNodes === nRanks)) isAlone = true;
+      if (own.some(({ nNodes, nRanks }) => nNodes > 0 && nNodes === nRanks)) isAlone = true;
     });
   return {
     fileOf: (inComm) => files.get(inComm) ?? null,
