@@ -23,8 +23,8 @@ const require = createRequire(import.meta.url);
 const COMMON = ['src/kernel/index.ts', '--runtime', 'stub', '--debug', '--sourceMap'];
 /** `--converge` took half as long again, and made the code 0.3 % smaller. */
 const RELEASE = { name: 'kernel.wasm', args: [...COMMON, '-O3', '--noAssert'] };
-/** `-O1` inlines no function, so a stack has all of them. */
-const DEBUG = { name: 'kernel.debug.wasm', args: [...COMMON, '-O1'] };
+/** `-O3` would inline more functions, which are then missing in stacks. `-O1` inlines none, and tests of the kernel took a third longer. */
+const DEBUG = { name: 'kernel.debug.wasm', args: [...COMMON, '-O2'] };
 
 /** Of its sources. An older checkout has only the first one. */
 const FOLDERS = ['src/kernel', 'src/kernel/draw'];
