@@ -201,9 +201,9 @@ it('a job that goes on after a hang has recovered', async () => {
   await new Promise((resolve) => setTimeout(resolve, 3000));
   const { pid } = openRankFileHeader(file).process;
   process.kill(pid, 'SIGSTOP');
-  await watcher.says(/Z {2}HUNG: AllReduce .* rank 1 fell silent.*\n/);
+  await watcher.says(/Z {2}HUNG: AllReduce .* rank 1 is stopped.*\n/);
   process.kill(pid, 'SIGCONT');
-  await watcher.says(/Z {2}RECOVERED: no longer HUNG: AllReduce .* rank 1 fell silent/);
+  await watcher.says(/Z {2}RECOVERED: no longer HUNG: AllReduce .* rank 1 is stopped/);
   job.end();
   await watcher.ended;
 });
