@@ -113,7 +113,7 @@ describe.each(['train.sbatch', 'torchrun-pyxis.sbatch'])('%s', (script) => {
 });
 
 it('a job that sets two variables in its own script records', () => {
-  const lines = block('batch', 'NCCL_PROFILER_PLUGIN').replace('train.py', `train.py ${ENDS}`);
+  const lines = block('batch', '# a local disk\nsrun --export=ALL').replace('train.py', `train.py ${ENDS}`);
   const job = slurm.submitted(`sbatch --nodes=2 --ntasks-per-node=2 --wrap "$LINES"`, { LINES: lines });
   expect(slurm.ended(job)).toBe('');
   const [n1, n2] = disks(job).map(ranksIn);
