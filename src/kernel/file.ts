@@ -68,9 +68,8 @@ export class FileFacts {
   readonly unknownComm: Comm = new Comm(-1, 0, -1, 0, NaN, 0);
   /** By number of the text. Texts that the host does not name are lost. */
   readonly textFlags: StaticArray<u8> = new StaticArray<u8>(1 << 16).fill(<u8>TextFlag.IsLost);
-  /** By number: two equal texts may have two numbers, so this is the number of the first one. */
-  readonly sameText: StaticArray<u16> = new StaticArray<u16>(1 << 16);
-
+  /** By number of the text: one more than the number of the first text that is equal; 0: it is not named. */
+  private readonly first: StaticArray<u16> = new StaticArray<u16>(1 << 16);
   private readonly units: Map<u32, StaticArray<u16>> = new Map<u32, StaticArray<u16>>();
   private lastNumber: u32 = 0xffffffff;
   private last: Comm = this.unknownComm;
@@ -87,9 +86,7 @@ export class FileFacts {
     readonly startRealtime: u64,
     /** The upper 17 bits of every handle of this process. */
     readonly tag17: u32,
-  ) {
-    for (let text = 0; text < this.sameText.length; text++) this.sameText[text] = <u16>text;
-  }
+  ) {}
 
   /** The communicator of that number, or `unknownComm`. */
   commOf(number: u32): Comm {
@@ -100,8 +97,15 @@ export class FileFacts {
     return this.last;
   }
 
-  /** Memory for the UTF-16 units of a text. */
-  addText(text: u32, length: i32, flags: u8): usize {
+  /** The same number for equal texts. */
+  sameText(text: u32): u32 {
+    const first = <u32>this.first[text];
+    return first == 0 ? text : first - 1;
+  }
+
+  /** Memory for the UTF-16 units of a text. `same`: the first text that is equal. */
+  addText(text: u32, length: i32, flags: u8, same: u32): usize {
+    this.first[text] = <u16>(same + 1);
     const units = new StaticArray<u16>(length);
     this.units.set(text, units);
     this.textFlags[text] = flags;
@@ -136,5 +140,5 @@ export function file(): FileFacts {
 }
 
 export function isSameText(a: u32, b: u32): bool {
-  return a == b || file().sameText[a] == file().sameText[b];
+  return a == b || file().sameText(a) == file().sameText(b);
 }

@@ -74,8 +74,7 @@ export function addCommunicator(
 
 /** Returns where the text's `length` UTF-16 units belong. `same`: the first text that is equal. */
 export function addText(text: u32, length: i32, flags: u32, same: u32): usize {
-  facts!.sameText[text] = <u16>same;
-  return facts!.addText(text, length, <u8>flags);
+  return facts!.addText(text, length, <u8>flags, same);
 }
 
 /** Before the rings are added: the records will be paired for the scan, or for the picture that was begun. */

@@ -160,7 +160,7 @@ export class Transfers {
     const known = op.callTotals;
     if (known !== null) return known;
     const work = op.work;
-    const func: u32 = work === null || op.isForeign ? 0 : <u32>file().sameText[work.func];
+    const func: u32 = work === null || op.isForeign ? 0 : file().sameText(work.func);
     const key = (lowHalf(op.comm.number + 1) << 16) | func;
     let call: CallTotals;
     if (this.callPlaces.has(key)) call = this.callPlaces.get(key);

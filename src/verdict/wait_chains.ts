@@ -6,6 +6,7 @@
 
 import { addTo } from '../base/grouped.js';
 import { Wait } from '../model/waits.js';
+import { cached } from './case.js';
 import { ALL_TO_ALL } from './older_copies.js';
 import type { RankWitness, WitnessedOp, WitnessedWork } from './file_facts.js';
 import type { Front, Hang } from './types.js';
@@ -260,22 +261,36 @@ export interface Places {
 }
 
 export function placesOf(ranks: readonly RankWitness[], commId: bigint | null): Places {
-  const files = new Map<number, number>();
-  const nodes = new Map<string, number[]>();
-  let isAlone = commId === null || commId === 0n;
-  if (!isAlone)
-    ranks.forEach(({ communicators, node }, file) => {
-      const own = [...communicators.values()].filter((comm) => comm.commId === commId);
-      for (const comm of own) files.set(comm.rank, file);
-      if (own.length > 0) addTo(nodes, node.id, file);
-      // One machine may stand for many nodes.
-      if (own.some(({ nNodes, nRanks }) => nNodes > 0 && nNodes === nRanks)) isAlone = true;
-    });
+  const known = commId === null || commId === 0n ? undefined : commsOf(ranks).get(commId);
   return {
-    fileOf: (inComm) => files.get(inComm) ?? null,
+    fileOf: (inComm) => known?.files.get(inComm) ?? null,
     nodeOf: (file) => {
       const { id, name } = ranks[file]!.node;
-      return { name, files: isAlone ? [file] : (nodes.get(id) ?? [file]) };
+      const files = known?.isAlone === false ? known.nodes.get(id) : undefined;
+      return { name, files: files ?? [file] };
     },
   };
 }
+
+interface CommPlaces {
+  /** By rank in the communicator. */
+  readonly files: Map<number, number>;
+  /** By id of the node. */
+  readonly nodes: Map<string, number[]>;
+  /** Each rank is a node of its own: one machine may stand for many. */
+  isAlone: boolean;
+}
+
+const commsOf = cached((ranks: readonly RankWitness[]): ReadonlyMap<bigint, CommPlaces> => {
+  const comms = new Map<bigint, CommPlaces>();
+  ranks.forEach(({ communicators, node }, file) => {
+    for (const { commId, rank, nNodes, nRanks } of communicators.values()) {
+      let places = comms.get(commId);
+      if (!places) comms.set(commId, (places = { files: new Map(), nodes: new Map(), isAlone: false }));
+      places.files.set(rank, file);
+      if (places.nodes.get(node.id)?.at(-1) !== file) addTo(places.nodes, node.id, file);
+      if (nNodes > 0 && nNodes === nRanks) places.isAlone = true;
+    }
+  });
+  return comms;
+});
