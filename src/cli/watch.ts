@@ -52,7 +52,7 @@ const EXAMPLES = `Examples, beside the job, on each of its nodes:
   $ nccl-trace watch nccl-trace/ --json >> watch.jsonl  for machines
 `;
 
-/** Of all commands that follow a job. */
+/** The option is the same in each command that follows a job. */
 export const EVERY = [
   '--every <seconds>',
   'length of a window',

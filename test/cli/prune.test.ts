@@ -16,6 +16,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runHere, type TextResult } from '../support/program/command_line.js';
 import { startPuppet } from '../support/jobs/puppet.js';
+import { ageRun } from '../support/rank_files/aged_run.js';
 import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 const samples = fileURLToPath(new URL('../../samples/', import.meta.url));
@@ -35,12 +36,10 @@ afterEach(() => {
   remove();
 });
 
-/** Days since the files of a run were written, as far as the file system knows. The samples were recorded before that. */
-function age(name: string, days: number): void {
-  const inside = path.join(folder, 'all', name);
-  for (const file of readdirSync(inside))
-    utimesSync(path.join(inside, file), 0, Date.now() / 1e3 - days * 86_400);
-}
+/** The samples were recorded longer ago than this. */
+const age = (name: string, days: number): void => {
+  ageRun(path.join(folder, 'all', name), days);
+};
 
 const prune = (...args: string[]): Promise<TextResult> => runHere(folder, 'prune', 'all', ...args);
 const left = (): string[] =>

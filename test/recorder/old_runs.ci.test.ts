@@ -1,11 +1,12 @@
 // NCCL_TRACE_KEEP where many ranks begin at once, some of them in the folders of runs that the others remove.
 
-import { cpSync, readdirSync, unlinkSync, utimesSync } from 'node:fs';
+import { cpSync, readdirSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { openRankFile } from '../../src/rankfile/index.js';
 import { startPuppet } from '../support/jobs/puppet.js';
+import { ageRun } from '../support/rank_files/aged_run.js';
 import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 const samples = fileURLToPath(new URL('../../samples/', import.meta.url));
@@ -18,7 +19,7 @@ it('no file of a run that begins is lost, and nothing stays in the way', { timeo
     for (const name of OLD) {
       cpSync(path.join(samples, name), inRun(name), { recursive: true });
       unlinkSync(inRun(name, 'README.md'));
-      for (const file of readdirSync(inRun(name))) utimesSync(inRun(name, file), 0, 1e9);
+      ageRun(inRun(name), 1000);
     }
     const jobs = [0, 1, 2].flatMap((rank) =>
       ['healthy', 'straggler', 'new'].map((run) => ({

@@ -9,7 +9,6 @@ import {
   statSync,
   symlinkSync,
   unlinkSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
@@ -19,6 +18,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openRankFile } from '../../src/rankfile/index.js';
 import { runHere } from '../support/program/command_line.js';
 import { startPuppet, type Puppet } from '../support/jobs/puppet.js';
+import { ageRun } from '../support/rank_files/aged_run.js';
 import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 const samples = fileURLToPath(new URL('../../samples/', import.meta.url));
@@ -47,11 +47,9 @@ afterEach(async () => {
   remove();
 });
 
-/** Days since the files of a run were written. */
-function age(name: string, days: number): void {
-  for (const file of readdirSync(inRun(name)))
-    utimesSync(inRun(name, file), 0, Date.now() / 1e3 - days * 86_400);
-}
+const age = (name: string, days: number): void => {
+  ageRun(inRun(name), days);
+};
 
 /** A job that records into the folder of all runs. */
 async function begin(env: Record<string, string>): Promise<Puppet> {

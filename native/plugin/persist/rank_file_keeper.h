@@ -49,7 +49,7 @@ class RankFileKeeper {
 
   /** The descriptor to read requests from, or -1. */
   int copy_fd() const { return copy_.fd(); }
-  /** Of the run, as an absolute path. Empty if it is too long. */
+  /** The absolute path of the run's folder. Empty if it is too long. */
   const char* folder() const { return folder_; }
   const RankFile& file() const { return file_; }
   /** True if something was copied into the file. For any thread. */

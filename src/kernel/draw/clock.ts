@@ -55,7 +55,7 @@ export class Clock {
     return this.gpus.has(ONLY_GPU) || this.gpus.has(comm);
   }
 
-  /** Of a communicator whose GPU has a line. */
+  /** The trace's time of a GPU's stamp. The communicator's GPU must have a line. */
   gpuTime(comm: i32, at: f64): f64 {
     const line = this.gpus.get(this.gpus.has(ONLY_GPU) ? ONLY_GPU : comm);
     return this.ofLocal((at + line.offset) / (1 - line.drift));

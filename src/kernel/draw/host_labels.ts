@@ -185,7 +185,7 @@ function seqOf(host: Host): f64 {
   return <f64>min(seq, <u64>f64.MAX_SAFE_INTEGER);
 }
 
-/** Of its start record: word 0 to 2 of a slot. Missing slots read as zero. */
+/** Word 0 to 2 of a slot of the start record. Missing slots read as zero. */
 function word(host: Host, slot: i32, word: i32): u64 {
   return load<u64>(host.slots + <usize>(slot * 32 + word * 8));
 }

@@ -145,7 +145,7 @@ export class Ops {
     return operationId(transfers, op.ordinal);
   }
 
-  /** Of its work, or of the work of the process that it is executed for. */
+  /** The id of the operation's work, which may be the work of the process that it is executed for. */
   private correlationOf(op: Op): f64 {
     if (op.isForeign) return this.origins.correlationOf(op);
     const work = op.work;

@@ -157,7 +157,7 @@ export class Picture extends Listener {
 
   // ---- steps
 
-  /** Of a step whose start is not drawn, only the bytes count. */
+  /** If the start of a step is not drawn, only its bytes count. */
   stepStarted(step: Step, at: f64): void {
     const window = this.stepWindow;
     if (step.op.comm.isLeftOut || window === null) return;

@@ -40,7 +40,7 @@ export class Tally {
   states: f64;
   tracksWithData: f64;
   bytes: f64;
-  /** Of a drawn part: slices without instants, by their tracks' detail. */
+  /** How many slices, without instants, lie in the drawn part, by their tracks' detail. */
   colls: f64;
   ops: f64;
   steps: f64;
@@ -298,7 +298,7 @@ export class Sink {
     if (isDrawn) this.writeState(track, at, name);
   }
 
-  /** Of a drawn part, after its last event. Slices that still wait reach into the window. */
+  /** Call it after the last event of a drawn part. Slices that still wait reach into its window. */
   finish(): void {
     for (let i = 0; i < this.tracks.length; i++) {
       const track = this.tracks[i];
