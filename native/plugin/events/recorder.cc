@@ -56,9 +56,9 @@ void* Recorder::OpenCommunicator(const CommunicatorInfo& info, int known_events,
       mask_of_nccl_ = mask;
       known_events_ = known_events;
       mask_at_init_ = static_cast<int>(event_mask_ & static_cast<uint64_t>(known_events));
-      StoreMask();
+      const int stored = StoreMask();
       // Not by later ones: NCCL stores the mask of its RAS again after each init.
-      if (is_first) told_mask_ = *mask;
+      if (is_first) told_mask_ = stored;
     }
   }
   pthread_mutex_unlock(&mutex_);
@@ -81,8 +81,10 @@ void Recorder::CloseCommunicator(void* context) {
 }
 
 /** NCCL's threads read the mask at any time, relaxed. Bits that were off at init stay off. */
-void Recorder::StoreMask() {
-  __atomic_store_n(mask_of_nccl_, mask_at_init_ & static_cast<int>(wanted_events_), __ATOMIC_RELAXED);
+int Recorder::StoreMask() {
+  const int mask = mask_at_init_ & static_cast<int>(wanted_events_);
+  __atomic_store_n(mask_of_nccl_, mask, __ATOMIC_RELAXED);
+  return mask;
 }
 
 bool Recorder::ApplyControl(uint64_t events, uint64_t sample_every) {
@@ -90,10 +92,7 @@ bool Recorder::ApplyControl(uint64_t events, uint64_t sample_every) {
   // Not a plain lock: its holder may be waiting for this thread.
   if (pthread_mutex_trylock(&self.mutex_) != 0) return false;
   self.wanted_events_ = events & self.event_mask_;
-  if (self.mask_of_nccl_ != nullptr) {
-    self.StoreMask();
-    self.told_mask_ = *self.mask_of_nccl_;
-  }
+  if (self.mask_of_nccl_ != nullptr) self.told_mask_ = self.StoreMask();
   self.hot.SampleEach(sample_every);
   pthread_mutex_unlock(&self.mutex_);
   return true;

@@ -109,7 +109,8 @@ class Recorder {
 
   bool Start(const CommunicatorInfo& info, const Log& log);
   void OpenBeacons(const Log& log);
-  void StoreMask();
+  /** Returns what it stored. */
+  int StoreMask();
   void StandAside(const Log& log, const char* why);
   void UseImage(const Image& image);
   void UseRings(const Image& image);

@@ -36,9 +36,10 @@ class RankFileKeeper {
   void CopyTableAndHeader(uint32_t area);
   /** Copies rings that are elsewhere. False: the file does not have all of them. */
   bool CopyRings();
-  /** Copies what rings have gained since the last copy, if there is a file. */
-  void CopyNew() {
-    if (image_.placement != rank_file::kInFile && copy_.has_file() && copy_.HasNew(image_)) CopyRings();
+  /** Copies what rings have gained since the last copy. False: it cannot be written. */
+  bool CopyNew() {
+    if (image_.placement == rank_file::kInFile) return true;
+    return copy_.has_file() && (!copy_.HasNew(image_) || CopyRings());
   }
   /** The last copy. True: the file has everything, or no file can ever be made. */
   bool Finish();

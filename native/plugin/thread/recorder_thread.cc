@@ -190,6 +190,7 @@ void RecorderThread::FinishHeader() {
 void RecorderThread::Loop() {
   uint64_t next_beat = 0;
   uint32_t handled = 0;
+  bool copies_late = true;
   beacons_.Begin(host_, tick_source(), tick_hz_);
   beacon_tables_.Use(image_, order_.layout);
   BeaconExchange exchange;
@@ -216,8 +217,8 @@ void RecorderThread::Loop() {
     // Also when closed, because callbacks may still come.
     uint64_t next_turn = streams() ? keeper_.Drain(now) : kForeverNs;
     // The process has called exit. NCCL's threads go on until it is gone, and this thread, too.
-    if (left_.load(std::memory_order_relaxed) != 0) {
-      keeper_.CopyNew();
+    if (copies_late && left_.load(std::memory_order_relaxed) != 0) {
+      copies_late = keeper_.CopyNew();
       if (now + kLateNs < next_turn) next_turn = now + kLateNs;
     }
     beacons_.WaitWhile(wake_, seen, next_turn < next_beat ? next_turn : next_beat);
