@@ -105,9 +105,9 @@ bool Recorder::FindForeignEvents(uint64_t& events) {
       self.mask_of_nccl_ != nullptr ? __atomic_load_n(self.mask_of_nccl_, __ATOMIC_RELAXED) : self.told_mask_;
   const bool is_foreign = mask != self.told_mask_;
   self.told_mask_ = mask;
-  pthread_mutex_unlock(&self.mutex_);
   // What NCCL cannot report anyway stays as it is.
   events = static_cast<uint32_t>(mask) | (self.event_mask_ & ~static_cast<uint64_t>(self.known_events_));
+  pthread_mutex_unlock(&self.mutex_);
   return is_foreign;
 }
 
