@@ -5,6 +5,7 @@
 // command has changed (the command is kept beside it). Every result is written under another name and renamed, so
 // an interrupted or a second, simultaneous build never leaves half a file behind.
 
+import { Buffer } from 'node:buffer';
 import { execFile, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -30,6 +31,7 @@ import {
   SANITIZER_FLAGS,
   TARGETS,
 } from './native.mjs';
+import { put } from './put.mjs';
 
 /** A build failed. The message is the compiler's or linker's. */
 export class NativeBuildError extends Error {
@@ -230,7 +232,21 @@ class Build {
   }
 
   #objects(unit) {
-    return Promise.all(sourcesOf(this.#root, unit).map((source) => this.#object(source, unit.flags ?? [])));
+    const sources = sourcesOf(this.#root, unit);
+    const apart = unit.inParts === undefined ? sources : this.#parts(sources, unit.inParts);
+    return Promise.all(apart.map((source) => this.#object(source, unit.flags ?? [])));
+  }
+
+  /** Writes sources that include those given, `count` or fewer: the headers are read once for each. */
+  #parts(sources, count) {
+    const size = Math.ceil(sources.length / count);
+    return Array.from({ length: Math.ceil(sources.length / size) }, (_, part) => {
+      const included = sources.slice(part * size, (part + 1) * size);
+      const text = included.map((source) => `#include "${path.relative('native', source)}"\n`).join('');
+      const file = `${this.#out}/obj/${hash(sources)}.${part}.cc`;
+      put(this.#at(file), Buffer.from(text));
+      return file;
+    });
   }
 
   #object(source, unitFlags) {

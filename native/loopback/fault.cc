@@ -7,8 +7,6 @@
 namespace loopback {
 namespace {
 
-constexpr int kMost = 1 << 30;
-
 const std::map<std::string, FaultKind>& Kinds() {
   static const std::map<std::string, FaultKind> kinds = {
       {"kill", FaultKind::kKill},          {"stop", FaultKind::kStop}, {"exit", FaultKind::kExit},

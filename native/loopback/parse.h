@@ -15,6 +15,9 @@ struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/** Of ranks, iterations and steps: what an option can name. */
+constexpr int kMost = 1 << 30;
+
 int64_t ParseInt(const std::string& text, int64_t least, int64_t most, const std::string& what);
 double ParseDouble(const std::string& text, const std::string& what);
 /** "4M", "512K", "1G", "12" (bytes). */

@@ -1,5 +1,5 @@
 // Calls the table of one version: converts an event of the core into a descriptor of that version. One file per version,
-// sender_v1.cc to sender_v7.cc.
+// senders/v1.cc to senders/v7.cc.
 //
 // Each version has two senders. The first is for releases that know the version natively, and, up to NCCL 2.26, for the
 // next ones, whose adapters change nothing. The second is the adapter by which a newer release calls an old table. It

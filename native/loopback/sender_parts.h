@@ -1,4 +1,4 @@
-// Code that senders of several versions share. Only for sender_v*.cc.
+// Code that senders of several versions share. Only for senders/*.cc.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_SENDER_PARTS_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_SENDER_PARTS_H_

@@ -5,8 +5,6 @@
 namespace loopback {
 namespace {
 
-constexpr int kMost = 1 << 30;
-
 Slow ParseWhat(const std::string& word) {
   if (word == "host") return Slow::kHost;
   if (word == "gpu") return Slow::kGpu;
