@@ -14,7 +14,7 @@ import { boundsOf, momentsOf, type Moments } from './moments.js';
 import { notDrawn, type NotDrawn } from './selection_report.js';
 import { PERFETTO, startupLink, startupQuery } from './startup.js';
 import type { Study } from '../study/study.js';
-import { clusterTitle } from './titles.js';
+import { clusterTitle, COLOUR } from './titles.js';
 import { watchesOf, type FileWatch } from './watched_rows.js';
 import type { BlockCounts } from './perfetto/block_writer.js';
 import type { VerdictPicture } from './tracks/verdict_track.js';
@@ -88,17 +88,19 @@ export function drawAboveRanks(
   const isNamed = new Set(named);
   const title = clusterTitle(verdict, run.members, named);
   const bounds = boundsOf(drawing.scope, duration);
-  const moments = momentsOf(verdict, texts.headline, { run, comms, bounds });
+  const { all, main } = momentsOf(verdict, texts.headline, { run, comms, bounds });
+  const colour = COLOUR[verdict.kind];
+  const moments = { all: all.map((moment) => ({ ...moment, colour })), main };
   const found = watches.map(({ file }, i) => {
     const own = watches.slice(0, i).filter((one) => one.file === file).length;
     return blocks[file]?.found[own] ?? null;
   });
   const leftOut = notDrawn(drawing, duration);
   let startup = '';
-  const verdictOf = (lane: string | null): VerdictPicture => {
+  const verdictOf = (lanes: readonly string[]): VerdictPicture => {
     const screen = firstScreen(verdict, { run, comms, traceStart, bounds }, moments, {
       clusterTitle: title,
-      lane,
+      lanes,
       watches,
       found,
       isSilent: silentFiles(verdict),

@@ -27,8 +27,8 @@ export interface ClusterPlace {
   readonly title: string;
   /** The collective that the verdict names. */
   readonly call: WantedCall | null;
-  /** Called when the lane of that call is known. */
-  readonly verdictOf: (lane: string | null) => VerdictPicture;
+  /** Called when the lanes of that call's communicator are known. */
+  readonly verdictOf: (lanes: readonly string[]) => VerdictPicture;
 }
 
 /** `duration`: of the trace, ns. */
@@ -58,8 +58,8 @@ export function clusterBlock(
     clockBound: clockBound(solution),
     worldSize: run.worldSize,
   };
-  const lane = drawCluster(writer, cluster, drawn, labels, place.call);
-  drawVerdict(writer, cluster, place.verdictOf(lane));
+  const lanes = drawCluster(writer, cluster, drawn, labels, place.call);
+  drawVerdict(writer, cluster, place.verdictOf(lanes));
   drawClocks(writer, cluster, clocks, CLOCKS_ORDER);
   writer.finishPart();
   writer.close();

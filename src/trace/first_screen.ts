@@ -23,9 +23,9 @@ import type { FileWatch } from './watched_rows.js';
 const MOST_EXPANDED = 4;
 
 export interface Drawn {
-  /** Title of the cluster group, and the lane of the verdict's call. */
+  /** Title of the cluster group, and the lanes of the verdict's communicator, that of its call first. */
   readonly clusterTitle: string;
-  readonly lane: string | null;
+  readonly lanes: readonly string[];
   readonly watches: readonly FileWatch[];
   /** By watch. */
   readonly found: readonly Found[];
@@ -58,12 +58,15 @@ export function firstScreen(
     .filter(({ file }) => drawn.isSilent[file])
     .slice(0, 1)
     .map(({ file }): TrackPath => [titleIn(file), 'recorder', pinnedSilence(shortTitle(run.members[file]!))]);
+  const laneOf = (lane: string): TrackPath => [drawn.clusterTitle, lane];
   const pins: TrackPath[] = [
     [drawn.clusterTitle, 'verdict'],
-    ...(drawn.lane === null ? [] : [[drawn.clusterTitle, drawn.lane]]),
+    ...drawn.lanes.slice(0, 1).map(laneOf),
     ...drawn.missing.slice(0, 1).map(missingPath),
     ...silence,
     ...rows.filter((row) => row !== null),
+    // Where collectives overlap, half of them lie on the second lane.
+    ...drawn.lanes.slice(1, 2).map(laneOf),
   ];
   const main = moments.all[moments.main]!;
   const commId = suspectComm(verdict)?.commId ?? null;

@@ -23,6 +23,22 @@ export const KIND: Readonly<Record<Verdict['kind'], string>> = {
   nothing: 'NOTHING TO JUDGE',
 };
 
+/**
+ * The same colour in every trace: red, violet, yellow, blue and green. The UI (v58) takes the hue of a slice from a hash of "tp:#" and its
+ * correlation id. No collective has one of these: theirs are hashes of 53 bits.
+ */
+export const COLOUR: Readonly<Record<Verdict['kind'], number>> = {
+  hung: 370,
+  waiting: 4482,
+  broken: 252,
+  mismatch: 1808,
+  slow: 3171,
+  unclear: 3083,
+  working: 1252,
+  healthy: 1252,
+  nothing: 3083,
+};
+
 /** The most important label first: a silent rank comes before ranks that wait for it. */
 const BY_IMPORTANCE: readonly SuspectLabel[] = [
   'SILENT',

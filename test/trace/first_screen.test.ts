@@ -57,7 +57,8 @@ it('straggler: a slice for each of the longest waits, and the late rank right be
   const { head, pins, slices, groups } = parts('straggler');
   expect(head).toMatch(/^flag at [\d.]+ ms: SLOW at \d\d:\d\d:\d\d\.\d{3} UTC$/m);
   expect(slices[0]).toMatch(/^rank 2 late by [\d.]+ ms to AllReduce seq \d+ on world \| /);
-  expect(pins).toEqual(['verdict', expect.stringMatching(/^world \(4 ranks\)/), 'rank 2 · collectives']);
+  // Half of the collectives overlap the one before, and lie on a lane of their own.
+  expect(pins).toEqual(['verdict', 'world (4 ranks)', 'world (4 ranks) ·2', 'rank 2 · collectives']);
   expect(slices[0]!.split(' | ').length).toBeGreaterThan(1);
   expect(groups.slice(0, 2)).toEqual(['> Cluster: SLOW, rank 2 late', 'v rank 0002 · vm · gpu2 · LATE']);
   expect(groups).toHaveLength(5);
@@ -80,6 +81,17 @@ it('slow link: both ends of the slow connection, and its flag-free view of the w
   expect(pins).toContain('rank 1 · ch00 send to 2');
   expect(pins).toContain('rank 2 · ch00 recv from 1');
   expect(slices[0]).toMatch(/^SLOW: rank 1 .* its sends to rank 2 take \d+ times/);
+});
+
+it('one kind of verdict has one colour in all traces: that of its correlation id', () => {
+  const colourOf = (sample: string): unknown =>
+    viewTrace(readFileSync(path.join(folder, `${sample}.pftrace`))).slices.find(
+      ({ track, isInstant }) => track.name === 'verdict' && !isInstant,
+    )!.correlation;
+  const [hang, straggler, mismatch, link, healthy] = SAMPLES.map(colourOf);
+  expect(hang).toBeDefined();
+  expect([mismatch, link]).toEqual([hang, straggler]);
+  expect(new Set([hang, straggler, healthy]).size).toBe(3);
 });
 
 it('healthy: one row that says so, the whole run in view, the ranks in order', () => {

@@ -29,14 +29,14 @@ export function describeCluster(sink: TrackSink, title = 'Cluster'): TrackRef {
   return sink.describe({ kind: 'group', name: title, rank: 0, description: CLUSTER });
 }
 
-/** Returns the name of the wanted call's lane, else of its communicator's first lane. null: neither is drawn. */
+/** Returns the names of the lanes of the wanted call's communicator, that of the call first. Empty: it is not drawn. */
 export function drawCluster(
   sink: TrackSink,
   cluster: TrackRef,
   comms: readonly ClusterComm[],
   labels: ClusterLabels,
   wanted: WantedCall | null = null,
-): string | null {
+): readonly string[] {
   const titles = titlesOf(comms);
   const found = comms.map((comm, index) => {
     const place = { title: titles[index]!, order: index * LANES_PER_COMM };
@@ -44,7 +44,7 @@ export function drawCluster(
       wanted?.commId === comm.commId ? wanted : null,
     );
   });
-  return found.find((lane) => lane !== null) ?? null;
+  return found.find((lanes) => lanes.length > 0) ?? [];
 }
 
 /** A collective whose lane is wanted, and what else is known of it. */
@@ -108,8 +108,8 @@ class CommLanes {
     );
   }
 
-  draw(wanted: WantedCall | null): string | null {
-    let found: number | null = null;
+  draw(wanted: WantedCall | null): string[] {
+    let found = 0;
     // Drawn in order of time, which takes fewer bytes. At one time what was told first is first: an end before the next begin of its lane.
     const drawn: [at: TraceNs, draw: () => void][] = [];
     const collectives = [...this.comm.collectives].sort((a, b) => a.firstArrival - b.firstArrival);
@@ -135,7 +135,11 @@ class CommLanes {
     drawn.sort(([a], [b]) => a - b);
     for (const [, draw] of drawn) draw();
     this.drawBusBandwidth();
-    return wanted && this.comm.collectives.length > 0 ? laneName(this.place.title, found ?? 0) : null;
+    if (!wanted) return [];
+    const others = Array.from({ length: this.lanes.count }, (_, lane) => lane).filter(
+      (lane) => lane !== found,
+    );
+    return collectives.length === 0 ? [] : [found, ...others].map((lane) => laneName(this.place.title, lane));
   }
 
   private begin(collective: Collective, lane: number, more: Args): SliceRef {

@@ -13,6 +13,8 @@ export interface VerdictMoment {
   readonly to: TraceNs;
   /** At most 100 characters, to be read at a glance. */
   readonly headline: string;
+  /** Correlation id: that of the kind of verdict, which gives its slice the same colour in every trace. */
+  readonly colour?: number;
 }
 
 export interface VerdictPicture {
@@ -48,9 +50,9 @@ export function drawVerdict(sink: TrackSink, cluster: TrackRef, picture: Verdict
     ...lines.map((line, i) => [`line${String(i + 1).padStart(2, '0')}`, line] as const),
     ['openWith', link],
   ];
-  moments.forEach(({ from, to, headline }, i) => {
+  moments.forEach(({ from, to, headline, colour }, i) => {
     const flow = i === main ? (arrow ?? undefined) : undefined;
-    const slice = sink.begin(track, from, headline, { args, flow });
+    const slice = sink.begin(track, from, headline, { args, flow, correlation: colour });
     sink.end(track, to, slice);
   });
 }
