@@ -70,16 +70,33 @@ function recoveryLines({ where, until, who, next }: Finding, report: VerdictRepo
   ];
 }
 
-/** Rules whose findings no line of a stall tells. */
+/** Rules whose findings no other line tells. */
 const ALSO: readonly string[] = ['late'];
 
 /** Beside a headline that is about something else. */
-export function alsoLines({ verdict, ...rest }: VerdictReport): string[] {
-  const report = { verdict, ...rest };
-  return verdict.findings.slice(1).flatMap((one) => {
-    if (!ALSO.includes(one.rule) || one.cost === null) return [];
-    const why = whoText(one.who, report);
-    const where = one.where ? ` on ${commName(one.where)}` : '';
-    return [labelled('also', `SLOW: ${why}${where}, cost ${durationText(one.cost)}`)];
-  });
+export const alsoLines = (report: VerdictReport): string[] =>
+  report.verdict.findings
+    .slice(1)
+    .flatMap((one) => (ALSO.includes(one.rule) ? [labelled('also', findingLine(one, report))] : []));
+
+/** Each finding in one line, the headline's first. */
+export const findingLines = (report: VerdictReport): string[] =>
+  report.verdict.findings.map((one) => findingLine(one, report));
+
+/** "SLOW: rank 2 late on world, since 12:00:01 UTC, cost 2.1 s" */
+function findingLine(
+  { rule, kind, where, who, since, cost, because, next }: Finding,
+  report: VerdictReport,
+): string {
+  const what = next ? 'GIVEN UP' : kind === 'broken' ? 'BROKEN OFF' : kind.toUpperCase();
+  const isOneCall = where !== null && rule !== 'late' && rule !== 'perhaps late';
+  const parts = [
+    isOneCall ? callText(where) : '',
+    `${whoText(who, report)}${where && !isOneCall ? ` on ${commName(where)}` : ''}`,
+    since === null ? '' : `since ${clockTime(report, since)}`,
+    cost === null ? '' : `cost ${durationText(cost)}`,
+    next ? `goes on with ${commName(next)}` : '',
+    because === null ? '' : `because of finding ${because + 1}`,
+  ];
+  return `${what}: ${parts.filter((part) => part !== '').join(', ') || rule}`;
 }

@@ -123,10 +123,9 @@ function title(stall: VerdictKind, verb: string, report: VerdictReport): string[
   const when = `since ${clockTime(report, since)} (${durationText(age)})`;
   const [usual, here] = IN_OTHER_WORDS[verb] ?? ['', ''];
   const who = whoText(whoOf(stall), report).replace(usual, here);
-  const lines = who === '' ? [`${what}${size}  ${when}`] : [`${what}${size}: ${who}`, `${what}: ${who}`];
-  const first = lines.find((line) => line.length <= COLUMNS);
-  if (first && who === '') return [first];
-  return first ? [first, labelled('stuck', when)] : [`${what}${size}`, labelled('stuck', when)];
+  if (who === '') return [`${what}${size}  ${when}`];
+  const full = `${what}${size}: ${who}`;
+  return [full.length <= COLUMNS ? full : `${what}: ${who}`, labelled('stuck', when)];
 }
 
 /** Where what a rank did is not the same: it may still come, or it did not end in order. */
