@@ -1,5 +1,6 @@
 /** How long the sends of each connection were on the wire, by size, with the files of both ends. */
 
+import type { Ticks } from '../base/time.js';
 import { countOf, quantileOf } from '../base/time_bins.js';
 import type { Run } from '../runs/run.js';
 import { sisterNames } from './sisters.js';
@@ -17,6 +18,8 @@ export interface LinkTimes {
   readonly channel: number;
   readonly isWithinHost: boolean;
   readonly sizes: readonly SizeTimes[];
+  /** The send that was on the wire longest, in ticks of its file. */
+  readonly longest: { readonly took: number; readonly since: Ticks; readonly step: number };
 }
 
 export interface SizeTimes {
@@ -41,7 +44,7 @@ export function linkTimes({ members }: Run): LinkTimes[] {
   const sisters = sisterNames(members.map(({ scan }) => scan.communicators));
   return members.flatMap(({ scan: { sendTimes, communicators, header } }, file) => {
     const ns = 1e9 / header.tickHz;
-    return sendTimes.flatMap(({ comm, channel, peer, sizes }): LinkTimes[] => {
+    return sendTimes.flatMap(({ comm, channel, peer, sizes, longest }): LinkTimes[] => {
       const known = communicators.find(({ number }) => number === comm);
       const peerFile = files.get(`${known?.commId} ${peer}`);
       if (!known || known.commId === 0n || peerFile === undefined) return [];
@@ -65,6 +68,7 @@ export function linkTimes({ members }: Run): LinkTimes[] {
           channel,
           isWithinHost,
           sizes: times,
+          longest,
         },
       ];
     });

@@ -1,7 +1,7 @@
 /** What was found beside the headline, as lines: what is over, and what else is the matter. */
 
 import { durationText } from '../base/duration.js';
-import type { Finding, Who } from '../verdict/types.js';
+import type { Connection, Finding, Who } from '../verdict/types.js';
 import {
   allRanks,
   callText,
@@ -71,7 +71,7 @@ function recoveryLines({ where, until, who, next }: Finding, report: VerdictRepo
 }
 
 /** Rules whose findings no other line tells. */
-const ALSO: readonly string[] = ['late'];
+const ALSO: readonly string[] = ['late', 'stood still'];
 
 /** Beside a headline that is about something else. */
 export const alsoLines = (report: VerdictReport): string[] =>
@@ -85,18 +85,30 @@ export const findingLines = (report: VerdictReport): string[] =>
 
 /** "SLOW: rank 2 late on world, since 12:00:01 UTC, cost 2.1 s" */
 function findingLine(
-  { rule, kind, where, who, since, cost, because, next }: Finding,
+  { rule, kind, where, who, connection, since, cost, because, next }: Finding,
   report: VerdictReport,
 ): string {
-  const what = next ? 'GIVEN UP' : kind === 'broken' ? 'BROKEN OFF' : kind.toUpperCase();
+  const what = next
+    ? 'GIVEN UP'
+    : rule === 'stood still'
+      ? 'STOOD STILL'
+      : kind === 'broken'
+        ? 'BROKEN OFF'
+        : kind.toUpperCase();
   const isOneCall = where !== null && rule !== 'late' && rule !== 'perhaps late';
   const parts = [
     isOneCall ? callText(where) : '',
     `${whoText(who, report)}${where && !isOneCall ? ` on ${commName(where)}` : ''}`,
+    connection ? connectionText(connection, report) : '',
     since === null ? '' : `since ${clockTime(report, since)}`,
     cost === null ? '' : `cost ${durationText(cost)}`,
     next ? `goes on with ${commName(next)}` : '',
     because === null ? '' : `because of finding ${because + 1}`,
   ];
   return `${what}: ${parts.filter((part) => part !== '').join(', ') || rule}`;
+}
+
+function connectionText({ file, peerFile, channel, step }: Connection, report: VerdictReport): string {
+  const peer = peerFile === null ? 'a rank without a file' : rankName(report, peerFile);
+  return `${rankName(report, file)} to ${peer} ch ${channel}${step === null ? '' : ` step ${step}`}`;
 }

@@ -88,6 +88,18 @@ const countText = (count: number, what: string): string => `${count} ${what}${co
 function slowLinkLines(slow: Slowness, link: SlowSends, report: VerdictReport): string[] {
   const { cost, span, nRanks, file, worst } = slow;
   const [from, to] = [link.file, link.peerFile].map((end) => rankName(report, end));
+  if (link.once)
+    return [
+      `SLOW  ${whichRank(slow, report)} (${hostOf(report, file)}): its sends to rank ${to} stood still once, for ${durationText(cost)}`,
+      labelled('on', `${distinctName(slow, report)} (${sizeText(nRanks)})`),
+      labelled('when', `${clockTime(report, slow.from)}, in ${callText(worst, '')}, record ${worst.record}`),
+      labelled(
+        'step',
+        `${from} to ${to}, ch ${link.channel}, step ${link.once.step}; usually ${durationText(link.usualNs)}`,
+      ),
+      labelled('cost', `${durationText(cost)} of ${durationText(span)}`),
+      labelled('may be', 'the link, a NIC, or a process or proxy thread that stood still'),
+    ];
   const whose = link.isOnlyOne
     ? link.file === file
       ? `its sends to rank ${to}`

@@ -9,6 +9,7 @@ import type { Rule } from './finding.js';
 import { givenUp } from './given_up.js';
 import { idle } from './idleness.js';
 import { differentCalls } from './mismatch.js';
+import { stoodStill } from './slow_links.js';
 import { late, perhapsLate } from './slowness.js';
 import { perhapsOver, stuck } from './stuck.js';
 import { died, lostRecords, nothingSeen, perhapsSilent, silent } from './unclear.js';
@@ -21,6 +22,7 @@ export const RULES: readonly Rule[] = [
   idle,
   silent,
   late,
+  stoodStill,
   givenUp,
   lostRecords,
   jobEnded,

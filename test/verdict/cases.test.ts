@@ -177,6 +177,17 @@ describeVerdicts('cases', {
     culprits: [2],
     says: [/^SLOW {2}rank 2 .*: its sends to rank 3 take \d+ times the others' time$/, /on: +dp ranks 2-3/],
   },
+  'link-stop': {
+    kind: 'slow',
+    culprits: [2],
+    finds: ['stood still'],
+    says: [
+      /^SLOW {2}rank 2 .*: its sends to rank 3 stood still once, for 2\.5 s$/,
+      /when: +11:11:16 UTC, in AllReduce seq 17, record 8:299$/,
+      /step: +2 to 3, ch 1, step 2; usually 23 us$/,
+      /cost: +2\.5 s of 3\.9 s$/,
+    ],
+  },
   'slow-nodes': {
     kind: 'slow',
     culprits: [4, 5, 6, 7],

@@ -62,10 +62,16 @@ export function runVerdict(
     // Ranks with different sampling left out different collectives.
     return sampling.size > 1 ? { ...rank, reach: { ...rank.reach, knownFrom: Infinity as TraceNs } } : rank;
   });
+  const links = linkTimes(run).filter(({ sizes }) => sizes.length > 0);
   return judge({
     comms,
     ranks,
-    slowLinks: slowLinks(linkTimes(run)),
+    slowLinks: slowLinks(links),
+    longestSends: links.map(({ longest: { took, since, step }, sizes, ...link }) => ({
+      ...link,
+      ...{ from: times[link.file]!(since), to: times[link.file]!(since + took), step },
+      medianNs: sizes.reduce((a, b) => (b.sends > a.sends ? b : a)).medianNs,
+    })),
     isWholeJob: run.missing.length === 0,
     comparable: onOneAxis(clocks),
     clockBound: clockBound(clocks),
