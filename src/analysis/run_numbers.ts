@@ -66,7 +66,7 @@ export function causeNumbers({ run, clocks, comms, verdict }: Study): CauseNumbe
     ranks: run.members.map((_, file) => labels.ofFile(file)),
     causes: causesOf({
       ...known,
-      slow: verdict.kind === 'slow' ? verdict.slow : null,
+      late: verdict.kind === 'slow' && verdict.slow.on !== 'link' ? labels.ofFile(verdict.slow.file) : null,
       rankOf: labels.ofFile,
     }),
   };

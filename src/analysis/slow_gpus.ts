@@ -1,7 +1,7 @@
 /**
  * Finds a GPU that fills slowly what it sends: the rank's sends wait long for it while the rank itself waits for no data. No claim is made if
  * there is a slow link or a starved proxy thread, because these have the same effects. A kernel that only begins late is a late rank. A GPU
- * that takes data late is the verdict's (late_rank.ts).
+ * that takes data late is the verdict's.
  */
 
 import {
@@ -41,9 +41,8 @@ export function slowGpus(
   slowLinks: readonly SlowLinks[],
   starved: readonly StarvedThread[],
 ): SlowGpu[] {
-  const { links, slow, rankOf } = evidence;
+  const { links, late } = evidence;
   if (starved.length > 0) return [];
-  const late = slow !== null && slow.on !== 'link' ? rankOf(slow.file) : null;
   const slowComms = new Set(slowLinks.flatMap((one) => one.links.map((link) => links[link]!.commId)));
   return [...new Set(links.map(({ commId }) => commId))].flatMap((commId) => {
     if (slowComms.has(commId)) return [];
@@ -78,7 +77,7 @@ function outliers(
     return [
       {
         cause: 'slow GPU',
-        ...{ rank, side: 'produces', transfers, like: compared.length - 1 },
+        ...{ rank, transfers, like: compared.length - 1 },
         ...{ waitNs: Math.round(waitNs), usualNs: Math.round(usualNs), costNs: Math.round(costNs) },
         view: longestOf(collectives, commId),
       },

@@ -161,11 +161,8 @@ function working(
 
 /** Of a run that does not stand still: what slows it down besides what the first line says. */
 function causeLines({ verdict, causes }: VerdictReport): string[] {
-  if (stallOf(verdict) || verdict.kind === 'mismatch') return [];
-  const isSaid = ({ cause, ...one }: (typeof causes)[number]): boolean =>
-    cause === 'late rank' || ('side' in one && one.side === 'consumes') || verdict.kind === 'slow';
+  if (stallOf(verdict) || verdict.kind === 'mismatch' || verdict.kind === 'slow') return [];
   return causes
-    .filter((one) => !isSaid(one))
     .slice(0, MOST_CAUSES)
     .flatMap(({ says }) =>
       wrapped(printable(says), ROOM).map((line, i) =>
