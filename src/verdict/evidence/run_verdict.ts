@@ -103,15 +103,10 @@ function witness(
   return {
     node: nodeOf(header),
     communicators: new Map(
-      communicators.map(({ number, commId, name, rank, nRanks, nNodes, initTick, finalizeTick }) => [
-        number,
+      communicators.map(({ initTick, finalizeTick, ...comm }) => [
+        comm.number,
         {
-          number,
-          commId,
-          name,
-          rank,
-          nRanks,
-          nNodes,
+          ...comm,
           init: initTick > 0 ? time(initTick) : null,
           finalized: finalizeTick === null ? null : time(finalizeTick),
         },
@@ -146,10 +141,7 @@ function witness(
     },
     pending: {
       works: [
-        ...pending.works.map((work) => ({
-          ...witnessedWork(work, elsewhere.get(work.key) ?? [], ends, time),
-          plan: planAt(scan.works, work.row),
-        })),
+        ...pending.works.map((work) => witnessedWork(work, elsewhere.get(work.key) ?? [], scan, ends, time)),
         ...onlyElsewhere(scan, elsewhere, time),
       ].sort((a, b) => a.start - b.start),
       inside: isClosed
@@ -318,30 +310,25 @@ function onlyElsewhere(
 
 const recordOf = (key: HandleKey): string => `${keyRing(key)}:${keyPosition(key)}`;
 
-function witnessedWork(
-  { row, comm, func, seq, peer, ordinal, start, group, key, ops, blocks, lostSince }: PendingWork,
+const witnessedWork = (
+  work: PendingWork,
   elsewhere: readonly WitnessedOp[],
+  { works }: RankScan,
   ends: WorkEndTable,
   time: ToTime,
-): Omit<WitnessedWork, 'plan'> {
-  return {
-    comm,
-    func,
-    seq,
-    peer,
-    ordinal,
-    start: time(start),
-    group,
-    record: recordOf(key),
-    blocks,
-    hasMoved: !Number.isNaN(numberAt(ends.step, row)),
-    ops: [...ops.map((op) => witnessedOp(op, time)), ...elsewhere],
-    // The executing process's records cover what it executes.
-    lostSince: elsewhere.length > 0 ? 0 : lostSince,
-  };
-}
+): WitnessedWork => ({
+  ...work,
+  plan: planAt(works, work.row),
+  start: time(work.start),
+  record: recordOf(work.key),
+  hasMoved: !Number.isNaN(numberAt(ends.step, work.row)),
+  ops: [...work.ops.map((op) => witnessedOp(op, time)), ...elsewhere],
+  // The executing process's records cover what it executes.
+  lostSince: elsewhere.length > 0 ? 0 : work.lostSince,
+});
 
-function witnessedOp({ channel, peer, isSend, nSteps, done, step }: PendingOp, time: ToTime): WitnessedOp {
-  const wait = step && { step: step.step, name: WAIT_OF[step.phase], since: time(step.since) };
-  return { channel, peer, isSend, nSteps, done, wait, executor: null };
-}
+const witnessedOp = ({ step, ...op }: PendingOp, time: ToTime): WitnessedOp => ({
+  ...op,
+  wait: step && { step: step.step, name: WAIT_OF[step.phase], since: time(step.since) },
+  executor: null,
+});
