@@ -8,7 +8,6 @@ import { busySince, collectiveSize } from '../cluster/bandwidth.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
 import type { Comparable } from './comparable.js';
 import type { RankLabel, RankLabels } from './rank_labels.js';
-import { sizeClassOf } from './size_class.js';
 import { quantile, sortedNumbers } from '../base/quantile.js';
 
 export type Outcome = 'complete' | 'open' | 'aborted' | 'end not known';
@@ -137,6 +136,13 @@ function outcomeOf({ open, aborted, end }: Collective): Outcome {
 
 /** Three significant digits, because a measurement of this kind is not more exact. */
 const three = (value: number | null): number | null => value && Number(value.toPrecision(3));
+
+/** Lower end, bytes. Sizes that are compared are powers of four: "256 KiB" is from 256 KiB to below 1 MiB. */
+export function sizeClassOf(bytes: number): number {
+  let least = 1;
+  while (least * 4 <= bytes) least *= 4;
+  return bytes < 1 ? 0 : least;
+}
 
 /** By communicator, function and size class. */
 export function byKind(rows: readonly CollectiveRow[]): Map<string, CollectiveRow[]> {

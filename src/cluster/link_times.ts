@@ -3,7 +3,7 @@
 import type { Ticks } from '../base/time.js';
 import { countOf, quantileOf } from '../base/time_bins.js';
 import type { Run } from '../runs/run.js';
-import { sisterNames } from './sisters.js';
+import type { ClusterComm } from './types.js';
 
 /** Times of one channel, from `rank` to `peer`. */
 export interface LinkTimes {
@@ -73,4 +73,25 @@ export function linkTimes({ members }: Run): LinkTimes[] {
       ];
     });
   });
+}
+
+/**
+ * Communicator → a name that it has in common with its sisters: those of the same name and size, none of whose processes is in two of them, as
+ * the data-parallel groups of a job. What one of them does, the others do. `files`: the communicators of each file.
+ */
+function sisterNames(
+  files: readonly (readonly Pick<ClusterComm, 'commId' | 'name' | 'nRanks'>[])[],
+): ReadonlyMap<bigint, string> {
+  const names = new Map<bigint, string>();
+  const mixed = new Set<string>();
+  for (const comms of files) {
+    const own = new Map<string, bigint>();
+    for (const { commId, name, nRanks } of comms) {
+      const common = `${nRanks} ${name}`;
+      if ((own.get(common) ?? commId) !== commId) mixed.add(common);
+      own.set(common, commId);
+      names.set(commId, common);
+    }
+  }
+  return new Map([...names].map(([commId, name]) => [commId, mixed.has(name) ? `${commId}` : name]));
 }

@@ -5,9 +5,9 @@
 
 import type { TraceNs } from '../base/time.js';
 import type { CallShape, CommCalls } from '../model/call_table.js';
+import type { ClusterCommunicator } from '../cluster/types.js';
 import type { InsideCall, PendingOp, PendingWork } from '../model/pending.js';
 import type { Wait } from '../model/waits.js';
-import type { Communicator } from '../rankfile/types.js';
 
 /** What one file shows at the end of its records. */
 export interface RankWitness {
@@ -194,10 +194,8 @@ export interface CallArguments {
 }
 
 /** An id of 0 is not reported: two communicators with 0 are not the same. So is a number of nodes of 0. */
-export interface WitnessedComm extends Pick<
-  Communicator,
-  'number' | 'commId' | 'name' | 'rank' | 'nRanks' | 'nNodes'
-> {
+export interface WitnessedComm extends ClusterCommunicator {
+  readonly nNodes: number;
   /** When it was set up, on all ranks at about the same time. null: not known. */
   readonly init: TraceNs | null;
   readonly finalized: TraceNs | null;

@@ -3,7 +3,6 @@
  * findings that stand alike and are alike certain, the rule that comes first has the headline.
  */
 
-import { atWork, perhapsAtWork } from './at_work.js';
 import { brokeOff, jobEnded } from './broken_off.js';
 import type { Rule } from './finding.js';
 import { givenUp } from './given_up.js';
@@ -12,7 +11,7 @@ import { differentCalls } from './mismatch.js';
 import { stoodStill } from './slow_links.js';
 import { late, perhapsLate } from './slowness.js';
 import { perhapsOver, stuck } from './stuck.js';
-import { died, lostRecords, nothingSeen, perhapsSilent, silent } from './unclear.js';
+import { atWork, died, lostRecords, nothingSeen, perhapsAtWork, perhapsSilent, silent } from './unclear.js';
 
 export const RULES: readonly Rule[] = [
   stuck,

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { causesOf, type Cause } from '../../src/analysis/causes.js';
 import type { CauseEvidence } from '../../src/analysis/cause_types.js';
-import { changePoint } from '../../src/analysis/change_point.js';
+import { changePoint } from '../../src/analysis/slower_since.js';
 import type { CollectiveRow } from '../../src/analysis/collectives.js';
 import type { SlowLinkRow } from '../../src/analysis/slow_link_rows.js';
 import type { LinkRow } from '../../src/analysis/link_rows.js';
