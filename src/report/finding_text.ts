@@ -12,9 +12,10 @@ import {
   name,
   rankList,
   rankName,
+  ROOM,
   type VerdictReport,
 } from './verdict_phrases.js';
-import { foldRanks, sizeText } from './text.js';
+import { foldRanks, sizeText, wrapped } from './text.js';
 
 /** What one rank did, or several, by their label in the trace. */
 const DID: Readonly<Record<string, string>> = {
@@ -73,11 +74,17 @@ function recoveryLines({ where, until, who, next }: Finding, report: VerdictRepo
 /** Rules whose findings no other line tells. */
 const ALSO: readonly string[] = ['late', 'stood still'];
 
+const ABOUT_COMM: readonly string[] = [...ALSO, 'perhaps late'];
+
 /** Beside a headline that is about something else. */
 export const alsoLines = (report: VerdictReport): string[] =>
   report.verdict.findings
-    .slice(1)
-    .flatMap((one) => (ALSO.includes(one.rule) ? [labelled('also', findingLine(one, report))] : []));
+    .filter(({ rule, kind }, i) => ALSO.includes(rule) && (i > 0 || kind === 'healthy'))
+    .flatMap((one) =>
+      wrapped(findingLine(one, report), ROOM).map((line, i) =>
+        i === 0 ? labelled('also', line) : continued(line),
+      ),
+    );
 
 /** Each finding in one line, the headline's first. */
 export const findingLines = (report: VerdictReport): string[] =>
@@ -95,10 +102,11 @@ function findingLine(
       : kind === 'broken'
         ? 'BROKEN OFF'
         : kind.toUpperCase();
-  const isOneCall = where !== null && rule !== 'late' && rule !== 'perhaps late';
+  // A lag, or a stop of a link, is about the communicator: the call is only where it shows.
+  const isOneCall = where !== null && !ABOUT_COMM.includes(rule);
   const parts = [
     isOneCall ? callText(where) : '',
-    `${whoText(who, report)}${where && !isOneCall ? ` on ${commName(where)}` : ''}`,
+    `${rule === 'stood still' ? '' : whoText(who, report)}${where && !isOneCall ? ` on ${commName(where)}` : ''}`.trim(),
     connection ? connectionText(connection, report) : '',
     since === null ? '' : `since ${clockTime(report, since)}`,
     cost === null ? '' : `cost ${durationText(cost)}`,

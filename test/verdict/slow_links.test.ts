@@ -2,8 +2,10 @@
 
 import { describe, expect, it } from 'vitest';
 import { slowLinks, type ComparedLink } from '../../src/cluster/slow_links.js';
+import { verdictText } from '../../src/report/verdict_text.js';
 import { judge } from '../../src/verdict/judge.js';
 import { suspects } from '../../src/verdict/evidence/suspects.js';
+import { report } from './report.js';
 import { done, evidence, s, type MadeUpRank } from './evidence.js';
 
 const RANKS = 4;
@@ -83,6 +85,12 @@ describe('a link that stands still once', () => {
   });
 
   it('is told, but is no headline, where the run lost little by it', () => {
+    const lines = verdictText(report(stop(0.1, 90), 4));
+    const also = lines.findIndex((line) => line.startsWith('  also:'));
+    expect(lines.slice(also, also + 2).map((line) => line.trim())).toEqual([
+      'also:           STOOD STILL: on world, 2 to 3 ch 0 step 7, since 03:00:05 UTC,',
+      'cost 1.5 s',
+    ]);
     expect(stop(0.1, 90)).toMatchObject({
       kind: 'healthy',
       findings: [
