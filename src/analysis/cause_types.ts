@@ -47,9 +47,8 @@ export interface SlowLinks extends Shown {
   readonly cannotTell: 'link or NIC' | 'NIC or proxy thread' | 'link, NIC or proxy thread' | null;
 }
 
-/** Received data waits long until the rank's proxy thread looks again. Neither a wire nor a GPU is in between. */
-export interface StarvedThread extends Shown {
-  readonly cause: 'starved proxy thread';
+/** With each transfer. */
+export interface LongWait extends Shown {
   readonly rank: RankLabel;
   /** ns per transfer: its own wait, and the median of all ranks. */
   readonly waitNs: number;
@@ -59,16 +58,14 @@ export interface StarvedThread extends Shown {
   readonly like: number;
 }
 
+/** Received data waits long until the rank's proxy thread looks again. Neither a wire nor a GPU is in between. */
+export interface StarvedThread extends LongWait {
+  readonly cause: 'starved proxy thread';
+}
+
 /** Data to send waited long for the rank's GPU, although the rank did not wait for data. */
-export interface SlowGpu extends Shown {
+export interface SlowGpu extends LongWait {
   readonly cause: 'slow GPU';
-  readonly rank: RankLabel;
-  /** ns per transfer: its own wait, and the median of all ranks. */
-  readonly waitNs: number;
-  readonly usualNs: number;
-  readonly transfers: number;
-  /** Ranks that it was compared with. */
-  readonly like: number;
 }
 
 /** Collectives of a kind take longer while another communicator is under way on the same ranks. */

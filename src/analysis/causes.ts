@@ -7,10 +7,9 @@
 
 import type { Cause, CauseEvidence } from './cause_types.js';
 import { contention } from './contention.js';
-import { slowGpus } from './slow_gpus.js';
+import { slowGpus, starvedThreads } from './long_waits.js';
 import { slowLinkCauses } from './slow_link_causes.js';
 import { slowerSince } from './slower_since.js';
-import { starvedThreads } from './starved_threads.js';
 import { unlikePlans } from './unlike_plans.js';
 
 export type { Cause } from './cause_types.js';

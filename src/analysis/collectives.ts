@@ -3,10 +3,11 @@
  * files do not show it. A skew needs all ranks and comparable clocks. A bandwidth needs all ends.
  */
 
+import { addTo } from '../base/grouped.js';
 import { hex64 } from '../base/hex.js';
 import { busySince, collectiveSize } from '../cluster/bandwidth.js';
+import type { Comparable } from '../clocks/comparable.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
-import type { Comparable } from './comparable.js';
 import type { RankLabel, RankLabels } from './rank_labels.js';
 import { quantile, sortedNumbers } from '../base/quantile.js';
 
@@ -78,7 +79,7 @@ export function collectiveRows(
 ): CollectiveRow[] {
   return comms
     .flatMap((comm) => {
-      const isComparable = comparable.areOnOneAxis(comm.files);
+      const isComparable = comparable.comparable(comm.files);
       return comm.collectives.map((one) => rowOf(one, comm, labels, isComparable, comparable));
     })
     .sort((a, b) => a.startNs - b.startNs);
@@ -89,12 +90,12 @@ function rowOf(
   comm: ClusterComm,
   labels: RankLabels,
   isComparable: boolean,
-  { bound }: Comparable,
+  { clockBound }: Comparable,
 ): CollectiveRow {
   const outcome = outcomeOf(one);
   const isWhole = one.arrived >= 2 && one.arrived === comm.nRanks && isComparable;
   const skew = isWhole ? one.lastArrival - one.firstArrival : null;
-  const clocks = isWhole ? bound(one.firstFile, one.lastFile, one.lastArrival) : Infinity;
+  const clocks = isWhole ? clockBound(one.firstFile, one.lastFile, one.lastArrival) : Infinity;
   const isNamed = skew !== null && skew > 0 && skew > clocks;
   const end = outcome === 'complete' && isComparable ? one.end : null;
   const size = collectiveSize(one.func, one.datatype, one.count, comm.nRanks);
@@ -149,9 +150,7 @@ export function byKind(rows: readonly CollectiveRow[]): Map<string, CollectiveRo
   const kinds = new Map<string, CollectiveRow[]>();
   for (const row of rows) {
     const key = `${row.commId} ${row.func} ${row.bytes === null ? '' : sizeClassOf(row.bytes)}`;
-    const kind = kinds.get(key);
-    if (kind) kind.push(row);
-    else kinds.set(key, [row]);
+    addTo(kinds, key, row);
   }
   return kinds;
 }

@@ -4,6 +4,7 @@
  * compared, because a few long sends or one slow link do not move them.
  */
 
+import { addTo } from '../base/grouped.js';
 import { maxOf } from '../base/extremes.js';
 import type { LinkTimes, SizeTimes } from './link_times.js';
 
@@ -38,12 +39,7 @@ const IN_FLIGHT = 8;
 /** The costliest first. */
 export function slowLinks(links: readonly ComparedLink[]): SlowLink[] {
   const kinds = new Map<string, ComparedLink[]>();
-  for (const link of links) {
-    const key = `${link.sisters} ${link.isWithinHost}`;
-    const kind = kinds.get(key);
-    if (kind) kind.push(link);
-    else kinds.set(key, [link]);
-  }
+  for (const link of links) addTo(kinds, `${link.sisters} ${link.isWithinHost}`, link);
   return [...kinds.values()].flatMap(slowIn).sort((a, b) => b.costNs - a.costNs);
 }
 
@@ -63,12 +59,8 @@ type Usual = Pick<SizeTimes, 'medianNs' | 'quickNs' | 'ownNs'>;
 
 function usualBySize(kind: readonly ComparedLink[]): Map<number, Usual> {
   const bySize = new Map<number, SizeTimes[]>();
-  for (const one of kind.flatMap(({ sizes }) => sizes)) {
-    if (one.sends < FEWEST_SENDS) continue;
-    const all = bySize.get(one.bytes);
-    if (all) all.push(one);
-    else bySize.set(one.bytes, [one]);
-  }
+  for (const one of kind.flatMap(({ sizes }) => sizes))
+    if (one.sends >= FEWEST_SENDS) addTo(bySize, one.bytes, one);
   return new Map(
     [...bySize]
       .filter(([, all]) => all.length > FEWEST_LIKE)

@@ -3,10 +3,9 @@
 import type {
   Cause,
   Contention,
+  LongWait,
   SlowerSince,
-  SlowGpu,
   SlowLinks,
-  StarvedThread,
   UnlikePlan,
 } from '../analysis/cause_types.js';
 import type { RunNumbers } from '../analysis/run_numbers.js';
@@ -93,13 +92,14 @@ const slowerText = (
   `Collectives take ${factor} times as long since ${moment(about, sinceNs)}: ${slowerKinds} of ${kinds} kinds ` +
   `of them, ${before} collectives before and ${after} after; costs ${durationText(costNs ?? 0)}`;
 
-const threadText = ({ rank, waitNs, usualNs, transfers, like }: StarvedThread): string =>
-  `The proxy thread of rank ${rank} gets too little CPU time: what arrived waits ${durationText(waitNs)} until the thread looks again, ` +
-  `${durationText(usualNs)} on ${like} other ranks (${transfers} transfers)`;
+const waitText = ({ waitNs, usualNs, transfers, like }: LongWait, until: string): string =>
+  `waits ${durationText(waitNs)} until ${until}, ${durationText(usualNs)} on ${like} other ranks (${transfers} transfers)`;
 
-const gpuText = ({ rank, waitNs, usualNs, transfers, like }: SlowGpu): string =>
-  `The GPU of rank ${rank} is slow: it waits for no data, and what it sends waits ${durationText(waitNs)} until it is filled in, ` +
-  `${durationText(usualNs)} on ${like} other ranks (${transfers} transfers)`;
+const threadText = (cause: LongWait): string =>
+  `The proxy thread of rank ${cause.rank} gets too little CPU time: what arrived ${waitText(cause, 'the thread looks again')}`;
+
+const gpuText = (cause: LongWait): string =>
+  `The GPU of rank ${cause.rank} is slow: it waits for no data, and what it sends ${waitText(cause, 'it is filled in')}`;
 
 function namesIn({ communicators }: Named): (comm: string, commId: string) => string {
   const labels = distinctNames(communicators);

@@ -1,6 +1,7 @@
 /** A hang as text: what is stuck since when, who never came, who made another call, who waits, where to look. */
 
 import { durationText } from '../base/duration.js';
+import { addTo } from '../base/grouped.js';
 import { stallOf } from '../verdict/evidence/suspects.js';
 import { whoOf } from '../verdict/finding.js';
 import type {
@@ -137,8 +138,8 @@ const IN_OTHER_WORDS: Readonly<Record<string, readonly [string, string]>> = {
 
 /** Threads inside a call that has not returned. The call connects and waits for its peers. */
 function insideLines({ inside, nRanks, since }: Hang, report: VerdictReport): string[] {
-  const byFunc = new Map<string, typeof inside>();
-  for (const one of inside) byFunc.set(one.func, [...(byFunc.get(one.func) ?? []), one]);
+  const byFunc = new Map<string, (typeof inside)[number][]>();
+  for (const one of inside) addTo(byFunc, one.func, one);
   return [...byFunc].map(([func, all]) => {
     const [first] = all as [(typeof inside)[number]];
     const what = `nccl${name(func)} (${wayArguments(first)})`;
@@ -282,8 +283,7 @@ function nodeLines(
 function kernelLines(kernels: readonly KernelState[], report: VerdictReport): string[] {
   const groups = new Map<string, KernelState[]>();
   for (const one of kernels) {
-    const key = `${one.isLeast} ${one.begun} ${one.ended} ${one.channels}`;
-    groups.set(key, [...(groups.get(key) ?? []), one]);
+    addTo(groups, `${one.isLeast} ${one.begun} ${one.ended} ${one.channels}`, one);
   }
   const lines = [...groups.values()].slice(0, MOST_STRAYS).map((group) => {
     const [{ begun, ended, channels, isLeast }] = group as [KernelState];
@@ -303,32 +303,11 @@ function kernelLines(kernels: readonly KernelState[], report: VerdictReport): st
     : [...lines, labelled('which GPU', 'not known: all began; within a node no record says more')];
 }
 
-function alsoHung({ alsoHung: others }: Hang): string[] {
-  const waits = others.filter(({ onlyWaits }) => onlyWaits);
-  const rest = others.filter(({ onlyWaits }) => !onlyWaits);
-  const lines: string[] = [];
-  if (waits.length > 0)
-    lines.push(
-      labelled(
-        'only wait',
-        few(
-          waits.map((one) => callText(one)),
-          2,
-        ),
-      ),
-    );
-  if (rest.length > 0)
-    lines.push(
-      labelled(
-        'stuck too',
-        few(
-          rest.map((one) => callText(one)),
-          2,
-        ),
-      ),
-    );
-  return lines;
-}
+const alsoHung = ({ alsoHung: others }: Hang): string[] =>
+  [true, false].flatMap((isBehind) => {
+    const calls = others.filter(({ onlyWaits }) => onlyWaits === isBehind).map((one) => callText(one));
+    return calls.length === 0 ? [] : [labelled(isBehind ? 'only wait' : 'stuck too', few(calls, 2))];
+  });
 
 /** Groups of ranks in the same call. Further groups are only counted. */
 const MOST_STRAYS = 2;
@@ -342,7 +321,7 @@ function strays(hang: Hang, verb: string, report: VerdictReport): string[] {
   for (const stray of neverEntered) {
     const { stuckIn, newest } = stray;
     const key = stuckIn ? `${stuckIn.commId} ${callText(stuckIn)}` : newest ? callText(newest) : '';
-    groups.set(key, [...(groups.get(key) ?? []), stray]);
+    addTo(groups, key, stray);
   }
   const isCalled = inside.some(({ func }) => !TRANSFERS.includes(func));
   const label = isCalled

@@ -2,7 +2,7 @@
 
 import { addTo } from '../../base/grouped.js';
 import { maxOf } from '../../base/extremes.js';
-import { clockBound, onOneAxis } from '../../clocks/comparable.js';
+import { comparableBy } from '../../clocks/comparable.js';
 import { isLostText } from '../../base/lost_text.js';
 import { forEachNumber, numberAt, rowWith, type PackedNumbers } from '../../base/packed_numbers.js';
 import type { TraceNs } from '../../base/time.js';
@@ -73,8 +73,7 @@ export function runVerdict(
       medianNs: sizes.reduce((a, b) => (b.sends > a.sends ? b : a)).medianNs,
     })),
     isWholeJob: run.missing.length === 0,
-    comparable: onOneAxis(clocks),
-    clockBound: clockBound(clocks),
+    ...comparableBy(clocks),
     hungAfter: hungAfter === undefined ? null : hungAfter * 1e9,
   });
 }
