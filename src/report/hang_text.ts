@@ -68,7 +68,7 @@ export function waitingLines(waiting: Waiting, report: VerdictReport): string[] 
 export function brokenLines(broken: Broken, report: VerdictReport): string[] {
   const { stall, gone, isOrderKnown, left, finished } = broken;
   const ended = (files: readonly number[], how: string): string[] =>
-    files.length === 0 ? [] : [labelled('ended in order', `${rankList(files, report)}, ${how}`)];
+    files.length === 0 ? [] : [labelled('left NCCL', `${rankList(files, report)}, ${how}`)];
   const why = [
     ...neverClosedLines(gone, report),
     ...ended(left, gone.length === 0 ? 'in the middle of it' : 'not finished'),

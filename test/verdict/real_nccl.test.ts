@@ -70,7 +70,7 @@ describeVerdicts('real', {
     culprits: [],
     says: [
       /^BROKEN OFF {2}the whole job was ended while it worked$/,
-      /ended in order: +2 ranks \(0-1\), in the middle of it/,
+      /left NCCL: +2 ranks \(0-1\), in the middle of it/,
     ],
   },
   initall: { kind: 'healthy', says: [/by 3 ranks/, /late: +no rank; 1 collective compared/] },
