@@ -12,7 +12,14 @@ import type { RunReport } from '../src/report/run_report.js';
 import { isTrulySlow } from './verdict/truly_slow.js';
 import { record } from '../test/support/jobs/loopback.js';
 
-type Found = RunReport['causes'][number];
+/** A cause, or the late rank or GPU that the verdict names. */
+type Found =
+  | RunReport['causes'][number]
+  | {
+      readonly cause: 'late rank' | 'slow GPU';
+      readonly rank: RunReport['ranks'][number]['rank'];
+      readonly says: string;
+    };
 type Outcome = 'named' | 'with a doubt' | 'cannot tell' | 'wrong' | 'not found';
 
 interface FaultClass {
@@ -88,7 +95,12 @@ async function causesIn(
   const place = join(folder, String(recordings++));
   const { folder: recording, truth } = await record(place, args);
   const { report } = await examine([recording], { jobs: 1 });
-  const { causes, collectives } = report;
+  const { verdict, ranks, headline, collectives } = report;
+  const slow = verdict.kind === 'slow' && verdict.slow.on !== 'link' ? verdict.slow : null;
+  const late =
+    slow &&
+    ({ cause: slow.taker ? 'slow GPU' : 'late rank', rank: ranks[slow.file]!.rank, says: headline } as const);
+  const causes: readonly Found[] = [...(late ? [late] : []), ...report.causes];
   const commId = collectives.shown[0]?.commId ?? '0';
   if (isGood(causes, truth, commId) || values.keep === undefined) rmSync(place, { recursive: true });
   return causes;

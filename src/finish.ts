@@ -114,6 +114,7 @@ export async function finishTrace(
 const plainTexts = ({ verdict }: Diagnosis): VerdictText => ({
   report: '',
   headline: verdict.kind.toUpperCase(),
+  findings: [],
   aboutCall: [],
 });
 

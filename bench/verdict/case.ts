@@ -14,6 +14,8 @@ export interface Case {
   /** null: nothing is wrong. */
   readonly truth: Truth | null;
   readonly look: Look;
+  /** Options of `nccl-trace control` that change the running job, one second apart. */
+  readonly control?: readonly string[];
   /** What is done to the files before they are read. */
   readonly files: FileFate;
 }

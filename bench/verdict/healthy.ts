@@ -102,6 +102,13 @@ export const HEALTHY: Readonly<Record<string, DrawCase>> = {
   },
   'slow links everywhere': well({ ops: ['allreduce:1M'], most: 4 }, [5, 10], () => '--rate-limit 40'),
   'little recorded': well({ events: ['coll', 'default'] }, [3, 15]),
+  'recorded less, then all again': (draw) => ({
+    ...well(
+      { most: 8, ops: ['allreduce:64K,allgather:64K,sleep:25ms', 'allreduce:8K*3,sleep:25ms'] },
+      [200, 250],
+    )(draw),
+    control: [`--events Coll,P2p --sample ${draw.between(2, 20)}`, '--events all --sample 1'],
+  }),
   'watched while it works': watched({
     ops: ['allreduce:64K,sync,sleep:5ms', 'allreduce:256K,allgather:64K,sleep:20ms'],
   }),

@@ -56,6 +56,11 @@ async function playIn(one: Case, folder: string, memory: string, begin: number, 
   );
   const recording = join(folder, 'recording');
   let code: number | null = null;
+  if (one.control) await begun(one, folder, () => false);
+  for (const options of one.control ?? []) {
+    await sleep(1000);
+    await program(['control', recording, ...options.split(' '), '--quiet']);
+  }
   if (one.look.isLive) {
     let isOver = false;
     void job.ended.then(() => (isOver = true));

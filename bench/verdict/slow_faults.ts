@@ -84,6 +84,13 @@ export const SLOW_FAULTS: Readonly<Record<string, DrawCase>> = {
       truth: { ...late(rank, 'GPU'), beside: nodeOf(rank, 4) },
     }),
   ),
+  'link stands still once': lasting(
+    { ops: ['allreduce:256K,sleep:20ms', 'allreduce:64K,allgather:64K,sleep:20ms'], iterations: 30 },
+    ({ draw, rank, shape }) => ({
+      args: `--drop-rank ${rank} --drop-at ${draw.between(5, 25)}:${draw.between(1, 4)} --drop-ms ${draw.between(1200, 3000)}`,
+      truth: blame(rank, ['slow'], [next(rank, shape)]),
+    }),
+  ),
   'slow NIC': lasting({ ops: ['allreduce:1M', 'allreduce:1M,allgather:1M'], iterations: 12 }, ({ rank }) => ({
     args: `--slow nic:${rank}:8`,
     truth: blame(rank, ['slow']),

@@ -103,7 +103,8 @@ faults (ranks of the world; iterations from 0):
                                               R calls something else in that iteration
   --kill-rank R --kill-at ITER[:STEP]         R kills itself by SIGKILL in mid collective, after STEP proxy steps
   --stall-rank R --stall-at ITER[:STEP]       R's progress thread stops there; R stays alive
-  --drop-rank R --drop-at ITER[:STEP]         from then on no byte of R's sends arrives
+  --drop-rank R --drop-at ITER[:STEP]         from then on no byte of R's sends arrives;
+  --drop-ms MS                                only for so long
   --corrupt-rank R --corrupt-at ITER          R sends one wrong number: the job must find it
   --fault KIND:RANK@ITER[:WHEN]               RANK goes wrong in that iteration; may be repeated, RANK may be all
                        kill, stop (SIGSTOP), exit (9), abort: before the first call, in the first operation (in, or after

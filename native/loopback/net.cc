@@ -27,9 +27,11 @@ const NetParent& ParentOf(NetParent& first, const NetParent& parent, const NetHe
 }  // namespace
 
 size_t RateLimit::Allow(size_t wanted, int64_t since) {
-  if (cut_.load(std::memory_order_relaxed)) return 0;
-  if (rate_ == 0) return wanted;
+  const int64_t cutUntil = cutUntil_.load(std::memory_order_relaxed);
+  if (rate_ == 0 && cutUntil == 0) return wanted;
   const int64_t now = MonotonicNs();
+  if (now < cutUntil) return 0;
+  if (rate_ == 0) return wanted;
   if (since > filledAt_) {
     budget_ = 0;
     filledAt_ = since;

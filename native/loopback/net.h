@@ -38,11 +38,11 @@ class RateLimit {
   /** How many of the `wanted` bytes, which wait since `since`, may be moved now. */
   size_t Allow(size_t wanted, int64_t since);
   void Used(size_t bytes) { budget_ -= bytes; }
-  /** Allows nothing more. Any thread may call it. */
-  void Cut() { cut_.store(true, std::memory_order_relaxed); }
+  /** Allows nothing until then (MonotonicNs). Any thread may call it. */
+  void CutUntil(int64_t ns) { cutUntil_.store(ns, std::memory_order_relaxed); }
 
  private:
-  std::atomic<bool> cut_{false};
+  std::atomic<int64_t> cutUntil_{0};
   const int64_t rate_;
   double budget_ = 0;
   int64_t filledAt_ = 0;

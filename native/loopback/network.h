@@ -23,11 +23,11 @@ class Network {
   /** Call it when nothing is under way. */
   void Stop();
   void Freeze();
-  /** Afterwards no byte leaves. */
-  void CutSends() {
-    rate_.Cut();
-    linkRate_.Cut();
-    channelRate_.Cut();
+  /** No byte leaves until then (MonotonicNs). */
+  void CutSends(int64_t until) {
+    rate_.CutUntil(until);
+    linkRate_.CutUntil(until);
+    channelRate_.CutUntil(until);
   }
 
   /** Of the progress thread, and of the helper threads. */

@@ -136,6 +136,11 @@ const std::map<std::string, Flag>& Flags() {
       {"--stall-at", StepFaultAt("--stall-at", &FaultOptions::stall)},
       {"--drop-rank", StepFaultRank("--drop-rank", &FaultOptions::drop)},
       {"--drop-at", StepFaultAt("--drop-at", &FaultOptions::drop)},
+      {"--drop-ms",
+       {true,
+        [](Options& o, const std::string& v) {
+          o.faults.dropNs = ParseInt(v, 1, 3600 * 1000LL, "--drop-ms") * kMillisecond;
+        }}},
       {"--corrupt-rank", FaultInt("--corrupt-rank", &FaultOptions::corruptRank, kMaxRanks)},
       {"--corrupt-at", FaultInt("--corrupt-at", &FaultOptions::corruptAt, kMaxIterations)},
       {"--hang-seconds", Seconds("--hang-seconds", &Options::hangNs)},

@@ -41,6 +41,7 @@ struct FaultOptions {
   StepFault kill;
   StepFault stall;
   StepFault drop;
+  int64_t dropNs = 0;  // 0: for ever
   int corruptRank = kNever;
   int corruptAt = 0;
 };

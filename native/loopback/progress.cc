@@ -160,7 +160,8 @@ void ProgressThread::StepEnded(ProxyArgs& args, ProxySub& sub, int rawStep) {
     case AfterSteps::kFreeze:
       StayFrozen();
     case AfterSteps::kCutSends:
-      return network_->CutSends();
+      stepsLeft_.store(kNoLimit, std::memory_order_relaxed);
+      return network_->CutSends(options_.faults.dropNs == 0 ? INT64_MAX : MonotonicNs() + options_.faults.dropNs);
     case AfterSteps::kStopSending:
       sends_ = false;
       return;

@@ -116,7 +116,7 @@ void Workload::BeginFaults(int iteration) {
     api_->BeforeNextPost([this, fault, then](int64_t steps) {
       progress_->AfterSomeSteps(fault->step != kNever ? fault->step : std::max<int64_t>(1, steps / 2), then);
     });
-    if (fault != &faults.kill) control_->Send(MessageType::kStuck);
+    if (fault == &faults.stall || (fault == &faults.drop && faults.dropNs == 0)) control_->Send(MessageType::kStuck);
   }
 }
 

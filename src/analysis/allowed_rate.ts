@@ -7,6 +7,7 @@
 
 import { UsageError } from '../base/errors.js';
 import { minOf } from '../base/extremes.js';
+import { addTo } from '../base/grouped.js';
 import { hint } from '../base/nearest.js';
 import type { CollectiveGroup } from './collectives.js';
 import type { LinkRow } from './link_rows.js';
@@ -36,11 +37,7 @@ export function withAllowedRates<Group extends Pick<CollectiveGroup, 'commId' | 
   peaks: Peaks | null,
 ): (Group & AllowedRate)[] {
   const byComm = new Map<string, LinkRow[]>();
-  for (const link of links) {
-    const known = byComm.get(link.commId);
-    if (known) known.push(link);
-    else byComm.set(link.commId, [link]);
-  }
+  for (const link of links) addTo(byComm, link.commId, link);
   const allowed = new Map([...byComm].map(([commId, own]) => [commId, allowedBy(own, peaks)]));
   return groups.map((group) => {
     const { linksAllowGBs = null, peakGBs = null } = allowed.get(group.commId) ?? {};

@@ -25,20 +25,6 @@ export interface SlowerSince extends Shown {
   readonly kinds: number;
 }
 
-export interface LateRank extends Shown {
-  readonly cause: 'late rank';
-  readonly rank: RankLabel;
-  readonly on: 'host' | 'GPU';
-  /** When its long waits were: all the time, from a moment on, up to a moment, between two moments, or there is only one wait. */
-  readonly when: 'always' | 'since' | 'until' | 'between' | 'once';
-  /** The first and the last of these waits. */
-  readonly fromNs: number;
-  readonly toNs: number;
-  /** Number of collectives in which it came last, and of those in which it might have come last. */
-  readonly late: number;
-  readonly of: number;
-}
-
 export interface SlowLinks extends Shown {
   readonly cause: 'slow link' | 'thin channel' | 'slow NIC' | 'slow node';
   /** The rank that all of them have in common; null: a node, or none. */
@@ -61,9 +47,8 @@ export interface SlowLinks extends Shown {
   readonly cannotTell: 'link or NIC' | 'NIC or proxy thread' | 'link, NIC or proxy thread' | null;
 }
 
-/** Received data waits long until the rank's proxy thread looks again. Neither a wire nor a GPU is in between. */
-export interface StarvedThread extends Shown {
-  readonly cause: 'starved proxy thread';
+/** With each transfer. */
+export interface LongWait extends Shown {
   readonly rank: RankLabel;
   /** ns per transfer: its own wait, and the median of all ranks. */
   readonly waitNs: number;
@@ -71,30 +56,16 @@ export interface StarvedThread extends Shown {
   readonly transfers: number;
   /** Ranks that it was compared with. */
   readonly like: number;
+}
+
+/** Received data waits long until the rank's proxy thread looks again. Neither a wire nor a GPU is in between. */
+export interface StarvedThread extends LongWait {
+  readonly cause: 'starved proxy thread';
 }
 
 /** Data to send waited long for the rank's GPU, although the rank did not wait for data. */
-export interface SlowGpu extends Shown {
+export interface SlowGpu extends LongWait {
   readonly cause: 'slow GPU';
-  readonly rank: RankLabel;
-  readonly side: 'produces';
-  /** ns per transfer: its own wait, and the median of all ranks. */
-  readonly waitNs: number;
-  readonly usualNs: number;
-  readonly transfers: number;
-  /** Ranks that it was compared with. */
-  readonly like: number;
-}
-
-/** Received data waited long for the rank's GPU. */
-export interface SlowTaker extends Shown, Pick<LateRank, 'late' | 'of'> {
-  readonly cause: 'slow GPU';
-  readonly rank: RankLabel;
-  readonly side: 'consumes';
-  /** null: several. */
-  readonly channel: number | null;
-  /** It may be the GPU of any of these, on one node whose inside is not recorded. Empty: it is its own. */
-  readonly oneOf: readonly RankLabel[];
 }
 
 /** Collectives of a kind take longer while another communicator is under way on the same ranks. */
@@ -127,26 +98,7 @@ export interface UnlikePlan extends Shown {
   readonly factor: number;
 }
 
-export type Cause =
-  SlowerSince | LateRank | SlowLinks | StarvedThread | SlowGpu | SlowTaker | Contention | UnlikePlan;
-
-/** The verdict's facts about a slow rank. */
-interface SlowRank {
-  readonly file: number;
-  readonly commId: string;
-  readonly on: 'host' | 'GPU' | 'link';
-  readonly course: LateRank['when'];
-  readonly from: number;
-  readonly to: number;
-  readonly late: number;
-  readonly of: number;
-  readonly cost: number;
-  readonly taker: {
-    readonly channel: number | null;
-    readonly node: { readonly files: readonly number[] } | null;
-  } | null;
-  readonly worst: { readonly at: number; readonly by: number };
-}
+export type Cause = SlowerSince | SlowLinks | StarvedThread | SlowGpu | Contention | UnlikePlan;
 
 export interface CauseEvidence {
   readonly collectives: readonly CollectiveRow[];
@@ -155,8 +107,8 @@ export interface CauseEvidence {
   /** By file. */
   readonly rankWaits: readonly RankWaits[];
   readonly waits: readonly WaitRow[];
-  /** What the verdict found; null: no rank is slow. */
-  readonly slow: SlowRank | null;
+  /** The rank that the verdict calls late; null: none. */
+  readonly late: RankLabel | null;
   readonly rankOf: (file: number) => RankLabel;
   readonly durationNs: number;
 }

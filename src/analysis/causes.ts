@@ -1,16 +1,15 @@
 /**
- * Why a run is slow, as far as its numbers show it. The causes are: everything is slower since a moment, a late rank, a proxy thread
+ * Why a run is slow, as far as its numbers show it. The causes are: everything is slower since a moment, a proxy thread
  * without CPU time, slow links and what they have in common, a slow GPU, communicators in each other's way, an unusual algorithm or
- * protocol. Each cause has its evidence, or says what is not known. A healthy run has no cause.
+ * protocol. Each cause has its evidence, or says what is not known. A rank that
+ * is late is the verdict's. A healthy run has no cause.
  */
 
 import type { Cause, CauseEvidence } from './cause_types.js';
 import { contention } from './contention.js';
-import { lateRank } from './late_rank.js';
-import { slowGpus } from './slow_gpus.js';
+import { slowGpus, starvedThreads } from './long_waits.js';
 import { slowLinkCauses } from './slow_link_causes.js';
 import { slowerSince } from './slower_since.js';
-import { starvedThreads } from './starved_threads.js';
 import { unlikePlans } from './unlike_plans.js';
 
 export type { Cause } from './cause_types.js';
@@ -20,7 +19,6 @@ export function causesOf(evidence: CauseEvidence): Cause[] {
   const links = slowLinkCauses(evidence, new Set(starved.map(({ rank }) => rank)));
   return [
     slowerSince(evidence),
-    lateRank(evidence),
     ...starved,
     ...links,
     ...slowGpus(evidence, links, starved),

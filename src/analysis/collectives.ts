@@ -3,12 +3,12 @@
  * files do not show it. A skew needs all ranks and comparable clocks. A bandwidth needs all ends.
  */
 
+import { addTo } from '../base/grouped.js';
 import { hex64 } from '../base/hex.js';
 import { busySince, collectiveSize } from '../cluster/bandwidth.js';
+import type { Comparable } from '../clocks/comparable.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
-import type { Comparable } from './comparable.js';
 import type { RankLabel, RankLabels } from './rank_labels.js';
-import { sizeClassOf } from './size_class.js';
 import { quantile, sortedNumbers } from '../base/quantile.js';
 
 export type Outcome = 'complete' | 'open' | 'aborted' | 'end not known';
@@ -79,7 +79,7 @@ export function collectiveRows(
 ): CollectiveRow[] {
   return comms
     .flatMap((comm) => {
-      const isComparable = comparable.areOnOneAxis(comm.files);
+      const isComparable = comparable.comparable(comm.files);
       return comm.collectives.map((one) => rowOf(one, comm, labels, isComparable, comparable));
     })
     .sort((a, b) => a.startNs - b.startNs);
@@ -90,12 +90,12 @@ function rowOf(
   comm: ClusterComm,
   labels: RankLabels,
   isComparable: boolean,
-  { bound }: Comparable,
+  { clockBound }: Comparable,
 ): CollectiveRow {
   const outcome = outcomeOf(one);
   const isWhole = one.arrived >= 2 && one.arrived === comm.nRanks && isComparable;
   const skew = isWhole ? one.lastArrival - one.firstArrival : null;
-  const clocks = isWhole ? bound(one.firstFile, one.lastFile, one.lastArrival) : Infinity;
+  const clocks = isWhole ? clockBound(one.firstFile, one.lastFile, one.lastArrival) : Infinity;
   const isNamed = skew !== null && skew > 0 && skew > clocks;
   const end = outcome === 'complete' && isComparable ? one.end : null;
   const size = collectiveSize(one.func, one.datatype, one.count, comm.nRanks);
@@ -138,14 +138,19 @@ function outcomeOf({ open, aborted, end }: Collective): Outcome {
 /** Three significant digits, because a measurement of this kind is not more exact. */
 const three = (value: number | null): number | null => value && Number(value.toPrecision(3));
 
+/** Lower end, bytes. Sizes that are compared are powers of four: "256 KiB" is from 256 KiB to below 1 MiB. */
+export function sizeClassOf(bytes: number): number {
+  let least = 1;
+  while (least * 4 <= bytes) least *= 4;
+  return bytes < 1 ? 0 : least;
+}
+
 /** By communicator, function and size class. */
 export function byKind(rows: readonly CollectiveRow[]): Map<string, CollectiveRow[]> {
   const kinds = new Map<string, CollectiveRow[]>();
   for (const row of rows) {
     const key = `${row.commId} ${row.func} ${row.bytes === null ? '' : sizeClassOf(row.bytes)}`;
-    const kind = kinds.get(key);
-    if (kind) kind.push(row);
-    else kinds.set(key, [row]);
+    addTo(kinds, key, row);
   }
   return kinds;
 }

@@ -3,11 +3,10 @@
  * levels with their noise.
  */
 
-import type { CollectiveRow } from './collectives.js';
+import { sizeClassOf, type CollectiveRow } from './collectives.js';
 import { levelOf, type Level } from './noise.js';
 import type { RankLabel } from './rank_labels.js';
 import type { RunNumbers } from './run_numbers.js';
-import { sizeClassOf } from './size_class.js';
 
 export type Subject =
   | {

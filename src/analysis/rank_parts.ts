@@ -5,8 +5,8 @@
 
 import type { Part } from '../cluster/join.js';
 import { lateSpans, listOf, together, type Spell } from '../cluster/late_spans.js';
+import type { Comparable } from '../clocks/comparable.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
-import type { Comparable } from './comparable.js';
 
 /** Rank by time: how long behind the first to arrive, on average. */
 export interface Lateness {
@@ -65,7 +65,7 @@ export class PartsCollector {
     this.more = Array.from({ length: files }, () => 0);
     for (const comm of comms) {
       this.index.set(comm.commId, new Map(comm.collectives.map((one) => [keyOf(one), one])));
-      if (!comparable.areOnOneAxis(comm.files)) continue;
+      if (!comparable.comparable(comm.files)) continue;
       // Before the first one the ranks start up and connect, each in its own time.
       const whole = comm.collectives.filter(({ arrived }) => arrived >= 2 && arrived === comm.nRanks);
       for (const one of whole.slice(1)) this.counted.add(one);
@@ -87,7 +87,7 @@ export class PartsCollector {
     for (const { commId, collectives } of this.comms)
       for (const one of collectives) {
         if (!this.counted.has(one) || commId === 0n) continue;
-        const bound = this.comparable.bound(one.firstFile, one.lastFile, one.lastArrival);
+        const bound = this.comparable.clockBound(one.firstFile, one.lastFile, one.lastArrival);
         if (one.lastArrival - one.firstArrival > bound)
           last.set(one.lastFile, (last.get(one.lastFile) ?? 0) + 1);
         // A broadcast's root does not wait for other ranks.

@@ -4,6 +4,7 @@
 
 import type { TraceNs } from '../base/time.js';
 import { joinRun } from '../cluster/join_run.js';
+import { comparableBy } from '../clocks/comparable.js';
 import { traceTimeOf } from '../clocks/domains.js';
 import { runDuration } from '../trace/duration.js';
 import { momentsOf, viewAround } from '../trace/moments.js';
@@ -12,7 +13,6 @@ import type { Study } from '../study/study.js';
 import { causesOf, type Cause } from './causes.js';
 import { checkedPeaks, withAllowedRates, type AllowedRate, type Peaks } from './allowed_rate.js';
 import { collectiveGroups, collectiveRows, type CollectiveGroup, type CollectiveRow } from './collectives.js';
-import { comparableBy } from './comparable.js';
 import type { SendSeries } from './over_time.js';
 import { PartsCollector, type Lateness, type Picture } from './rank_parts.js';
 import { rankLabels, type RankLabel } from './rank_labels.js';
@@ -57,7 +57,7 @@ export function causeNumbers({ run, clocks, comms, verdict }: Study): CauseNumbe
     labels,
     clocks.transferTimes,
     (file, tick) => times[file]!(tick),
-    (sender, receiver) => comparable.bound(sender, receiver, middle),
+    (sender, receiver) => comparable.clockBound(sender, receiver, middle),
   );
   const collectives = collectiveRows(comms, labels, comparable);
   const known = { durationNs, collectives, rankWaits, ...transfers };
@@ -66,7 +66,7 @@ export function causeNumbers({ run, clocks, comms, verdict }: Study): CauseNumbe
     ranks: run.members.map((_, file) => labels.ofFile(file)),
     causes: causesOf({
       ...known,
-      slow: verdict.kind === 'slow' ? verdict.slow : null,
+      late: verdict.kind === 'slow' && verdict.slow.on !== 'link' ? labels.ofFile(verdict.slow.file) : null,
       rankOf: labels.ofFile,
     }),
   };

@@ -5,7 +5,7 @@
 
 import type { TransferTimes } from '../clocks/evidence/transfer_times.js';
 import { linkTimes, type LinkTimes } from '../cluster/link_times.js';
-import { slowLinks, type SlowLink } from '../cluster/slow_links.js';
+import { slowLinks, type ComparedLink, type SlowLink } from '../cluster/slow_links.js';
 import type { Run } from '../runs/run.js';
 
 /** `link`: index into the links. `by`: the time that is long. */
@@ -22,7 +22,7 @@ export function slowLinkRows(
   run: Run,
   onTheWay: readonly TransferTimes[],
   bound: (sender: number, receiver: number) => number,
-  rowOf: (times: LinkTimes) => number | undefined,
+  rowOf: (times: ComparedLink) => number | undefined,
 ): SlowLinkRow[] {
   const rows = new Map<number, SlowLinkRow>();
   const add = (by: SlowLinkRow['by'], { times, sends, ...more }: SlowLink): void => {
@@ -53,7 +53,7 @@ export function slowLinkRows(
   return [...rows.values()];
 }
 
-type Link = Omit<LinkTimes, 'isWithinHost' | 'sizes' | 'sisters'>;
+type Link = Omit<ComparedLink, 'isWithinHost' | 'sizes' | 'sisters'>;
 
 /** ns, by connection and size: how long a send waits until the rank's other sends are served. */
 function timeOfOtherSends(links: readonly LinkTimes[]): (link: Link, bytes: number) => number {

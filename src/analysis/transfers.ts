@@ -6,7 +6,7 @@
 
 import type { TraceNs } from '../base/time.js';
 import type { TransferTimes } from '../clocks/evidence/transfer_times.js';
-import type { LinkTimes } from '../cluster/link_times.js';
+import type { ComparedLink } from '../cluster/slow_links.js';
 import type { Run } from '../runs/run.js';
 import { linkKey, onTheWay } from './arrival_times.js';
 import { allChannels, namedEnds, type AnyEnd } from './connection_ends.js';
@@ -42,7 +42,7 @@ export function transfersOf(
   const pairSenders = senderEnds(allPairs);
   const arrivals = onTheWay(times, bound);
   const rows = new Map(senders.map((end, row) => [linkKey(end), row]));
-  const rowOf = ({ rank: source, peer: destination, ...link }: LinkTimes): number | undefined =>
+  const rowOf = ({ rank: source, peer: destination, ...link }: ComparedLink): number | undefined =>
     rows.get(linkKey({ ...link, source, destination }));
   return {
     ranks: run.members.map((_, file) => rankWaits(run, file)),

@@ -3,6 +3,7 @@
  * function and size), or between their own ranks. Times count from the last arrival. A few such collectives show nothing.
  */
 
+import { addTo } from '../base/grouped.js';
 import { around, type CauseEvidence, type UnlikePlan } from './cause_types.js';
 import type { CollectiveRow } from './collectives.js';
 import { slowerThan } from './slower_than.js';
@@ -41,11 +42,6 @@ const took = ({ durationNs, skewNs }: CollectiveRow): number => (durationNs ?? 0
 
 function groups(rows: readonly CollectiveRow[], by: (row: CollectiveRow) => string): CollectiveRow[][] {
   const found = new Map<string, CollectiveRow[]>();
-  for (const row of rows) {
-    const key = by(row);
-    const known = found.get(key);
-    if (known) known.push(row);
-    else found.set(key, [row]);
-  }
+  for (const row of rows) addTo(found, by(row), row);
   return [...found.values()];
 }

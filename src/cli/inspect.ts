@@ -143,7 +143,11 @@ async function inspectStudy(path: string, options: Options): Promise<ExitCode> {
     throw new UsageError(`${path}: is a .study, which has no files and records; name rank files`);
   const { problems, ...diagnosis } = diagnoseStudy(path, options);
   tellProblems({ problems, unusable: diagnosis.unusable }, options.quiet);
-  const text = verdictText(diagnosis, diagnosis.suggestion ? [mergeNext(diagnosis, [])] : []);
+  const text = verdictText(
+    diagnosis,
+    diagnosis.suggestion ? [mergeNext(diagnosis, [])] : [],
+    process.stdout.isTTY,
+  );
   const output = coloured(text.map((line) => `${line}\n`).join(''), process.stdout);
   await print(options.json === true ? jsonLine({ diagnosis }) : output);
   const otherwise = options.strict === true && problems.length > 0 ? ExitCode.problems : ExitCode.ok;
@@ -180,7 +184,7 @@ const askedOf = ({ run, redact, hungAfter, flightRecorder }: Options) => ({
 });
 
 function verdictOutput(found: Diagnosis, paths: readonly string[], options: Options): string {
-  const lines = verdictText(found, inspectNext(found, paths, askedOf(options)));
+  const lines = verdictText(found, inspectNext(found, paths, askedOf(options)), process.stdout.isTTY);
   const factsFollow = options.files ?? options.records !== undefined;
   const text = [...lines, ...(factsFollow ? [''] : [])].map((line) => `${line}\n`).join('');
   return coloured(text, process.stdout);

@@ -98,7 +98,7 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
     ),
   );
   if (options.quiet) tellProblems(report, true);
-  else say(coloured(mergeReportText(report), process.stderr));
+  else say(coloured(mergeReportText(report, process.stderr.isTTY), process.stderr));
   if (options.summary !== undefined)
     await writeSummary(options.summary, report, { force: options.force, inputs: files });
   if (options.report !== undefined && made) await writeReport(options.report, made, report, options, files);

@@ -85,7 +85,7 @@ export function studyCommand(setExit: SetExit): Command {
       }
       const diagnosis = diagnosisOf(made, null);
       tellProblems(diagnosis, options.quiet);
-      const lines = verdictText(diagnosis);
+      const lines = verdictText(diagnosis, [], process.stderr.isTTY);
       if (!options.quiet) say(coloured(lines.map((line) => `${line}\n`).join(''), process.stderr));
       setExit(ExitCode.ok);
     },
@@ -126,7 +126,7 @@ export function joinCommand(setExit: SetExit): Command {
           joinTrace({ ...about, study, parts, allowMissing, texts: traceTexts, stdout: process.stdout }),
         );
         if (options.quiet) tellProblems(report, true);
-        else say(coloured(mergeReportText(report), process.stderr));
+        else say(coloured(mergeReportText(report, process.stderr.isTTY), process.stderr));
         if (summary !== undefined) await writeSummary(summary, report, { force, inputs: [study, ...parts] });
         setExit(ExitCode.ok);
       },

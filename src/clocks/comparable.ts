@@ -4,14 +4,26 @@ import type { TraceNs } from '../base/time.js';
 import { bound99At } from './clock_map.js';
 import { domainOfFile, type ClockSolution } from './domains.js';
 
+export interface Comparable {
+  /** Whether the files are on one axis, within the bounds of their clocks. */
+  readonly comparable: (files: readonly number[]) => boolean;
+  /** Error between two files' clocks (99 %), ns; 0: one counter. */
+  readonly clockBound: (fileA: number, fileB: number, at: TraceNs) => number;
+}
+
+export const comparableBy = (clocks: ClockSolution): Comparable => ({
+  comparable: onOneAxis(clocks),
+  clockBound: clockBound(clocks),
+});
+
 /** Ranks in one group of domains are comparable within their clocks' bounds. Between groups the error is not known. */
-export const onOneAxis =
+const onOneAxis =
   (clocks: ClockSolution) =>
   (files: readonly number[]): boolean =>
     new Set(files.map((file) => domainOfFile(clocks, file).group)).size <= 1;
 
 /** Each clock has a bound against its group's reference. For two clocks the bounds add up. */
-export function clockBound({ domains, domainOf }: ClockSolution) {
+function clockBound({ domains, domainOf }: ClockSolution) {
   const bounds = domains.map(({ map }) => bound99At(map));
   return (fileA: number, fileB: number, at: TraceNs): number => {
     const [a, b] = [domainOf[fileA]!, domainOf[fileB]!];

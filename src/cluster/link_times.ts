@@ -1,8 +1,9 @@
 /** How long the sends of each connection were on the wire, by size, with the files of both ends. */
 
+import type { Ticks } from '../base/time.js';
 import { countOf, quantileOf } from '../base/time_bins.js';
 import type { Run } from '../runs/run.js';
-import { sisterNames } from './sisters.js';
+import type { ClusterComm } from './types.js';
 
 /** Times of one channel, from `rank` to `peer`. */
 export interface LinkTimes {
@@ -17,6 +18,8 @@ export interface LinkTimes {
   readonly channel: number;
   readonly isWithinHost: boolean;
   readonly sizes: readonly SizeTimes[];
+  /** The send that was on the wire longest, in ticks of its file. */
+  readonly longest: { readonly took: number; readonly since: Ticks; readonly step: number };
 }
 
 export interface SizeTimes {
@@ -41,7 +44,7 @@ export function linkTimes({ members }: Run): LinkTimes[] {
   const sisters = sisterNames(members.map(({ scan }) => scan.communicators));
   return members.flatMap(({ scan: { sendTimes, communicators, header } }, file) => {
     const ns = 1e9 / header.tickHz;
-    return sendTimes.flatMap(({ comm, channel, peer, sizes }): LinkTimes[] => {
+    return sendTimes.flatMap(({ comm, channel, peer, sizes, longest }): LinkTimes[] => {
       const known = communicators.find(({ number }) => number === comm);
       const peerFile = files.get(`${known?.commId} ${peer}`);
       if (!known || known.commId === 0n || peerFile === undefined) return [];
@@ -65,8 +68,30 @@ export function linkTimes({ members }: Run): LinkTimes[] {
           channel,
           isWithinHost,
           sizes: times,
+          longest,
         },
       ];
     });
   });
+}
+
+/**
+ * Communicator → a name that it has in common with its sisters: those of the same name and size, none of whose processes is in two of them, as
+ * the data-parallel groups of a job. What one of them does, the others do. `files`: the communicators of each file.
+ */
+function sisterNames(
+  files: readonly (readonly Pick<ClusterComm, 'commId' | 'name' | 'nRanks'>[])[],
+): ReadonlyMap<bigint, string> {
+  const names = new Map<bigint, string>();
+  const mixed = new Set<string>();
+  for (const comms of files) {
+    const own = new Map<string, bigint>();
+    for (const { commId, name, nRanks } of comms) {
+      const common = `${nRanks} ${name}`;
+      if ((own.get(common) ?? commId) !== commId) mixed.add(common);
+      own.set(common, commId);
+      names.set(commId, common);
+    }
+  }
+  return new Map([...names].map(([commId, name]) => [commId, mixed.has(name) ? `${commId}` : name]));
 }

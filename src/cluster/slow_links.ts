@@ -4,11 +4,14 @@
  * compared, because a few long sends or one slow link do not move them.
  */
 
+import { addTo } from '../base/grouped.js';
 import { maxOf } from '../base/extremes.js';
 import type { LinkTimes, SizeTimes } from './link_times.js';
 
+export type ComparedLink = Omit<LinkTimes, 'longest'>;
+
 export interface SlowLink {
-  readonly times: LinkTimes;
+  readonly times: ComparedLink;
   /** The sends and sizes that were compared, and how many other pairs of ranks they were compared with. */
   readonly sends: number;
   readonly sizes: number;
@@ -34,18 +37,13 @@ const UNKNOWN_DEVIATION = 9;
 const IN_FLIGHT = 8;
 
 /** The costliest first. */
-export function slowLinks(links: readonly LinkTimes[]): SlowLink[] {
-  const kinds = new Map<string, LinkTimes[]>();
-  for (const link of links) {
-    const key = `${link.sisters} ${link.isWithinHost}`;
-    const kind = kinds.get(key);
-    if (kind) kind.push(link);
-    else kinds.set(key, [link]);
-  }
+export function slowLinks(links: readonly ComparedLink[]): SlowLink[] {
+  const kinds = new Map<string, ComparedLink[]>();
+  for (const link of links) addTo(kinds, `${link.sisters} ${link.isWithinHost}`, link);
   return [...kinds.values()].flatMap(slowIn).sort((a, b) => b.costNs - a.costNs);
 }
 
-function slowIn(kind: readonly LinkTimes[]): SlowLink[] {
+function slowIn(kind: readonly ComparedLink[]): SlowLink[] {
   const like = new Set(kind.map(({ commId, rank, peer }) => `${commId} ${rank} ${peer}`)).size - 1;
   if (like < FEWEST_LIKE) return [];
   const usual = usualBySize(kind);
@@ -59,14 +57,10 @@ function slowIn(kind: readonly LinkTimes[]): SlowLink[] {
 
 type Usual = Pick<SizeTimes, 'medianNs' | 'quickNs' | 'ownNs'>;
 
-function usualBySize(kind: readonly LinkTimes[]): Map<number, Usual> {
+function usualBySize(kind: readonly ComparedLink[]): Map<number, Usual> {
   const bySize = new Map<number, SizeTimes[]>();
-  for (const one of kind.flatMap(({ sizes }) => sizes)) {
-    if (one.sends < FEWEST_SENDS) continue;
-    const all = bySize.get(one.bytes);
-    if (all) all.push(one);
-    else bySize.set(one.bytes, [one]);
-  }
+  for (const one of kind.flatMap(({ sizes }) => sizes))
+    if (one.sends >= FEWEST_SENDS) addTo(bySize, one.bytes, one);
   return new Map(
     [...bySize]
       .filter(([, all]) => all.length > FEWEST_LIKE)
@@ -83,7 +77,7 @@ function usualBySize(kind: readonly LinkTimes[]): Map<number, Usual> {
 
 /** Compares the medians, over all sizes. `ownRatio` distinguishes a slow link from a sender that sends much at once. */
 function comparison(
-  times: LinkTimes,
+  times: ComparedLink,
   usual: ReadonlyMap<number, Usual>,
   like: number,
 ): { readonly link: SlowLink; readonly ratio: number; readonly ownRatio: number } | null {

@@ -370,6 +370,9 @@ function putSendTimes(out: Out, collector: Collector): void {
     out.put(end.comm);
     out.put(end.channel);
     out.put(end.peer);
+    out.put(end.longest);
+    out.put(end.longestSince);
+    out.put(end.longestStep);
     out.put(end.sizes.length);
     for (let n = 0; n < end.sizes.length; n++) {
       const size = end.sizes[n];

@@ -84,6 +84,10 @@ export class SendEnd {
   readonly sizes: SizeOnWire[] = [];
   /** Time of the wire's clock when its latest send ended. */
   ended: f64 = -Infinity;
+  /** The send that was on the wire longest: how long, since when, and its step. */
+  longest: f64 = 0;
+  longestSince: f64 = 0;
+  longestStep: i32 = 0;
 
   constructor(
     readonly comm: i32,
@@ -111,9 +115,15 @@ export class SendTimes {
     const end = step.sendEnd;
     if (end === null) return;
     const own = end.wire.ends(end, step.onWireSince, at);
+    const since = step.phaseSince;
+    if (at - since > end.longest) {
+      end.longest = at - since;
+      end.longestSince = since;
+      end.longestStep = step.number;
+    }
     const size = sizeOf(end, isNaN(step.bytes) ? -1 : step.bytes);
     if (size === null) return;
-    countTime(size.times, at - step.phaseSince);
+    countTime(size.times, at - since);
     size.own += own;
   }
 

@@ -3,12 +3,9 @@
 import type {
   Cause,
   Contention,
-  LateRank,
+  LongWait,
   SlowerSince,
-  SlowGpu,
   SlowLinks,
-  SlowTaker,
-  StarvedThread,
   UnlikePlan,
 } from '../analysis/cause_types.js';
 import type { RunNumbers } from '../analysis/run_numbers.js';
@@ -27,14 +24,10 @@ export function causeText(cause: Cause, about: Times & Named): string {
   switch (cause.cause) {
     case 'slower since':
       return slowerText(cause, about);
-    case 'late rank':
-      return `${lateText(cause, about)}${costs}`;
     case 'starved proxy thread':
       return `${threadText(cause)}${costs}`;
     case 'slow GPU':
-      return cause.side === 'consumes'
-        ? `${takerText(cause)}${costs}`
-        : `${gpuText(cause)}${costs}. Whether its kernels are slow or begin late is not known`;
+      return `${gpuText(cause)}${costs}. Whether its kernels are slow or begin late is not known`;
     case 'contention':
       return `${contentionText(cause, namesIn(about))}${costs}. Whether they share a wire or a GPU is not known`;
     case 'unlike algorithm':
@@ -99,27 +92,14 @@ const slowerText = (
   `Collectives take ${factor} times as long since ${moment(about, sinceNs)}: ${slowerKinds} of ${kinds} kinds ` +
   `of them, ${before} collectives before and ${after} after; costs ${durationText(costNs ?? 0)}`;
 
-function lateText({ rank, on, when, fromNs, toNs, late, of }: LateRank, about: Times): string {
-  const [from, to] = [moment(about, fromNs), moment(about, toNs)];
-  const times = { always: '', since: ` since ${from}`, until: ` until ${to}`, once: ` once, at ${from}` };
-  const time = when === 'between' ? ` from ${from} to ${to}` : times[when];
-  const where = on === 'host' ? 'it calls last' : 'its GPU begins last';
-  return `Rank ${rank} is late${time}: ${where} in ${late} of ${of} collectives`;
-}
+const waitText = ({ waitNs, usualNs, transfers, like }: LongWait, until: string): string =>
+  `waits ${durationText(waitNs)} until ${until}, ${durationText(usualNs)} on ${like} other ranks (${transfers} transfers)`;
 
-const threadText = ({ rank, waitNs, usualNs, transfers, like }: StarvedThread): string =>
-  `The proxy thread of rank ${rank} gets too little CPU time: what arrived waits ${durationText(waitNs)} until the thread looks again, ` +
-  `${durationText(usualNs)} on ${like} other ranks (${transfers} transfers)`;
+const threadText = (cause: LongWait): string =>
+  `The proxy thread of rank ${cause.rank} gets too little CPU time: what arrived ${waitText(cause, 'the thread looks again')}`;
 
-const gpuText = ({ rank, waitNs, usualNs, transfers, like }: SlowGpu): string =>
-  `The GPU of rank ${rank} is slow: it waits for no data, and what it sends waits ${durationText(waitNs)} until it is filled in, ` +
-  `${durationText(usualNs)} on ${like} other ranks (${transfers} transfers)`;
-
-function takerText({ rank, channel, oneOf, late, of }: SlowTaker): string {
-  const whose = oneOf.length > 1 ? `one of ranks ${oneOf.join(', ')}` : `rank ${rank}`;
-  const where = channel === null ? '' : ` on channel ${channel}`;
-  return `The GPU of ${whose} is slow: what arrives at rank ${rank} waits for it${where} in ${late} of ${of} collectives`;
-}
+const gpuText = (cause: LongWait): string =>
+  `The GPU of rank ${cause.rank} is slow: it waits for no data, and what it sends ${waitText(cause, 'it is filled in')}`;
 
 function namesIn({ communicators }: Named): (comm: string, commId: string) => string {
   const labels = distinctNames(communicators);

@@ -10,10 +10,9 @@ import { causeText, linkCause, type LinkCause } from './causes_text.js';
 import { reportClocks, reportTraffic, type ClockReport, type TrafficReport } from './clock_report.js';
 import { type SizedCommand, suggestDrawing } from '../trace/drawing.js';
 import { withWorkFolder } from '../output/work_folder.js';
-import { lostSlots, problemsOf, unreadSlots } from './rank_report.js';
+import { lostSlots, problemsOf, unreadSlots, type RankReport } from './rank_report.js';
 import { communicatorsOf, type RunCommunicator } from '../runs/communicators.js';
 import { severalRanks, type OtherRun, type RunMember } from '../runs/run.js';
-import type { LostSlots } from '../scan/scan.js';
 import { dumpsFor, flightReport, type FlightOptions, type FlightReport } from '../pytorch/flight_report.js';
 import type { FoundDumps } from '../pytorch/dump_files.js';
 import type { RunOptions } from '../runs/find_runs.js';
@@ -49,23 +48,10 @@ export interface Diagnosis {
   readonly problems: readonly string[];
 }
 
-export interface DiagnosedRank {
-  readonly rank: number | null;
-  /** If a process has several GPUs: all its ranks. */
-  readonly ranks?: readonly number[];
-  readonly host: string;
-  /** Its number on its host; null: the environment has none. */
-  readonly localRank: number | null;
-  readonly file: string;
-  /** 'closed': the process closed its file. 'recording': the process still runs, or was killed. */
-  readonly life: string;
-  /** Slots by cause. */
-  readonly lost: LostSlots;
-  /** Slots of chunks that were not read, because a time was selected. */
-  readonly unread: number;
-  /** What is wrong with the file, in whole sentences. */
-  readonly problems: readonly string[];
-}
+export type DiagnosedRank = Pick<
+  RankReport,
+  'rank' | 'ranks' | 'host' | 'localRank' | 'file' | 'life' | 'lost' | 'unread' | 'problems'
+>;
 
 export interface DiagnosisOptions extends RunOptions, VerdictOptions, FlightOptions {
   /** Called once if the diagnosis waits for a second look at ranks that may be alive. */

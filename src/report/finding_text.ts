@@ -1,7 +1,7 @@
 /** What was found beside the headline, as lines: what is over, and what else is the matter. */
 
 import { durationText } from '../base/duration.js';
-import type { Finding, Who } from '../verdict/types.js';
+import type { Connection, Finding, Who } from '../verdict/types.js';
 import {
   allRanks,
   callText,
@@ -12,9 +12,10 @@ import {
   name,
   rankList,
   rankName,
+  ROOM,
   type VerdictReport,
 } from './verdict_phrases.js';
-import { foldRanks, sizeText } from './text.js';
+import { foldRanks, sizeText, wrapped } from './text.js';
 
 /** What one rank did, or several, by their label in the trace. */
 const DID: Readonly<Record<string, string>> = {
@@ -70,16 +71,52 @@ function recoveryLines({ where, until, who, next }: Finding, report: VerdictRepo
   ];
 }
 
-/** Rules whose findings no line of a stall tells. */
-const ALSO: readonly string[] = ['late'];
+/** Rules whose findings no other line tells. */
+const ALSO: readonly string[] = ['late', 'stood still'];
+
+const ABOUT_COMM: readonly string[] = [...ALSO, 'perhaps late'];
 
 /** Beside a headline that is about something else. */
-export function alsoLines({ verdict, ...rest }: VerdictReport): string[] {
-  const report = { verdict, ...rest };
-  return verdict.findings.slice(1).flatMap((one) => {
-    if (!ALSO.includes(one.rule) || one.cost === null) return [];
-    const why = whoText(one.who, report);
-    const where = one.where ? ` on ${commName(one.where)}` : '';
-    return [labelled('also', `SLOW: ${why}${where}, cost ${durationText(one.cost)}`)];
-  });
+export const alsoLines = (report: VerdictReport): string[] =>
+  report.verdict.findings
+    .filter(({ rule, kind }, i) => ALSO.includes(rule) && (i > 0 || kind === 'healthy'))
+    .flatMap((one) =>
+      wrapped(findingLine(one, report), ROOM).map((line, i) =>
+        i === 0 ? labelled('also', line) : continued(line),
+      ),
+    );
+
+/** Each finding in one line, the headline's first. */
+export const findingLines = (report: VerdictReport): string[] =>
+  report.verdict.findings.map((one) => findingLine(one, report));
+
+/** "SLOW: rank 2 late on world, since 12:00:01 UTC, cost 2.1 s" */
+function findingLine(
+  { rule, kind, where, who, connection, since, cost, because, next }: Finding,
+  report: VerdictReport,
+): string {
+  const what = next
+    ? 'GIVEN UP'
+    : rule === 'stood still'
+      ? 'STOOD STILL'
+      : kind === 'broken'
+        ? 'BROKEN OFF'
+        : kind.toUpperCase();
+  // A lag, or a stop of a link, is about the communicator: the call is only where it shows.
+  const isOneCall = where !== null && !ABOUT_COMM.includes(rule);
+  const parts = [
+    isOneCall ? callText(where) : '',
+    `${rule === 'stood still' ? '' : whoText(who, report)}${where && !isOneCall ? ` on ${commName(where)}` : ''}`.trim(),
+    connection ? connectionText(connection, report) : '',
+    since === null ? '' : `since ${clockTime(report, since)}`,
+    cost === null ? '' : `cost ${durationText(cost)}`,
+    next ? `goes on with ${commName(next)}` : '',
+    because === null ? '' : `because of finding ${because + 1}`,
+  ];
+  return `${what}: ${parts.filter((part) => part !== '').join(', ') || rule}`;
+}
+
+function connectionText({ file, peerFile, channel, step }: Connection, report: VerdictReport): string {
+  const peer = peerFile === null ? 'a rank without a file' : rankName(report, peerFile);
+  return `${rankName(report, file)} to ${peer} ch ${channel}${step === null ? '' : ` step ${step}`}`;
 }

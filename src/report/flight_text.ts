@@ -11,7 +11,7 @@ import type { NamedCollective } from '../pytorch/rank_positions.js';
 import type { DumpFinding } from '../pytorch/rules.js';
 import { frameText, stacksOf, type SharedStack } from '../pytorch/stacks.js';
 import { foldRanks, printable } from './text.js';
-import { continued, fit, labelled } from './verdict_phrases.js';
+import { continued, labelled } from './verdict_phrases.js';
 
 const MOST_NAMED = 4;
 const MOST_WAYS = 3;
@@ -159,7 +159,7 @@ const lastCall = (label: string, last: DumpedCall | null): string[] =>
 
 /** The lines beside our own verdict. */
 export function flightLines({ verdict, matched }: FlightReport): string[] {
-  const leftOut = leftOutLines(verdict.leftOut).map(fit);
+  const leftOut = leftOutLines(verdict.leftOut);
   if (matched === null) return [...ownVerdictLine(verdict), ...leftOut];
   const { group, description, op, seq, agreed, of } = matched;
   return [
@@ -170,10 +170,10 @@ export function flightLines({ verdict, matched }: FlightReport): string[] {
     ...calledFrom(matched.stacks),
     ...matched.strays.slice(0, 2).flatMap(({ rank, last }) => lastCall(`rank ${rank} last`, last)),
     ...leftOut,
-  ].map(fit);
+  ];
 }
 
-const ownVerdictLine = (verdict: DumpVerdict): string[] => [fit(labelled('PyTorch', dumpHeadline(verdict)))];
+const ownVerdictLine = (verdict: DumpVerdict): string[] => [labelled('PyTorch', dumpHeadline(verdict))];
 
 const MOST_STACKS = 4;
 

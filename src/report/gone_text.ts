@@ -27,7 +27,7 @@ export function endedLines({ ended }: Hang, report: VerdictReport): string[] {
     ended.length === 1
       ? `rank ${rankWithHost(report, first.file)} at ${clockTime(report, first.at)}`
       : rankList(filesOf(ended), report);
-  return [labelled('ended in order', `${who}, in the middle of it`)];
+  return [labelled('left NCCL', `${who}, in the middle of it`)];
 }
 
 export function silentLines(hang: Hang, report: VerdictReport): string[] {

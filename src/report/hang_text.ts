@@ -1,6 +1,7 @@
 /** A hang as text: what is stuck since when, who never came, who made another call, who waits, where to look. */
 
 import { durationText } from '../base/duration.js';
+import { addTo } from '../base/grouped.js';
 import { stallOf } from '../verdict/evidence/suspects.js';
 import { whoOf } from '../verdict/finding.js';
 import type {
@@ -10,12 +11,12 @@ import type {
   KernelState,
   Order,
   PlacedTransfer,
+  Stray,
   VerdictKind,
   Waiting,
 } from '../verdict/types.js';
 import { ranksOfNode, whoText } from './finding_text.js';
 import { endedLines, goneLines, neverClosedLines, silentLines } from './gone_text.js';
-import { MOST_STRAYS, strays } from './stray_text.js';
 import { sizeText } from './text.js';
 import {
   callNumber,
@@ -27,6 +28,7 @@ import {
   few,
   filesOf,
   frontText,
+  hostOf,
   labelled,
   name,
   ROOM,
@@ -66,7 +68,7 @@ export function waitingLines(waiting: Waiting, report: VerdictReport): string[] 
 export function brokenLines(broken: Broken, report: VerdictReport): string[] {
   const { stall, gone, isOrderKnown, left, finished } = broken;
   const ended = (files: readonly number[], how: string): string[] =>
-    files.length === 0 ? [] : [labelled('ended in order', `${rankList(files, report)}, ${how}`)];
+    files.length === 0 ? [] : [labelled('left NCCL', `${rankList(files, report)}, ${how}`)];
   const why = [
     ...neverClosedLines(gone, report),
     ...ended(left, gone.length === 0 ? 'in the middle of it' : 'not finished'),
@@ -123,10 +125,9 @@ function title(stall: VerdictKind, verb: string, report: VerdictReport): string[
   const when = `since ${clockTime(report, since)} (${durationText(age)})`;
   const [usual, here] = IN_OTHER_WORDS[verb] ?? ['', ''];
   const who = whoText(whoOf(stall), report).replace(usual, here);
-  const lines = who === '' ? [`${what}${size}  ${when}`] : [`${what}${size}: ${who}`, `${what}: ${who}`];
-  const first = lines.find((line) => line.length <= COLUMNS);
-  if (first && who === '') return [first];
-  return first ? [first, labelled('stuck', when)] : [`${what}${size}`, labelled('stuck', when)];
+  if (who === '') return [`${what}${size}  ${when}`];
+  const full = `${what}${size}: ${who}`;
+  return [full.length <= COLUMNS ? full : `${what}: ${who}`, labelled('stuck', when)];
 }
 
 /** Where what a rank did is not the same: it may still come, or it did not end in order. */
@@ -137,8 +138,8 @@ const IN_OTHER_WORDS: Readonly<Record<string, readonly [string, string]>> = {
 
 /** Threads inside a call that has not returned. The call connects and waits for its peers. */
 function insideLines({ inside, nRanks, since }: Hang, report: VerdictReport): string[] {
-  const byFunc = new Map<string, typeof inside>();
-  for (const one of inside) byFunc.set(one.func, [...(byFunc.get(one.func) ?? []), one]);
+  const byFunc = new Map<string, (typeof inside)[number][]>();
+  for (const one of inside) addTo(byFunc, one.func, one);
   return [...byFunc].map(([func, all]) => {
     const [first] = all as [(typeof inside)[number]];
     const what = `nccl${name(func)} (${wayArguments(first)})`;
@@ -282,8 +283,7 @@ function nodeLines(
 function kernelLines(kernels: readonly KernelState[], report: VerdictReport): string[] {
   const groups = new Map<string, KernelState[]>();
   for (const one of kernels) {
-    const key = `${one.isLeast} ${one.begun} ${one.ended} ${one.channels}`;
-    groups.set(key, [...(groups.get(key) ?? []), one]);
+    addTo(groups, `${one.isLeast} ${one.begun} ${one.ended} ${one.channels}`, one);
   }
   const lines = [...groups.values()].slice(0, MOST_STRAYS).map((group) => {
     const [{ begun, ended, channels, isLeast }] = group as [KernelState];
@@ -303,29 +303,74 @@ function kernelLines(kernels: readonly KernelState[], report: VerdictReport): st
     : [...lines, labelled('which GPU', 'not known: all began; within a node no record says more')];
 }
 
-function alsoHung({ alsoHung: others }: Hang): string[] {
-  const waits = others.filter(({ onlyWaits }) => onlyWaits);
-  const rest = others.filter(({ onlyWaits }) => !onlyWaits);
-  const lines: string[] = [];
-  if (waits.length > 0)
-    lines.push(
-      labelled(
-        'only wait',
-        few(
-          waits.map((one) => callText(one)),
-          2,
-        ),
-      ),
-    );
-  if (rest.length > 0)
-    lines.push(
-      labelled(
-        'stuck too',
-        few(
-          rest.map((one) => callText(one)),
-          2,
-        ),
-      ),
-    );
+const alsoHung = ({ alsoHung: others }: Hang): string[] =>
+  [true, false].flatMap((isBehind) => {
+    const calls = others.filter(({ onlyWaits }) => onlyWaits === isBehind).map((one) => callText(one));
+    return calls.length === 0 ? [] : [labelled(isBehind ? 'only wait' : 'stuck too', few(calls, 2))];
+  });
+
+/** Groups of ranks in the same call. Further groups are only counted. */
+const MOST_STRAYS = 2;
+
+const TRANSFERS: readonly string[] = ['Send', 'Recv'];
+
+/** Ranks that never came, grouped by the call they are stuck in. */
+function strays(hang: Hang, verb: string, report: VerdictReport): string[] {
+  const { neverEntered, seq, waiting, inside } = hang;
+  const groups = new Map<string, Stray[]>();
+  for (const stray of neverEntered) {
+    const { stuckIn, newest } = stray;
+    const key = stuckIn ? `${stuckIn.commId} ${callText(stuckIn)}` : newest ? callText(newest) : '';
+    addTo(groups, key, stray);
+  }
+  const isCalled = inside.some(({ func }) => !TRANSFERS.includes(func));
+  const label = isCalled
+    ? 'never called'
+    : seq === null
+      ? 'other side'
+      : verb === 'WAITING'
+        ? 'not entered'
+        : 'never entered';
+  const all = [...groups.values()];
+  const lines = all.slice(0, MOST_STRAYS).flatMap((group) => strayLines(label, group, hang, report));
+  const rest = all.slice(MOST_STRAYS).flat();
+  if (rest.length > 0) lines.push(labelled(label, `${someRanks(rest, hang.nRanks, report)} as well`));
+  if (neverEntered.length > 0 && waiting.length + inside.length === 0)
+    lines.push('  the others entered; NCCL does not say whether it ended there');
   return lines;
+}
+
+function strayLines(label: string, group: readonly Stray[], hang: Hang, report: VerdictReport): string[] {
+  const { nRanks } = hang;
+  const [first] = group as [Stray];
+  const { stuckIn, isIn, newest, file, elsewhere } = first;
+  const isOne = group.length === 1;
+  const all = someRanks(group, nRanks, report);
+  const one = first.inComm ? `${all} (${hostOf(report, file)})` : `rank ${rankWithHost(report, file)}`;
+  const who = isOne ? one : all;
+  const lines = [labelled(label, isOne ? `${who}, ${lifeText(first, hang, report)}` : who)];
+  if (stuckIn) {
+    lines.push(continued(`stuck in ${callText(stuckIn)} since ${clockTime(report, stuckIn.at)}`));
+    if (stuckIn.front) lines.push(continued(frontText(stuckIn.front, stuckIn, report)));
+  } else if (elsewhere)
+    lines.push(continued(`at work: ${callText(elsewhere)}, ${clockTime(report, elsewhere.at)}`));
+  else if (isIn) lines.push(continued(`inside nccl${name(isIn.func)} since ${clockTime(report, isIn.at)}`));
+  else if (newest)
+    lines.push(continued(`last there: ${callText(newest, '')}, ${clockTime(report, newest.at)}`));
+  else lines.push(continued('it has nothing unfinished, there or elsewhere'));
+  return lines;
+}
+
+function lifeText(
+  { knownUntil, lastSign, isAlive, file, left }: Stray,
+  { until, isRelated }: Hang,
+  report: VerdictReport,
+): string {
+  if (left !== null) return `it destroyed the communicator at ${clockTime(report, left)}`;
+  if (isAlive) return 'alive';
+  if (report.ranks[file]!.life === 'closed' || knownUntil === null) return 'its process ended in order';
+  if (lastSign === null) return 'never a heartbeat';
+  if (!isRelated) return `last heartbeat ${clockTime(report, lastSign)} of its own clock`;
+  const ago = Math.max(0, until - lastSign);
+  return ago < 1.5e9 ? `alive to the end` : `last heartbeat ${durationText(ago)} before the end`;
 }

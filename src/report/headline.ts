@@ -1,11 +1,11 @@
 /**
- * The verdict in one line, for the slice on the trace's first screen: what, who, and where to look. If the line is too long, its last part
- * is left out first.
+ * The verdict in one line, for the title of a report and the slice on the trace's first screen, which cuts it: what, who, and where to look.
  */
 
 import type { Hang, Mismatch } from '../verdict/types.js';
 import { HEADLINE_CHARACTERS, type VerdictText } from '../trace/above_ranks.js';
 import { stallOf } from '../verdict/evidence/suspects.js';
+import { findingLines } from './finding_text.js';
 import { flightArguments } from './flight_text.js';
 import { cut } from './text.js';
 import { verdictText, printedVerdict } from './verdict_text.js';
@@ -14,7 +14,8 @@ import { name, peerName, rankName, wayArguments, type VerdictReport } from './ve
 /** The verdict's texts inside a trace. */
 export const traceTexts = (report: VerdictReport): VerdictText => ({
   report: printedVerdict(report),
-  headline: headline(report),
+  headline: cut(headline(report), HEADLINE_CHARACTERS),
+  findings: findingLines(report),
   aboutCall: report.flightRecorder ? flightArguments(report.flightRecorder) : [],
 });
 
@@ -28,8 +29,7 @@ export function headline(report: VerdictReport): string {
   const isSaid = what.includes('look at') || what.includes('one of');
   const wasBusy = report.verdict.kind === 'broken' && report.verdict.broken.wasBusy;
   const look = stall && !isSaid && !wasBusy ? whereToLook(stall, report) : '';
-  const full = look === '' ? start : `${start}. ${look}`;
-  return full.length <= HEADLINE_CHARACTERS ? full : cut(start, HEADLINE_CHARACTERS);
+  return look === '' ? start : `${start}. ${look}`;
 }
 
 /** What the fewest ranks called: the function, or the arguments if it is the same for all. */

@@ -1,7 +1,7 @@
 /** How `inspect` shows a file and its records to a person: lines of at most 80 columns if names allow it. */
 
 import type { DescribedRecord, FileSummary, RingSummary } from '../rankfile/index.js';
-import { printable, sizeText } from './text.js';
+import { printable, sizeText, wrapped } from './text.js';
 import { textTable } from './text_table.js';
 
 export function summaryText(file: FileSummary): string {
@@ -58,18 +58,6 @@ function facts(file: FileSummary): string[] {
   return rows.flatMap(([name, value]) =>
     wrapped(value, 67).map((line, i) => `  ${(i === 0 ? name : '').padEnd(11)}${line}`),
   );
-}
-
-/** Breaks at spaces into lines of at most `width` columns. A longer word has its own line. */
-function wrapped(text: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const line = lines.at(-1);
-    if (line !== undefined && line.length + 1 + word.length <= width)
-      lines[lines.length - 1] = `${line} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
 }
 
 const optional = (label: string, value: string | number | null): string =>

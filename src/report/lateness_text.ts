@@ -50,7 +50,7 @@ export function slowLines(slow: Slowness, report: VerdictReport): string[] {
 /** Half of the time was lost, but there are too few waits to show a habit. */
 export function perhapsSlowLines(late: Slowness, report: VerdictReport): string[] {
   const { cost, span, waits } = late;
-  const lost = `${durationText(cost)} of ${durationText(span)} lost to it in ${countText(waits, 'wait')}`;
+  const lost = `it cost ${durationText(cost)} of ${durationText(span)} (${percent(cost / span)}), in ${countText(waits, 'wait')}`;
   return [
     `UNCLEAR  whether ${whichRank(late, report)} is slow: ${lost}`,
     labelled('seen', seenText(report)),
@@ -88,6 +88,18 @@ const countText = (count: number, what: string): string => `${count} ${what}${co
 function slowLinkLines(slow: Slowness, link: SlowSends, report: VerdictReport): string[] {
   const { cost, span, nRanks, file, worst } = slow;
   const [from, to] = [link.file, link.peerFile].map((end) => rankName(report, end));
+  if (link.once)
+    return [
+      `SLOW  ${whichRank(slow, report)} (${hostOf(report, file)}): its sends to rank ${to} stood still once, for ${durationText(cost)}`,
+      labelled('on', `${distinctName(slow, report)} (${sizeText(nRanks)})`),
+      labelled('when', `${clockTime(report, slow.from)}, in ${callText(worst, '')}, record ${worst.record}`),
+      labelled(
+        'step',
+        `${from} to ${to}, ch ${link.channel}, step ${link.once.step}; usually ${durationText(link.usualNs)}`,
+      ),
+      labelled('cost', `${durationText(cost)} of ${durationText(span)}`),
+      labelled('may be', 'the link, a NIC, or a process or proxy thread that stood still'),
+    ];
   const whose = link.isOnlyOne
     ? link.file === file
       ? `its sends to rank ${to}`
@@ -173,34 +185,25 @@ export function latestLines({ verdict, ...report }: VerdictReport): string[] {
 
 function latenessOf(latest: Slowness, report: VerdictReport): string[] {
   const { late, of, cost, span } = latest;
-  const who = `${whichRank(latest, report)} last in ${late} of ${of}`;
-  const [short, degree] = whyNotSlow(latest);
+  const lost = `${percent(cost / span)} (${durationText(cost)})`;
   return [
-    labelled('late', `${who}, ${durationText(cost)} of ${durationText(span)}: ${short}`),
-    continued(degree),
+    labelled(
+      'late',
+      `${whichRank(latest, report)} came last ${late} of ${of} times, ${latest.why === 'cost' ? 'but it' : 'it'} cost ${lost}`,
+    ),
+    continued(`not SLOW: ${whyNotSlow(latest)}`),
   ];
 }
 
 /** The reason, with the distance from the limit. */
-function whyNotSlow({
-  why,
-  of,
-  cost,
-  heldUp,
-  habit,
-  slowFrom,
-  chance,
-  chanceBelow,
-}: Slowness): [string, string] {
-  if (why === 'few') return ['too few', `${of} compared, SLOW needs ${FEWEST}`];
+function whyNotSlow({ why, of, cost, heldUp, habit, slowFrom, chance, chanceBelow }: Slowness): string {
+  if (why === 'few') return `too few were compared (${of}, needed ${FEWEST})`;
   if (why === 'cost' && heldUp < cost)
-    return ['too little', `the others kept their pace: held up for ${durationText(heldUp)}`];
-  if (why === 'cost')
-    return ['too little', `without its longest wait ${percent(habit)}; SLOW from ${percent(slowFrom)}`];
-  if (heldUp < cost)
-    return ['may be chance', `hosts run ahead, so a lag stays: the run would gain ${durationText(heldUp)}`];
+    return `the others kept their pace, held up for ${durationText(heldUp)}`;
+  if (why === 'cost') return `without the longest wait ${percent(habit)} (needed: ${percent(slowFrom)})`;
+  if (heldUp < cost) return `hosts run ahead, so only ${durationText(heldUp)} were lost`;
   const often = chance > 0.5 ? 'most runs' : `1 of ${runs(chance)} runs`;
-  return ['may be chance', `equal ranks do so in ${often}; SLOW needs under 1 in ${runs(chanceBelow)}`];
+  return `by chance in ${often} (needed: 1 in ${runs(chanceBelow)})`;
 }
 
 const runs = (chance: number): number => Math.floor(1 / chance + 1e-9);

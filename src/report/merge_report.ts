@@ -16,9 +16,9 @@ import { foldRanks, printable, size } from './text.js';
 import { verdictText } from './verdict_text.js';
 import { allRanks } from './verdict_phrases.js';
 
-export function mergeReportText(report: MergeReport): string {
+export function mergeReportText(report: MergeReport, isTerminal = false): string {
   const lines = [
-    ...verdictText(report, [openNext(report.output)]),
+    ...verdictText(report, [openNext(report.output)], isTerminal),
     ...headline(report),
     ...selectionLines(report),
     ...unfinished(report),

@@ -18,6 +18,7 @@ export interface RankReport {
   /** Its number on its host; null: the environment has none. */
   readonly localRank: number | null;
   readonly pid: number;
+  /** 'closed': the process closed its file. 'recording': the process still runs, or was killed. */
   readonly life: string;
   /** ns since the Unix epoch, decimal; null: no heartbeat was written. */
   readonly lastHeartbeat: string | null;
@@ -69,6 +70,7 @@ export interface RankReport {
   readonly pxn: { readonly ops: number; readonly unexplained: number; readonly pids: readonly number[] };
   readonly open: readonly OpenWork[];
   readonly aborted: readonly OpenWork[];
+  /** What is wrong with the file, in whole sentences. */
   readonly problems: readonly string[];
 }
 

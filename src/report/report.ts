@@ -3,17 +3,12 @@
  * (schemas/trace.md). The trace's numbers equal those of trace_processor.
  */
 
-import type { FlightReport } from '../pytorch/flight_report.js';
 import { hex64 } from '../base/hex.js';
 import type { AboveRanks } from '../trace/above_ranks.js';
 import { countArrows, countSelectedArrows } from '../trace/tracks/flow_census.js';
-import type { Verdict } from '../verdict/types.js';
-import type { ClockReport, TrafficReport } from './clock_report.js';
-import type { RunCommunicator } from '../runs/communicators.js';
-import type { OtherRun, Run } from '../runs/run.js';
+import type { Run } from '../runs/run.js';
 import type { OutOfStep } from '../clocks/evidence/run_clocks.js';
 import type { ConvertResult } from '../trace/convert.js';
-import type { SizedCommand } from '../trace/drawing.js';
 import type { RankReport } from './rank_report.js';
 import type { Diagnosis } from './diagnosis.js';
 import type { SelectionReport } from '../trace/selection_report.js';
@@ -56,41 +51,19 @@ export function reportOutOfStep(found: readonly OutOfStep[], run: Run): OutOfSte
   }));
 }
 
-export interface MergeReport {
+/** Its verdict's files are indices into `ranks`, its times ns after `traceStart`. */
+export interface MergeReport extends Omit<Diagnosis, 'ranks'> {
   readonly version: 3;
-  /** Its files are indices into `ranks`, its times ns after `traceStart`. */
-  readonly verdict: Verdict;
   readonly output: string;
   /** The Perfetto UI's first screen of the trace: part of its URL (trace/startup.ts). */
   readonly startup: string;
   readonly bytes: number;
-  readonly worldSize: number;
-  readonly missingRanks: readonly number[];
-  /** Files that cannot be used, and why. They are among `problems`, too. */
-  readonly unusable: readonly string[];
-  /** Other runs beside this one, the newest first. */
-  readonly otherRuns: readonly OtherRun[];
-  /** ns since the Unix epoch, decimal. */
-  readonly traceStart: string;
   readonly durationNs: number;
   readonly records: number;
   readonly trace: TraceCounts;
   readonly selection: SelectionReport;
-  /** The command that draws what the verdict points to; null: nothing. */
-  readonly suggestion: SizedCommand | null;
   readonly ranks: readonly RankReport[];
-  readonly communicators: readonly RunCommunicator[];
-  readonly clocks: readonly ClockReport[];
-  readonly traffic: TrafficReport | null;
   readonly outOfStep: readonly OutOfStepReport[];
-  /** What PyTorch's dumps say; null: none were given. */
-  readonly flightRecorder: FlightReport | null;
-  /** Why the run is slow. */
-  readonly causes: Diagnosis['causes'];
-  /** What makes a link slow if the verdict names one. Absent: not seen. */
-  readonly linkCause?: Diagnosis['linkCause'];
-  /** Whole sentences, unusable files first. */
-  readonly problems: readonly string[];
 }
 
 /** `files`: their blocks; null: not drawn. */

@@ -4,23 +4,15 @@
  */
 
 import { readFileSync } from 'node:fs';
-import type { AllowedRate } from '../analysis/allowed_rate.js';
 import type { Cause } from '../analysis/causes.js';
-import type { CollectiveGroup, CollectiveRow } from '../analysis/collectives.js';
-import type { Lateness, Picture } from '../analysis/rank_parts.js';
+import type { CollectiveRow } from '../analysis/collectives.js';
 import type { RankLabel } from '../analysis/rank_labels.js';
 import type { RunNumbers } from '../analysis/run_numbers.js';
-import type { SlowLinkRow } from '../analysis/slow_link_rows.js';
-import type { LinkRow } from '../analysis/link_rows.js';
 import type { WaitTimes } from '../analysis/rank_waits.js';
-import type { WaitRow } from '../analysis/wait_rows.js';
 import { distinctNames, type RunCommunicator } from '../runs/communicators.js';
 import { projectFile } from '../base/project.js';
-import type { FlightReport } from '../pytorch/flight_report.js';
 import type { Study } from '../study/study.js';
 import { suspectsOf, type SuspectLabel } from '../verdict/evidence/suspects.js';
-import type { Verdict } from '../verdict/types.js';
-import type { ClockReport, TrafficReport } from './clock_report.js';
 import type { Diagnosis } from './diagnosis.js';
 import { headline } from './headline.js';
 import { verdictText } from './verdict_text.js';
@@ -33,13 +25,21 @@ export function commLabels({
   return ({ comm, commId }) => labels.get(commId) ?? (comm || commId);
 }
 
-export interface RunReport {
+type Numbers = Pick<
+  RunNumbers,
+  'groups' | 'lateness' | 'picture' | 'waits' | 'links' | 'pairs' | 'slowLinks'
+>;
+type Said = Pick<
+  Diagnosis,
+  'verdict' | 'causes' | 'flightRecorder' | 'clocks' | 'traffic' | 'unusable' | 'problems'
+>;
+
+/** The verdict's files are indices into `ranks`, its times ns after `run.traceStart`. */
+export interface RunReport extends Numbers, Said {
   readonly version: 2;
   readonly headline: string;
   /** The verdict for people, as `inspect` prints it. */
   readonly lines: readonly string[];
-  /** Its files are indices into `ranks`, its times ns after `run.traceStart`. */
-  readonly verdict: Verdict;
   /** The command that shows what the verdict points to; null: nothing. */
   readonly next: string | null;
   readonly run: {
@@ -53,8 +53,6 @@ export interface RunReport {
   };
   /** By file. */
   readonly ranks: readonly RankRow[];
-  /** By communicator, function and size class, the longest total time first. */
-  readonly groups: readonly (CollectiveGroup & AllowedRate)[];
   readonly collectives: {
     readonly total: number;
     /** The unfinished and the longest collectives, at most MOST_COLLECTIVES, in order of time. `nccl-trace collectives` prints all. */
@@ -62,23 +60,6 @@ export interface RunReport {
   };
   /** `label`: its name in tables and pages, which no other communicator has. */
   readonly communicators: readonly (RunCommunicator & { readonly label: string })[];
-  readonly lateness: Lateness;
-  /** What all ranks did around the verdict's moment. */
-  readonly picture: Picture;
-  readonly waits: readonly WaitRow[];
-  readonly links: readonly LinkRow[];
-  /** The same by pair of ranks, over all channels. */
-  readonly pairs: readonly LinkRow[];
-  readonly slowLinks: readonly SlowLinkRow[];
-  /** `says`: a sentence for people. */
-  readonly causes: readonly (Cause & { readonly says: string })[];
-  /** What PyTorch's dumps say; null: none were given. */
-  readonly flightRecorder: FlightReport | null;
-  readonly clocks: readonly ClockReport[];
-  readonly traffic: TrafficReport | null;
-  /** Files that cannot be used, and why. They are among `problems`, too. */
-  readonly unusable: readonly string[];
-  readonly problems: readonly string[];
   readonly made: {
     readonly by: string;
     /** The options given that change the findings, ready to type. */

@@ -63,7 +63,7 @@ export function unclearLines(
 
 function othersText([first]: readonly Silent[], end: number): string {
   const later = first && first.lastSign !== null ? `, up to ${durationText(end - first.lastSign)} later` : '';
-  return `finished it, and ended in order${later}`;
+  return `finished it, and left NCCL in order${later}`;
 }
 
 /** What is unclear, and why. */
@@ -106,7 +106,7 @@ function idleLines(
         ),
         continued(`then: ${name(one.func)} (${wayArguments(one)}), ${clockTime(report, one.at)}`),
       ]),
-    ...(ended.length > 0 ? [labelled('ended in order', rankList(ended, report))] : []),
+    ...(ended.length > 0 ? [labelled('left NCCL', rankList(ended, report))] : []),
     ...silentLines(silent, end, report),
     ...(work === null
       ? []

@@ -1,6 +1,6 @@
 /**
- * The verdict as text: at most 15 lines of at most 80 columns, and up to 8 from PyTorch's dumps. The first line is the result, the last one
- * is the next command. The JSON has the evidence of every claim (`--summary`, `inspect --json`).
+ * The verdict as text: on a terminal at most 15 lines of at most 80 columns, and up to 8 from PyTorch's dumps; elsewhere nothing is cut. The
+ * first line is the result, the last one is the next command. The JSON has the evidence of every claim (`--summary`, `inspect --json`).
  */
 
 import { maxOf, minOf } from '../base/extremes.js';
@@ -44,8 +44,12 @@ const LINES = 15;
 export const printedVerdict = (report: VerdictReport): string =>
   verdictText({ ...report, otherRuns: [] }).join('\n');
 
-/** `next`: the most useful command first. */
-export function verdictText(report: VerdictReport, next: readonly NextCommand[] = []): string[] {
+/** `next`: the most useful command first. `isTerminal`: it has no room for more. */
+export function verdictText(
+  report: VerdictReport,
+  next: readonly NextCommand[] = [],
+  isTerminal = false,
+): string[] {
   const { verdict } = report;
   const [first = '', ...rest] = verdictLines(verdict, report);
   const notUsed = unusableLines(report);
@@ -54,18 +58,15 @@ export function verdictText(report: VerdictReport, next: readonly NextCommand[] 
   const besides = [...beforeLines(report), ...alsoLines(report), ...causeLines(report)];
   const lines = [...otherRuns(report), ...said, ...besides, ...missing(report), ...limits(report)];
   const flight = report.flightRecorder ? flightLines(report.flightRecorder) : [];
-  const foot = [
-    ...flight,
-    fit(labelled('lost records', lossText(report))),
-    fit(labelled('clocks', clockText(report))),
-  ];
+  const foot = [labelled('lost records', lossText(report)), labelled('clocks', clockText(report))];
   const command = next.flatMap((one, i) => commandLines(i === 0 ? 'next' : 'or', one, COLUMNS));
-  const room = Math.max(1, LINES + flight.length - foot.length - command.length - 1);
+  if (!isTerminal) return [first, ...lines, ...flight, ...foot, ...command];
+  const room = Math.max(1, LINES - foot.length - command.length - 1);
   const shown =
     lines.length <= room
       ? lines
       : [...lines.slice(0, room - 1), '  and more: see --summary, or inspect --json'];
-  return [...[first, ...shown].map(fit), ...foot, ...command];
+  return [...[first, ...shown, ...flight, ...foot].map(fit), ...command];
 }
 
 function verdictLines(verdict: VerdictKind, report: VerdictReport): string[] {
@@ -160,11 +161,8 @@ function working(
 
 /** Of a run that does not stand still: what slows it down besides what the first line says. */
 function causeLines({ verdict, causes }: VerdictReport): string[] {
-  if (stallOf(verdict) || verdict.kind === 'mismatch') return [];
-  const isSaid = ({ cause, ...one }: (typeof causes)[number]): boolean =>
-    cause === 'late rank' || ('side' in one && one.side === 'consumes') || verdict.kind === 'slow';
+  if (stallOf(verdict) || verdict.kind === 'mismatch' || verdict.kind === 'slow') return [];
   return causes
-    .filter((one) => !isSaid(one))
     .slice(0, MOST_CAUSES)
     .flatMap(({ says }) =>
       wrapped(printable(says), ROOM).map((line, i) =>

@@ -19,6 +19,7 @@ export const readSendTimes = (numbers: Numbers): SendTimes[] =>
       comm: numbers.next(),
       channel: numbers.next(),
       peer: numbers.next(),
+      longest: { took: numbers.next(), since: numbers.next() as Ticks, step: numbers.next() },
       sizes: new Map(
         numbers.list((): [number, SizeOnWire] => {
           const [bytes, own] = [numbers.next(), numbers.next()];

@@ -4,12 +4,16 @@
  * or for room at the receiver, does not count. Ticks are the file's own.
  */
 
+import type { Ticks } from '../base/time.js';
+
 export interface SendTimes {
   /** Number of the communicator in its file. */
   readonly comm: number;
   readonly channel: number;
   /** The other rank of the communicator. */
   readonly peer: number;
+  /** The send that was on the wire longest. Ticks. */
+  readonly longest: { readonly took: number; readonly since: Ticks; readonly step: number };
   /** By bytes of a send (-1: not reported, up to interface v3). */
   readonly sizes: ReadonlyMap<number, SizeOnWire>;
 }

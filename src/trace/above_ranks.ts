@@ -42,6 +42,8 @@ export interface VerdictText {
   readonly report: string;
   /** One line of at most 100 characters. */
   readonly headline: string;
+  /** All that was found, a line each, the headline's first. */
+  readonly findings: readonly string[];
   /** Further arguments of the collective that the verdict names. */
   readonly aboutCall: readonly (readonly [string, string])[];
 }
@@ -117,6 +119,7 @@ export function drawAboveRanks(
         ...(leftOut ? [`  not drawn:      ${leftOut.what}`] : []),
         ...(leftOut && drawing.rest ? [`  all of it:      ${drawing.rest.command}`] : []),
       ],
+      findings: texts.findings,
       link: startupLink(PERFETTO, null, startup),
       arrow: target?.arrow?.flow ?? null,
     };

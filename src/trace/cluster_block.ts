@@ -2,7 +2,7 @@
  * The block of the cluster group: what all ranks did together, joined from the scans' rows. It belongs to no rank and follows the prologue.
  */
 
-import { onOneAxis, clockBound } from '../clocks/comparable.js';
+import { comparableBy } from '../clocks/comparable.js';
 import { commKey } from '../model/identity.js';
 import { foldRanks } from '../base/ranks.js';
 import type { ClusterComm } from '../cluster/types.js';
@@ -54,8 +54,7 @@ export function clusterBlock(
   const cluster = describeCluster(writer, place.title);
   const labels = {
     rankOf: (file: number, inComm?: number, commId?: bigint) => rankName(run, file, inComm, commId),
-    comparable: onOneAxis(solution),
-    clockBound: clockBound(solution),
+    ...comparableBy(solution),
     worldSize: run.worldSize,
   };
   const lanes = drawCluster(writer, cluster, drawn, labels, place.call);

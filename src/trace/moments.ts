@@ -50,7 +50,8 @@ export function momentsOf(
   if (verdict.kind !== 'slow' || waits.length === 0) {
     const begin = beginOf(verdict);
     const from = begin > bounds.to ? bounds.from : Math.max(begin, bounds.from);
-    return { all: [{ from: at(from), to: at(bounds.to), headline }], main: 0 };
+    const to = isOnce(verdict) ? Math.min(verdict.slow.to, bounds.to) : bounds.to;
+    return { all: [{ from: at(from), to: at(Math.max(from, to)), headline }], main: 0 };
   }
   const { file, inComm, comm, commId } = verdict.slow;
   const rank = inJob(jobRanks(run))({ commId: BigInt(commId) }, inComm);
@@ -66,10 +67,15 @@ export function momentsOf(
 
 const at = (ns: number): TraceNs => Math.round(Math.max(0, ns)) as TraceNs;
 
+/** A link stood still once. */
+const isOnce = (verdict: Verdict): verdict is Extract<Verdict, { kind: 'slow' }> =>
+  verdict.kind === 'slow' && verdict.slow.course === 'once' && verdict.slow.link !== null;
+
 /** ns of the trace. A moment without a begin lasts all the time. */
 function beginOf(verdict: Verdict): number {
   const stall = stallOf(verdict);
   if (stall) return stall.since;
+  if (isOnce(verdict)) return verdict.slow.from;
   switch (verdict.kind) {
     case 'mismatch':
       return minOf(verdict.mismatch.ways.flatMap(({ entered }) => entered.map((one) => one.at)));

@@ -2,26 +2,35 @@
 
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
+import type { Comparable } from '../clocks/comparable.js';
+import type { LinkTimes } from '../cluster/link_times.js';
 import type { SlowLink } from '../cluster/slow_links.js';
 import type { ClusterComm } from '../cluster/types.js';
 import type { RankWitness, WitnessedComm, WitnessedWork } from './file_facts.js';
 import type { CallName, Evidence, ProcessState } from './types.js';
 
 /** What is known of the run. */
-export interface Facts {
+export interface Facts extends Comparable {
   readonly comms: readonly ClusterComm[];
   /** By file. */
   readonly ranks: readonly RankWitness[];
   /** The costliest first. */
   readonly slowLinks: readonly SlowLink[];
+  /** By connection. */
+  readonly longestSends: readonly LongestSend[];
   /** Every rank of the job has a file, as far as the number of ranks is known. */
   readonly isWholeJob: boolean;
-  /** Whether the files are on one axis, within the bounds of their clocks. */
-  readonly comparable: (files: readonly number[]) => boolean;
-  /** Error between two files' clocks (99 %), ns; 0: one counter. */
-  readonly clockBound: (fileA: number, fileB: number, at: TraceNs) => number;
   /** Age from which a stall of live ranks is a hang, ns; null: 30 s, or twice its communicator's longest time. */
   readonly hungAfter: number | null;
+}
+
+/** The send of a connection that was on the wire longest. */
+export interface LongestSend extends Pick<LinkTimes, 'commId' | 'file' | 'rank' | 'peerFile' | 'channel'> {
+  readonly from: TraceNs;
+  readonly to: TraceNs;
+  readonly step: number;
+  /** ns: half of its sends took longer. */
+  readonly medianNs: number;
 }
 
 /** With the state of each file. */

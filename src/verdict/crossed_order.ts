@@ -5,7 +5,7 @@
  */
 
 import { cached, callName } from './case.js';
-import type { Stall } from './stall.js';
+import { firstWorks, type Stall } from './stall.js';
 import type { RankWitness, WitnessedWork } from './file_facts.js';
 import type { Order } from './types.js';
 
@@ -71,16 +71,6 @@ export const strayedIn = ([rarest = [], ...others]: readonly (readonly Order[])[
   (others.length === 1 && others[0]!.length > rarest.length ? [rarest] : [rarest, ...others])
     .flat()
     .map(({ file }) => file);
-
-/** By file, the oldest work. */
-const firstWorks = cached(({ works }: Stall): ReadonlyMap<number, WitnessedWork> => {
-  const first = new Map<number, WitnessedWork>();
-  for (const { file, work } of works) {
-    const known = first.get(file);
-    if (!known || work.start < known.start) first.set(file, work);
-  }
-  return first;
-});
 
 /** Data may arrive before the kernel starts, so a receive in flight proves nothing. */
 export const hasBegun = ({ blocks, hasMoved }: WitnessedWork): boolean =>

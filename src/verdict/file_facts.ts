@@ -5,7 +5,8 @@
 
 import type { TraceNs } from '../base/time.js';
 import type { CallShape, CommCalls } from '../model/call_table.js';
-import type { BlocksSeen } from '../model/pending.js';
+import type { ClusterCommunicator } from '../cluster/types.js';
+import type { InsideCall, PendingOp, PendingWork } from '../model/pending.js';
 import type { Wait } from '../model/waits.js';
 
 /** What one file shows at the end of its records. */
@@ -192,62 +193,35 @@ export interface CallArguments {
   readonly root: number | null;
 }
 
-export interface WitnessedComm {
-  /** In this file. */
-  readonly number: number;
-  /** 0: not reported. Two communicators with 0 are not the same. */
-  readonly commId: bigint;
-  readonly name: string;
-  /** This file's rank in it. */
-  readonly rank: number;
-  readonly nRanks: number;
-  /** 0: not reported. */
+/** An id of 0 is not reported: two communicators with 0 are not the same. So is a number of nodes of 0. */
+export interface WitnessedComm extends ClusterCommunicator {
   readonly nNodes: number;
   /** When it was set up, on all ranks at about the same time. null: not known. */
   readonly init: TraceNs | null;
   readonly finalized: TraceNs | null;
 }
 
-export interface WitnessedWork {
-  readonly comm: number | null;
-  readonly func: string;
-  /** For collectives, else null. */
-  readonly seq: number | null;
-  /** For sends/receives, else null: the other rank of the communicator. */
-  readonly peer: number | null;
-  readonly ordinal: number;
+/** Where its start record is: "ring:position", as in `inspect --records`. */
+interface Recorded {
+  readonly record: string;
+}
+
+/** Works of a file with the same `group` were called in one group, so their order does not matter. */
+export interface WitnessedWork extends Recorded, Omit<PendingWork, 'kind' | 'row' | 'key' | 'start' | 'ops'> {
   /** Algorithm and protocol, as RING/SIMPLE; '': not known. */
   readonly plan: string;
   readonly start: TraceNs;
-  /** Works of a file with the same number were called in one group, so their order does not matter. null: not known. */
-  readonly group: number | null;
-  /** Its start record: "ring:position", as in `inspect --records`. */
-  readonly record: string;
   readonly ops: readonly WitnessedOp[];
-  /** The blocks that its GPU was seen to begin and end. null: not known. */
-  readonly blocks: BlocksSeen | null;
   /** Its GPU filled a send step, or consumed received data. */
   readonly hasMoved: boolean;
-  /** Slots that were lost after the last record of its pending parts. Its end may be among them. 0: it has not ended. */
-  readonly lostSince: number;
 }
 
 /** A call that has not returned and has no further events: it may be connecting. */
-export interface WitnessedCall extends CallArguments {
-  readonly comm: number;
-  readonly func: string;
-  readonly isTransfer: boolean;
+export interface WitnessedCall extends Recorded, Omit<InsideCall, 'at' | 'key' | 'calls'> {
   readonly at: TraceNs;
-  readonly record: string;
 }
 
-export interface WitnessedOp {
-  readonly channel: number;
-  /** Rank in the communicator. */
-  readonly peer: number;
-  readonly isSend: boolean;
-  readonly nSteps: number;
-  readonly done: number;
+export interface WitnessedOp extends Omit<PendingOp, 'step'> {
   /** The oldest step in flight and its wait; null: none was. */
   readonly wait: { readonly step: number; readonly name: Wait; readonly since: TraceNs } | null;
   /** File of the process that executes it (PXN); null: its own. */

@@ -3,7 +3,7 @@
 import { append } from '../base/extremes.js';
 import { accused, stallOf, type SuspectLabel } from './evidence/suspects.js';
 import type { Scene } from './scene.js';
-import type { Evidence, Finding, RuleName, Successor, VerdictKind } from './types.js';
+import type { Connection, Evidence, Finding, RuleName, Successor, VerdictKind } from './types.js';
 
 /** `verdict`: what it is called, and all that is known about it. */
 export interface Found {
@@ -52,11 +52,27 @@ export const findingsOf = (found: readonly Found[]): Finding[] =>
       ...placeOf(about),
       ...(next && { until: about.kind === 'hung' ? about.hang.until : null }),
       who: whoOf(about),
+      connection: connectionOf(about),
       because: because ? found.indexOf(because) : null,
       surer: surer ?? null,
       next: next ?? null,
     };
   });
+
+function connectionOf(about: VerdictKind): Connection | null {
+  const front = stallOf(about)?.front;
+  if (front) {
+    const { file, peerFile, channel, isSend, wait } = front;
+    const step = wait?.step ?? null;
+    return isSend || peerFile === null
+      ? { file, peerFile, channel, step }
+      : { file: peerFile, peerFile: file, channel, step };
+  }
+  const link = about.kind === 'slow' ? about.slow.link : null;
+  return (
+    link && { file: link.file, peerFile: link.peerFile, channel: link.channel, step: link.once?.step ?? null }
+  );
+}
 
 type Place = Pick<Finding, 'since' | 'until' | 'where' | 'cost' | 'records'>;
 

@@ -5,8 +5,8 @@
  */
 
 import { minOf } from '../base/extremes.js';
-import { cached, commOf } from './case.js';
-import type { Stall } from './stall.js';
+import { commOf } from './case.js';
+import { firstWorks, type Stall } from './stall.js';
 import type { RankWitness, WitnessedWork } from './file_facts.js';
 
 /**
@@ -104,18 +104,12 @@ function stuckIn(
 }
 
 function queuesBehind(stall: Stall, other: Stall): boolean {
-  const [own, others] = [firstStarts(stall), firstStarts(other)];
+  const others = firstWorks(other);
   let balance = 0;
-  for (const [file, start] of own) balance += Math.sign(start - (others.get(file) ?? start));
+  for (const [file, { start }] of firstWorks(stall))
+    balance += Math.sign(start - (others.get(file)?.start ?? start));
   return balance > 0;
 }
-
-/** By file. */
-const firstStarts = cached(({ works }: Stall): ReadonlyMap<number, number> => {
-  const starts = new Map<number, number>();
-  for (const { file, work } of works) starts.set(file, Math.min(starts.get(file) ?? Infinity, work.start));
-  return starts;
-});
 
 const begin = ({ collective, works, inside }: Stall): number =>
   minOf(

@@ -3,15 +3,15 @@
  * findings that stand alike and are alike certain, the rule that comes first has the headline.
  */
 
-import { atWork, perhapsAtWork } from './at_work.js';
 import { brokeOff, jobEnded } from './broken_off.js';
 import type { Rule } from './finding.js';
 import { givenUp } from './given_up.js';
 import { idle } from './idleness.js';
 import { differentCalls } from './mismatch.js';
+import { stoodStill } from './slow_links.js';
 import { late, perhapsLate } from './slowness.js';
 import { perhapsOver, stuck } from './stuck.js';
-import { died, lostRecords, nothingSeen, perhapsSilent, silent } from './unclear.js';
+import { atWork, died, lostRecords, nothingSeen, perhapsAtWork, perhapsSilent, silent } from './unclear.js';
 
 export const RULES: readonly Rule[] = [
   stuck,
@@ -21,6 +21,7 @@ export const RULES: readonly Rule[] = [
   idle,
   silent,
   late,
+  stoodStill,
   givenUp,
   lostRecords,
   jobEnded,

@@ -4,14 +4,74 @@
  */
 
 import { maxOf } from '../base/extremes.js';
+import { medianOf } from '../base/quantile.js';
 import { hex64 } from '../base/hex.js';
 import type { SlowLink } from '../cluster/slow_links.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
-import type { Case } from './case.js';
+import type { Case, LongestSend } from './case.js';
+import type { Found, Rule } from './finding.js';
+import { pausedIn } from './pauses.js';
 import type { Slowness } from './types.js';
 
 /** A slow link costs at least this share of the communicator's observed time. */
 const SHARE = 0.05;
+
+/** ns: a shorter one may come from a busy machine. And it is as many times as long as the connection's usual send. */
+const STOOD_STILL = 1e9;
+const MUCH_LONGER = 20;
+/**
+ * It is so many times as long as any other rank's longest send: else the machines are too busy to show it. The collective is as many times as
+ * long as the others. A connection that is usually so many times as slow as others did not stand still once, but is slow.
+ */
+const STANDS_OUT = 4;
+
+/** A connection that stood still once. If that cost little of the run, it is told beside another headline. */
+export const stoodStill: Rule = (scene) =>
+  scene.comms.flatMap((comm): Found[] => {
+    const slow = longestStop(comm, scene);
+    if (!slow) return [];
+    const found = { rule: 'stood still', stands: false, isSure: true } as const;
+    const about = { kind: 'slow', slow } as const;
+    return slow.cost >= SHARE * slow.span
+      ? [{ ...found, verdict: about }]
+      : [{ ...found, verdict: { kind: 'healthy', silent: scene.silent }, about }];
+  });
+
+const lengthOf = ({ end, lastArrival }: Collective): number => (end ?? lastArrival) - lastArrival;
+
+function longestStop(comm: ClusterComm, { longestSends, ranks }: Case): Slowness | null {
+  const own = longestSends.filter(({ commId }) => commId === comm.commId);
+  const took = ({ from, to }: LongestSend): number => to - from;
+  const [worst] = own.toSorted((a, b) => took(b) - took(a));
+  const { collectives } = comm;
+  if (!worst || took(worst) < Math.max(STOOD_STILL, MUCH_LONGER * worst.medianNs)) return null;
+  const { file, rank, peerFile, channel, from, to, step, medianNs } = worst;
+  const alike = own.filter(({ file: other }) => other !== file);
+  const one = collectives.find(({ firstArrival, end }) => firstArrival <= from && end !== null && end > from);
+  const others = collectives.filter((other) => other !== one && other.end !== null).map(lengthOf);
+  const isOne =
+    alike.every((other) => STANDS_OUT * took(other) < took(worst)) &&
+    medianNs <= STANDS_OUT * medianOf(alike.map((other) => other.medianNs)) &&
+    2 * pausedIn([file, peerFile], from, to, ranks) < took(worst);
+  if (!one || others.length === 0 || !isOne || lengthOf(one) < STANDS_OUT * medianOf(others)) return null;
+  const span =
+    maxOf(collectives.map(({ end, lastArrival }) => end ?? lastArrival)) - collectives[0]!.firstArrival;
+  const cost = took(worst) - medianNs;
+  return {
+    ...slowSends(comm, one, { file, inComm: rank, cost, span, sends: 1 }, ranks),
+    ...{ course: 'once', from, to },
+    link: {
+      file,
+      peerFile,
+      channel,
+      sends: 1,
+      medianNs: took(worst),
+      usualNs: medianNs,
+      isOnlyOne: true,
+      once: { step },
+    },
+  };
+}
 
 /** The rank that costs most; null: none. */
 export function slowestLink({ comms, slowLinks, ranks }: Case): Slowness | null {
@@ -29,7 +89,7 @@ export function slowestLink({ comms, slowLinks, ranks }: Case): Slowness | null 
 function describe(
   { times, costNs, sends, medianNs, usualNs }: SlowLink,
   slow: readonly SlowLink[],
-  { commId, name, nRanks, collectives }: ClusterComm,
+  comm: ClusterComm,
   span: number,
   ranks: Case['ranks'],
 ): Slowness {
@@ -42,9 +102,30 @@ function describe(
     ).size;
   const isReceiver = linksOf(times.peerFile) > linksOf(times.file);
   const [file, inComm] = isReceiver ? [times.peerFile, times.peer] : [times.file, times.rank];
-  const length = ({ end, lastArrival }: Collective): number => (end ?? lastArrival) - lastArrival;
-  const [, second, ...more] = collectives;
-  const longest = more.reduce((a, b) => (length(b) > length(a) ? b : a), second!);
+  const [, second, ...more] = comm.collectives;
+  const longest = more.reduce((a, b) => (lengthOf(b) > lengthOf(a) ? b : a), second!);
+  return {
+    ...slowSends(comm, longest, { file, inComm, cost: costNs, span, sends }, ranks),
+    link: {
+      file: times.file,
+      peerFile: times.peerFile,
+      channel: times.channel,
+      sends,
+      medianNs,
+      usualNs,
+      isOnlyOne: linksOf(file) === 1,
+      once: null,
+    },
+  };
+}
+
+/** `longest`: the collective that shows it. */
+function slowSends(
+  { commId, name, nRanks, collectives }: ClusterComm,
+  longest: Collective,
+  { file, inComm, cost, span, sends }: Record<'file' | 'inComm' | 'cost' | 'span' | 'sends', number>,
+  ranks: Case['ranks'],
+): Omit<Slowness, 'link'> {
   return {
     comm: name,
     commId: hex64(commId),
@@ -57,15 +138,15 @@ function describe(
     of: sends,
     leftOut: { first: null, rooted: 0, notWhole: 0 },
     waits: sends,
-    cost: costNs,
+    cost,
     span,
     course: 'always',
     ofOthers: 0,
     from: collectives[0]!.firstArrival,
     to: longest.end ?? longest.lastArrival,
     why: null,
-    heldUp: costNs,
-    habit: costNs / span,
+    heldUp: cost,
+    habit: cost / span,
     slowFrom: SHARE,
     chance: 0,
     chanceBelow: 1,
@@ -78,18 +159,9 @@ function describe(
       file,
       record: ranks[file]!.calls.entered(commId, longest)?.record ?? '',
       at: longest.lastArrival,
-      by: length(longest),
+      by: lengthOf(longest),
     },
     clockBound: 0,
     taker: null,
-    link: {
-      file: times.file,
-      peerFile: times.peerFile,
-      channel: times.channel,
-      sends,
-      medianNs,
-      usualNs,
-      isOnlyOne: linksOf(file) === 1,
-    },
   };
 }

@@ -3,7 +3,8 @@
 import type { TraceNs } from '../base/time.js';
 import type { Collective } from '../cluster/types.js';
 import type { FileWork } from './wait_chains.js';
-import type { RankWitness, WitnessedCall } from './file_facts.js';
+import { cached } from './case.js';
+import type { RankWitness, WitnessedCall, WitnessedWork } from './file_facts.js';
 import { pausedIn } from './pauses.js';
 import type { Hang } from './types.js';
 
@@ -58,3 +59,13 @@ export function filesInDoubt(works: readonly FileWork[]): number[] {
   const surely = new Set(works.filter(({ work }) => work.lostSince === 0).map(({ file }) => file));
   return [...new Set(works.map(({ file }) => file))].filter((file) => !surely.has(file));
 }
+
+/** By file, the oldest work. */
+export const firstWorks = cached(({ works }: Pick<Stall, 'works'>): ReadonlyMap<number, WitnessedWork> => {
+  const first = new Map<number, WitnessedWork>();
+  for (const { file, work } of works) {
+    const known = first.get(file);
+    if (!known || work.start < known.start) first.set(file, work);
+  }
+  return first;
+});

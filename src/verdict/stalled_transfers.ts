@@ -7,7 +7,7 @@ import { membersOf } from './absence.js';
 import { commOf, knownUntilOf, lastMoveIn } from './case.js';
 import type { EnteredCall, RankWitness } from './file_facts.js';
 import { placesOf, type FileWork } from './wait_chains.js';
-import { TRANSFER_MAY_TAKE, type Stall } from './stall.js';
+import { firstWorks, TRANSFER_MAY_TAKE, type Stall } from './stall.js';
 
 /**
  * Sends and receives, except those queued behind the communicator's stuck collective. Also collectives that cannot be joined, because their
@@ -15,24 +15,17 @@ import { TRANSFER_MAY_TAKE, type Stall } from './stall.js';
  */
 export function looseStalls(ranks: readonly RankWitness[], covered: ReadonlyMap<bigint, Stall>): Stall[] {
   const groups = new Map<string, FileWork[]>();
-  const firsts = new Map([...covered].map(([commId, { works }]) => [commId, firstStarts(works)]));
+  const firsts = new Map([...covered].map(([commId, stall]) => [commId, firstWorks(stall)]));
   ranks.forEach((rank, file) => {
     for (const work of rank.pending.works) {
       const commId = commOf(rank, work)?.commId ?? 0n;
       const first = firsts.get(commId);
-      if (first && (work.seq !== null || work.start >= (first.get(file) ?? Infinity))) continue;
+      if (first && (work.seq !== null || work.start >= (first.get(file)?.start ?? Infinity))) continue;
       const key = commId === 0n ? `${file} ${work.comm}` : `${commId}`;
       addTo(groups, key, { file, work });
     }
   });
   return [...groups.values()].map((works) => looseStall(works, ranks));
-}
-
-/** By file: when its first unfinished work of a stuck collective began. Later work queues behind it. */
-function firstStarts(works: readonly FileWork[]): ReadonlyMap<number, number> {
-  const firsts = new Map<number, number>();
-  for (const { file, work } of works) firsts.set(file, Math.min(work.start, firsts.get(file) ?? Infinity));
-  return firsts;
 }
 
 function looseStall(works: readonly FileWork[], ranks: readonly RankWitness[]): Stall {

@@ -90,6 +90,7 @@ export type RuleName =
   | 'idle'
   | 'silent'
   | 'late'
+  | 'stood still'
   | 'given up'
   | 'lost records'
   | 'job ended'
@@ -111,6 +112,8 @@ export interface Finding {
   readonly until: TraceNs | null;
   /** The call: a stuck one, an example, or the worst. null: it is about no call. */
   readonly where: CallName | null;
+  /** The connection that it is about, from `file` to `peerFile`; null: none is known. */
+  readonly connection: Connection | null;
   /** ns: how long the job stood still, or the time that it would gain; null: not known. */
   readonly cost: number | null;
   readonly who: Who;
@@ -122,6 +125,14 @@ export interface Finding {
   readonly surer: string | null;
   /** Where the ranks went on after they had given up the communicator; null: it is about no such thing. */
   readonly next: Successor | null;
+}
+
+export interface Connection {
+  readonly file: number;
+  readonly peerFile: number | null;
+  readonly channel: number;
+  /** The step that stands still; null: it is about all steps. */
+  readonly step: number | null;
 }
 
 export interface Successor extends Pick<CallName, 'commId' | 'comm'> {
@@ -516,4 +527,6 @@ export interface SlowSends {
   readonly usualNs: number;
   /** No other connection of the rank is this slow. */
   readonly isOnlyOne: boolean;
+  /** It stood still once: `medianNs` is this send's time, and `usualNs` is the connection's own. null: its sends are slow. */
+  readonly once: { readonly step: number } | null;
 }

@@ -3,9 +3,11 @@
 import { isAborted } from './is_hang.js';
 import { endOfRun, callName, type Case } from './case.js';
 import { mismatchOf } from './mismatch.js';
+import { maxOf } from '../base/extremes.js';
 import type { Break } from './broken_off.js';
 import { foundBy, type Found, type Rule } from './finding.js';
 import { allLived, othersEndedAfter } from './process_states.js';
+import type { Scene } from './scene.js';
 import type { Stall } from './stall.js';
 import type { RankWitness } from './file_facts.js';
 import type { Idle, RuleName, Silent, Slowness, Unclear } from './types.js';
@@ -180,3 +182,33 @@ const nothingPending = (silent: readonly Silent[], ranks: readonly RankWitness[]
   late: null,
   end: endOfRun(ranks),
 });
+
+/** Work that is unfinished at the end of the records, but not for long. Nothing is wrong with it. */
+export const atWork: Rule = (scene, before) =>
+  scene.unfinished.length > 0 &&
+  foundBy(before, 'stuck', 'perhaps over', 'broke off', 'job ended').length === 0
+    ? [working(scene.unfinished, true, scene)]
+    : [];
+
+/** The records of these ranks stop, and do not say whether their last work ended. */
+export const perhapsAtWork: Rule = (scene) => {
+  const stopped = scene.ranks.flatMap(({ life, pending }, file) =>
+    !life.isClosed && !life.isAlive && pending.lastWithoutEnd.length > 0 ? [file] : [],
+  );
+  return scene.unfinished.length === 0 && stopped.length > 0 ? [working(stopped, false, scene)] : [];
+};
+
+function working(files: readonly number[], isUnfinished: boolean, { ranks, silent }: Scene): Found {
+  const end = endOfRun(ranks);
+  const moved = ranks.flatMap(({ pace }) => [...pace.lastMove.values()]);
+  const working = {
+    end,
+    // If nothing ever moved, the stall began with the trace.
+    stalledFor: moved.length === 0 ? end : end - maxOf(moved),
+    files,
+    isUnfinished,
+    silent,
+    isLive: ranks.some(({ life }) => life.isAlive),
+  };
+  return { rule: 'at work', verdict: { kind: 'working', working }, stands: false, isSure: false };
+}

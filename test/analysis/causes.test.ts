@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { causesOf, type Cause } from '../../src/analysis/causes.js';
 import type { CauseEvidence } from '../../src/analysis/cause_types.js';
-import { changePoint } from '../../src/analysis/change_point.js';
+import { changePoint } from '../../src/analysis/slower_since.js';
 import type { CollectiveRow } from '../../src/analysis/collectives.js';
 import type { SlowLinkRow } from '../../src/analysis/slow_link_rows.js';
 import type { LinkRow } from '../../src/analysis/link_rows.js';
@@ -81,7 +81,7 @@ function causesWhere(
 }
 
 const NOTHING: CauseEvidence = {
-  ...{ collectives: [], links: [], slowLinks: [], slow: null, durationNs: 1e9 },
+  ...{ collectives: [], links: [], slowLinks: [], late: null, durationNs: 1e9 },
   ...{ rankWaits: [], waits: [] },
   rankOf: (file) => file,
 };
@@ -186,39 +186,6 @@ describe('slow sends of one rank', () => {
   it('on all channels of its only link: not known what', () => {
     expect(ringCauses([0, 1])).toEqual([
       expect.objectContaining({ cause: 'slow link', cannotTell: 'link or NIC' }),
-    ]);
-  });
-});
-
-describe('a GPU that takes data late', () => {
-  const slow: NonNullable<CauseEvidence['slow']> = {
-    ...{
-      file: 2,
-      commId: 'c',
-      on: 'GPU' as const,
-      course: 'always' as const,
-      from: 0,
-      to: 9e8,
-      late: 9,
-      of: 12,
-      cost: 8e8,
-    },
-    ...{ taker: { channel: 1, node: null }, worst: { at: 5e8, by: 1e8 } },
-  };
-
-  it('is the one that the verdict names, with its numbers', () => {
-    expect(causesOf({ ...NOTHING, slow })).toEqual([
-      expect.objectContaining({
-        ...{ cause: 'slow GPU', side: 'consumes', rank: 2, channel: 1, oneOf: [], late: 9, of: 12 },
-        costNs: 8e8,
-      }),
-    ]);
-  });
-
-  it('may be any of its node', () => {
-    const taker = { channel: null, node: { files: [2, 3] } };
-    expect(causesOf({ ...NOTHING, slow: { ...slow, taker } })).toEqual([
-      expect.objectContaining({ rank: 2, oneOf: [2, 3] }),
     ]);
   });
 });

@@ -4,11 +4,10 @@
  */
 
 import { describe, expect, it } from 'vitest';
-import { changePoint } from '../../src/analysis/change_point.js';
 import type { CauseEvidence } from '../../src/analysis/cause_types.js';
 import type { CollectiveRow } from '../../src/analysis/collectives.js';
 import { contention } from '../../src/analysis/contention.js';
-import { slowerSince } from '../../src/analysis/slower_since.js';
+import { changePoint, slowerSince } from '../../src/analysis/slower_since.js';
 import { unlikePlans } from '../../src/analysis/unlike_plans.js';
 import { seeded } from '../support/clocks/simulated_links.js';
 

@@ -2,11 +2,10 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { lineTime } from '../../src/analysis/latency_and_rate.js';
-import { sizeClassOf } from '../../src/analysis/size_class.js';
+import { fitLine, lineTime } from '../../src/analysis/latency_and_rate.js';
+import { sizeClassOf } from '../../src/analysis/collectives.js';
 import { binarySize } from '../../src/base/units.js';
 import { medianOf, quantile, sortedNumbers } from '../../src/base/quantile.js';
-import { fitLine } from '../../src/analysis/statistics.js';
 
 describe('quantiles', () => {
   it('are values that were measured', () => {

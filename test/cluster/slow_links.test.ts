@@ -1,15 +1,14 @@
 /** Which link is called slow. Chance, few sends or another kind of path are not enough. */
 
 import { describe, expect, it } from 'vitest';
-import type { LinkTimes } from '../../src/cluster/link_times.js';
-import { slowLinks } from '../../src/cluster/slow_links.js';
+import { slowLinks, type ComparedLink } from '../../src/cluster/slow_links.js';
 
 /** `times` the usual send time, for each size. The usual times differ by a tenth. */
 function link(
   rank: number,
   times: number,
   { sends = 40, quickTimes = times, ownTimes = times, other = false } = {},
-): LinkTimes {
+): ComparedLink {
   const usual = 1 + 0.1 * Math.sin(rank);
   const sizes = [64 << 10, 512 << 10].map((bytes) => ({
     bytes,
@@ -31,7 +30,7 @@ function link(
   };
 }
 
-const ring = (...times: number[]): LinkTimes[] => times.map((one, rank) => link(rank, one));
+const ring = (...times: number[]): ComparedLink[] => times.map((one, rank) => link(rank, one));
 
 describe('slow links', () => {
   it('one of eight, three times as slow at all sizes, is named with its evidence', () => {

@@ -151,7 +151,7 @@ describe.skipIf(!existsSync(CHROMIUM))('in Chromium, the network off (skipped wh
     return { context, page, requests, complaints, url };
   }
 
-  it.each(['straggler', 'hang', 'hosts', 'startup-hang', 'copy-engine', 'abi-v1'])(
+  it.each(['straggler', 'slow-link', 'hang', 'hosts', 'startup-hang', 'copy-engine', 'abi-v1'])(
     '%s: one request, for the file itself, and no complaint',
     async (name) => {
       await run('report', sample(name), '-fqo', `${name}.html`, '--hung-after', '1');
@@ -160,7 +160,7 @@ describe.skipIf(!existsSync(CHROMIUM))('in Chromium, the network off (skipped wh
       expect(requests).toEqual([url]);
       expect(await page.locator('h1').textContent()).toMatch(/^[A-Z ]+\b/);
       const causes = await page.locator('#why-it-is-slow').count();
-      expect(causes).toBe(name === 'straggler' ? 1 : 0);
+      expect(causes).toBe(name === 'slow-link' ? 1 : 0);
       expect(await page.locator('section').count()).toBe(8 + causes);
       expect(await page.locator('section canvas, section table, section p').count()).toBeGreaterThan(8);
       // An empty one has 5 kB.
@@ -356,11 +356,11 @@ describe.skipIf(!existsSync(CHROMIUM))('in Chromium, the network off (skipped wh
     });
 
     it('the button of a cause opens the trace where it shows', async () => {
-      await run('report', sample('straggler'), '-qo', 'cause.html', '--origin', origin);
+      await run('report', sample('slow-link'), '-qo', 'cause.html', '--origin', origin);
       const { causes, run: facts } = JSON.parse(
-        (await run('report', sample('straggler'), '-q', '--json')).out,
+        (await run('report', sample('slow-link'), '-q', '--json')).out,
       ) as RunReport;
-      expect(causes[0]!.says).toMatch(/^Rank 2 is late/);
+      expect(causes[0]!.says).toMatch(/^The link from rank 1 to rank 2 is slow/);
       const { context, page } = await open('cause.html', { offline: false });
       const item = page.locator('#why-it-is-slow li').first();
       expect(await item.textContent()).toContain(causes[0]!.says);

@@ -46,7 +46,8 @@ it('each has its provenance, and all together stay small', () => {
 
 it.each(['slow-link', 'thin-channel', 'slow-work'])('the report on %s is as in its golden', async (name) => {
   const { report } = await examine([path.join(root, 'samples', name)], { jobs: 1 });
-  expect(report.causes).toHaveLength(1);
+  // The GPU of slow-work is the verdict's.
+  expect(report.causes).toHaveLength(name === 'slow-work' ? 0 : 1);
   golden(`${name}.report.md`, markdownOf(report));
 });
 

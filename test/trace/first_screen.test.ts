@@ -11,6 +11,7 @@ import { HEADLINE_CHARACTERS } from '../../src/trace/above_ranks.js';
 import { TITLE_CHARACTERS } from '../../src/trace/titles.js';
 import { merge } from '../../src/merge.js';
 import { traceTexts } from '../../src/report/headline.js';
+import { unpackRecording } from '../support/jobs/packed_recording.js';
 import { temporaryFolder } from '../support/program/temporary_folder.js';
 import { viewTrace } from '../support/traces/trace_view.js';
 import { partsOf, ROW_CHARACTERS, screenOf } from './first_screen.js';
@@ -123,6 +124,21 @@ describe.each(SAMPLES)('%s: everything has room', (sample) => {
     for (const headline of slices[0]!.split(' | '))
       expect(headline.length).toBeLessThanOrEqual(HEADLINE_CHARACTERS);
   });
+});
+
+it('lists all that was found in the arguments of the verdict, the headline first', async () => {
+  const output = path.join(folder, 'second-hang.pftrace');
+  await merge({ inputs: [unpackRecording('cases/second-hang', folder)], output, jobs: 1, texts: traceTexts });
+  const rows = viewTrace(readFileSync(output)).slices.filter(({ track }) => track.name === 'verdict');
+  const found = Object.entries(rows.at(-1)!.args).filter(([name]) => name.includes('finding'));
+  expect(found.map(([, text]) => text)).toEqual([
+    expect.stringMatching(
+      /^HUNG: AllReduce seq 10 on shrunk, rank 3 never entered it, 2 to 3 ch 0 step 0, since .*, cost 31\.5 s$/,
+    ),
+    expect.stringMatching(
+      /^GIVEN UP: AllReduce seq 6 on world, rank 1 fell silent, .*, goes on with shrunk$/,
+    ),
+  ]);
 });
 
 describe('a trace that a browser has no room for says so on its first row', () => {

@@ -118,6 +118,7 @@ export function evidence(
     /** s, by file: when its communicators were set up. Absent: not known. */
     readonly setUp?: readonly number[];
     readonly slowLinks?: Facts['slowLinks'];
+    readonly longestSends?: Facts['longestSends'];
     /** Some rank of the job has no file. */
     readonly missing?: true;
   } = {},
@@ -128,6 +129,7 @@ export function evidence(
   return {
     comms: options.unknownSize ? joined.map((comm) => ({ ...comm, nRanks: 0 })) : joined,
     slowLinks: options.slowLinks ?? [],
+    longestSends: options.longestSends ?? [],
     isWholeJob: options.missing === undefined,
     ranks: ranks.map((rank, file) => witness(rank, file, comms, end, options.setUp?.[file])),
     comparable: (files) => comparable || files.length < 2,

@@ -6,16 +6,19 @@
 import { describeVerdicts } from '../support/jobs/recorded_verdicts.js';
 
 describeVerdicts('real', {
-  lbreal: { kind: 'healthy', says: [/late: +rank 0 last in 1 of 2, .*: too few/] },
+  lbreal: { kind: 'healthy', says: [/late: +rank 0 came last 1 of 2 times, it cost 0\.0 % \(36 us\)$/] },
   s2: {
     kind: 'healthy',
     says: [
-      /late: +rank 2 last in 2 of 10, .*: may be chance/,
-      /equal ranks do so in most runs; SLOW needs under 1 in/,
+      /late: +rank 2 came last 2 of 10 times, it cost 0\.5 % \(57\.8 ms\)$/,
+      /not SLOW: by chance in most runs \(needed: 1 in 970\)$/,
     ],
   },
-  graph: { kind: 'healthy', says: [/late: +rank 0 last in 1 of 13, .*: may be chance/] },
-  split: { kind: 'healthy', says: [/late: +rank 2 last in 1 of 2, .*: too few/, /SLOW needs 4/] },
+  graph: { kind: 'healthy', says: [/late: +rank 0 came last 1 of 13 times/, /not SLOW: by chance/] },
+  split: {
+    kind: 'healthy',
+    says: [/late: +rank 2 came last 1 of 2 times/, /not SLOW: too few were compared \(2, needed 4\)$/],
+  },
   reload: { kind: 'healthy', says: [/late: +no rank; 1 collective compared/] },
   slow2: { kind: 'slow', culprits: [2], says: [/^SLOW {2}rank 2 /, /late: +on the host/] },
   slow3: { kind: 'slow', culprits: [2], says: [/^SLOW {2}rank 2 /, /late: +on the GPU/] },
@@ -67,7 +70,7 @@ describeVerdicts('real', {
     culprits: [],
     says: [
       /^BROKEN OFF {2}the whole job was ended while it worked$/,
-      /ended in order: +2 ranks \(0-1\), in the middle of it/,
+      /left NCCL: +2 ranks \(0-1\), in the middle of it/,
     ],
   },
   initall: { kind: 'healthy', says: [/by 3 ranks/, /late: +no rank; 1 collective compared/] },

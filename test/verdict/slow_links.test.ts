@@ -1,18 +1,19 @@
 /** A slow link that costs so much that the verdict names it. */
 
 import { describe, expect, it } from 'vitest';
-import type { LinkTimes } from '../../src/cluster/link_times.js';
-import { slowLinks } from '../../src/cluster/slow_links.js';
+import { slowLinks, type ComparedLink } from '../../src/cluster/slow_links.js';
+import { verdictText } from '../../src/report/verdict_text.js';
 import { judge } from '../../src/verdict/judge.js';
 import { suspects } from '../../src/verdict/evidence/suspects.js';
-import { done, evidence, type MadeUpRank } from './evidence.js';
+import { report } from './report.js';
+import { done, evidence, s, type MadeUpRank } from './evidence.js';
 
 const RANKS = 4;
 const calls = Array.from({ length: 10 }, (_, seq) => done(seq, seq));
 const ranks: MadeUpRank[] = Array.from({ length: RANKS }, () => ({ calls }));
 
 /** A ring; `ms`: per sender, else 0.2. 100 sends each. */
-const ring = (ms: Readonly<Record<number, number>>, sends = 100): LinkTimes[] =>
+const ring = (ms: Readonly<Record<number, number>>, sends = 100): ComparedLink[] =>
   ranks.map((_, rank) => ({
     commId: 1n,
     sisters: 'world',
@@ -27,7 +28,7 @@ const ring = (ms: Readonly<Record<number, number>>, sends = 100): LinkTimes[] =>
     })),
   }));
 
-const verdictOf = (links: readonly LinkTimes[]) =>
+const verdictOf = (links: readonly ComparedLink[]) =>
   judge(evidence(ranks, { slowLinks: slowLinks(links), end: 10 }));
 
 describe('a slow link', () => {
@@ -49,12 +50,61 @@ describe('a slow link', () => {
     });
   });
 
-  it.each<readonly [string, readonly LinkTimes[]]>([
+  it.each<readonly [string, readonly ComparedLink[]]>([
     ['it costs little', ring({ 2: 30 })],
     ['it sent little', ring({ 2: 900 }, 15)],
     ['there are none like it', ring({ 2: 80 }).map((link) => ({ ...link, isWithinHost: link.file !== 2 }))],
     ['all are slow', ring({ 0: 80, 1: 80, 2: 80, 3: 80 })],
   ])('is not reported, where %s', (_, links) => {
     expect(verdictOf(links).kind).toBe('healthy');
+  });
+});
+
+describe('a link that stands still once', () => {
+  /** Rank 2 sends for 1.5 s in the sixth collective; `of`: the longest send of rank 0. */
+  const stop = (of: number, length: number) => {
+    const sends = [1.5, of].map((took, i) => ({
+      ...{ commId: 1n, file: 2 - 2 * i, rank: 2 - 2 * i, peerFile: 3 - 2 * i, channel: 0, step: 7 },
+      ...{ from: s(5.005), to: s(5.005 + took), medianNs: 1e6 },
+    }));
+    const long = calls.map((call) => (call.seq === 5 ? { ...call, end: 6.6 } : call));
+    const all = [...long, ...Array.from({ length }, (_, i) => done(10 + i, 10 + i))];
+    return judge(
+      evidence(
+        ranks.map(() => ({ calls: all })),
+        { longestSends: sends, end: 10 + length },
+      ),
+    );
+  };
+
+  it('is what slows a short run', () => {
+    expect(stop(0.1, 0)).toMatchObject({
+      kind: 'slow',
+      slow: { file: 2, link: { peerFile: 3, once: { step: 7 } } },
+    });
+  });
+
+  it('is told, but is no headline, where the run lost little by it', () => {
+    const lines = verdictText(report(stop(0.1, 90), 4));
+    const also = lines.findIndex((line) => line.startsWith('  also:'));
+    expect(lines.slice(also, also + 2).map((line) => line.trim())).toEqual([
+      'also:           STOOD STILL: on world, 2 to 3 ch 0 step 7, since 03:00:05 UTC,',
+      'cost 1.5 s',
+    ]);
+    expect(stop(0.1, 90)).toMatchObject({
+      kind: 'healthy',
+      findings: [
+        {
+          rule: 'stood still',
+          since: s(5.005),
+          cost: 1.499e9,
+          connection: { file: 2, peerFile: 3, step: 7 },
+        },
+      ],
+    });
+  });
+
+  it('is not claimed where another rank stood still, too', () => {
+    expect(stop(0.5, 0).findings).toEqual([]);
   });
 });

@@ -180,7 +180,7 @@ it('the report of a run that broke off says which rank disappeared and what the 
     'BROKEN OFF  AllReduce seq 1 on world (3 ranks): rank 1 disappeared',
     '  stuck:          since 03:00:10 UTC (300.0 ms)',
     '  never closed:   rank 1 (node0 gpu1), last sign of life 03:00:10 UTC',
-    '  ended in order: 2 ranks (0,2), not finished',
+    '  left NCCL:      2 ranks (0,2), not finished',
     '  which first:    not known, heartbeats come once a second',
     '  not finished:   rank 1',
     '  aborted:        2 ranks (0,2), not finished',
@@ -272,7 +272,7 @@ describe('live ranks that do nothing', () => {
       'UNCLEAR  whether the job goes on: a rank is silent, nothing recorded for 98.0 s',
       '  seen:           2 collectives on 1 communicator, by 4 ranks',
       '  last recorded:  03:00:02 UTC',
-      '  ended in order: rank 2',
+      '  left NCCL:      rank 2',
       '  no heartbeat:   rank 1 (node0 gpu1) since 03:00:10 UTC (90.0 s before the end)',
       '  alive:          2 ranks (0,3): in no call that NCCL reports',
       '                  (the application, or ncclCommInit, -Destroy, -Split)',
@@ -287,7 +287,7 @@ it('the report of a collective that the others finished says that the file may b
     'UNCLEAR  whether it ended: AllReduce seq 1 on world',
     '  never closed:   rank 1 (node0 gpu1), last sign of life 03:00:10 UTC',
     '  or copied:      the file earlier than others: a copy cannot tell',
-    '  the others:     finished it, and ended in order, up to 49.9 s later',
+    '  the others:     finished it, and left NCCL in order, up to 49.9 s later',
     '  began:          03:00:10 UTC, record 0:7 of rank 1',
   ]);
 });

@@ -26,6 +26,7 @@ export interface VerdictPicture {
   readonly main: number;
   /** The report. */
   readonly lines: readonly string[];
+  readonly findings: readonly string[];
   /** Opens the Perfetto UI as `nccl-trace open` does; the user then opens the trace by hand. */
   readonly link: string;
   /** The arrow to the step that the verdict names. null: there is none, or the step is not drawn. */
@@ -36,7 +37,7 @@ export interface VerdictPicture {
 const FIRST = -1;
 
 export function drawVerdict(sink: TrackSink, cluster: TrackRef, picture: VerdictPicture): void {
-  const { moments, main, lines, link, arrow } = picture;
+  const { moments, main, lines, findings, link, arrow } = picture;
   const track = sink.describe({
     kind: 'slices',
     detail: 'always',
@@ -46,10 +47,7 @@ export function drawVerdict(sink: TrackSink, cluster: TrackRef, picture: Verdict
     description: VERDICT,
   });
   if (picture.isFromBegin && moments[0]!.from > 0) sink.instant(track, 0 as TraceNs, 'recording begins');
-  const args: Args = [
-    ...lines.map((line, i) => [`line${String(i + 1).padStart(2, '0')}`, line] as const),
-    ['openWith', link],
-  ];
+  const args: Args = [...numbered('line', lines), ...numbered('finding', findings), ['openWith', link]];
   moments.forEach(({ from, to, headline, colour }, i) => {
     const flow = i === main ? (arrow ?? undefined) : undefined;
     const slice = sink.begin(track, from, headline, { args, flow, correlation: colour });
@@ -57,8 +55,11 @@ export function drawVerdict(sink: TrackSink, cluster: TrackRef, picture: Verdict
   });
 }
 
+const numbered = (name: string, lines: readonly string[]): Args =>
+  lines.map((line, i) => [`${name}${String(i + 1).padStart(2, '0')}`, line]);
+
 const VERDICT =
-  'The verdict on the whole run, in one line. Its arguments are the report. It lasts from the beginning of ' +
+  'The verdict on the whole run, in one line. Its arguments are the report, and all that was found. It lasts from the beginning of ' +
   'the problem to the end of the recording. For a slow rank there is a slice for each of the longest times ' +
   'when all others waited for it alone. "openWith": a link that opens the Perfetto UI with the important ' +
   'rows pinned. Then open this trace there.';

@@ -44,15 +44,19 @@ export function rankCalls(
           record: `${keyRing(numberAt(works.keys, row))}:${keyPosition(numberAt(works.keys, row))}`,
           at: time(numberAt(works.arrival, row)),
         };
+  /** Rows of one of the communicator's entries in this file. */
+  const isOf = (commId: bigint, ranks?: readonly number[]): ((row: number) => boolean) => {
+    const numbers = numbersOf(commId, ranks);
+    return (row) => numbers.has(numberAt(works.comm, row));
+  };
+  const isColl = (row: number): boolean => numberAt(works.seq, row) >= 0;
   return {
     entered: (commId, { func, seq, ordinal }) => {
-      const numbers = numbersOf(commId);
-      const isIt = (row: number): boolean => isAbsolute(row) && numbers.has(numberAt(works.comm, row));
-      return call(rowsOf(func, true, seq, ordinal).findLast(isIt));
+      const isIt = isOf(commId);
+      return call(rowsOf(func, true, seq, ordinal).findLast((row) => isAbsolute(row) && isIt(row)));
     },
     held: (commId, { func, seq, ordinal }) => {
-      const numbers = numbersOf(commId);
-      const row = rowsOf(func, true, seq, ordinal).findLast((one) => numbers.has(numberAt(works.comm, one)));
+      const row = rowsOf(func, true, seq, ordinal).findLast(isOf(commId));
       if (row === undefined || Number.isNaN(numberAt(workEnds.heldTo, row))) return null;
       const from = numberAt(workEnds.heldFrom, row);
       return {
@@ -71,30 +75,23 @@ export function rankCalls(
         .sort((a, b) => a - b);
     },
     hasTransfers: (commId) => {
-      const numbers = numbersOf(commId);
-      return rowWith(works.comm, (number, row) => numberAt(works.seq, row) < 0 && numbers.has(number)) >= 0;
+      const isIt = isOf(commId);
+      return rowWith(works.comm, (_, row) => !isColl(row) && isIt(row)) >= 0;
     },
     transfers: (comm) => (pairs ??= pairsOf(works)).get(comm) ?? [],
     transferred: (commId, { rank, func, peer, ordinal }) => {
-      const numbers = numbersOf(commId, [rank]);
-      const isIt = (row: number): boolean => isAbsolute(row) && numbers.has(numberAt(works.comm, row));
-      return call(rowsOf(func, false, peer, ordinal).find(isIt));
+      const isIt = isOf(commId, [rank]);
+      return call(rowsOf(func, false, peer, ordinal).find((row) => isAbsolute(row) && isIt(row)));
     },
     oldest: (commId, from) => {
-      const numbers = numbersOf(commId);
-      for (let row = 0; row < works.seq.length; row++)
-        if (
-          numberAt(works.seq, row) >= 0 &&
-          numbers.has(numberAt(works.comm, row)) &&
-          time(numberAt(works.arrival, row)) >= from
-        )
-          return call(row);
-      return null;
+      const isIt = isOf(commId);
+      const isLater = (row: number): boolean => time(numberAt(works.arrival, row)) >= from;
+      const row = rowWith(works.comm, (_, at) => isColl(at) && isIt(at) && isLater(at));
+      return row < 0 ? null : call(row);
     },
     newest: (commId, ranks) => {
-      const numbers = numbersOf(commId, ranks);
-      for (let row = works.seq.length - 1; row >= 0; row--)
-        if (numberAt(works.seq, row) >= 0 && numbers.has(numberAt(works.comm, row))) return call(row);
+      const isIt = isOf(commId, ranks);
+      for (let row = works.seq.length - 1; row >= 0; row--) if (isColl(row) && isIt(row)) return call(row);
       return null;
     },
   };

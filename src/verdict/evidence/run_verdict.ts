@@ -2,7 +2,7 @@
 
 import { addTo } from '../../base/grouped.js';
 import { maxOf } from '../../base/extremes.js';
-import { clockBound, onOneAxis } from '../../clocks/comparable.js';
+import { comparableBy } from '../../clocks/comparable.js';
 import { isLostText } from '../../base/lost_text.js';
 import { forEachNumber, numberAt, rowWith, type PackedNumbers } from '../../base/packed_numbers.js';
 import type { TraceNs } from '../../base/time.js';
@@ -62,13 +62,18 @@ export function runVerdict(
     // Ranks with different sampling left out different collectives.
     return sampling.size > 1 ? { ...rank, reach: { ...rank.reach, knownFrom: Infinity as TraceNs } } : rank;
   });
+  const links = linkTimes(run).filter(({ sizes }) => sizes.length > 0);
   return judge({
     comms,
     ranks,
-    slowLinks: slowLinks(linkTimes(run)),
+    slowLinks: slowLinks(links),
+    longestSends: links.map(({ longest: { took, since, step }, sizes, ...link }) => ({
+      ...link,
+      ...{ from: times[link.file]!(since), to: times[link.file]!(since + took), step },
+      medianNs: sizes.reduce((a, b) => (b.sends > a.sends ? b : a)).medianNs,
+    })),
     isWholeJob: run.missing.length === 0,
-    comparable: onOneAxis(clocks),
-    clockBound: clockBound(clocks),
+    ...comparableBy(clocks),
     hungAfter: hungAfter === undefined ? null : hungAfter * 1e9,
   });
 }
@@ -97,15 +102,10 @@ function witness(
   return {
     node: nodeOf(header),
     communicators: new Map(
-      communicators.map(({ number, commId, name, rank, nRanks, nNodes, initTick, finalizeTick }) => [
-        number,
+      communicators.map(({ initTick, finalizeTick, ...comm }) => [
+        comm.number,
         {
-          number,
-          commId,
-          name,
-          rank,
-          nRanks,
-          nNodes,
+          ...comm,
           init: initTick > 0 ? time(initTick) : null,
           finalized: finalizeTick === null ? null : time(finalizeTick),
         },
@@ -140,10 +140,7 @@ function witness(
     },
     pending: {
       works: [
-        ...pending.works.map((work) => ({
-          ...witnessedWork(work, elsewhere.get(work.key) ?? [], ends, time),
-          plan: planAt(scan.works, work.row),
-        })),
+        ...pending.works.map((work) => witnessedWork(work, elsewhere.get(work.key) ?? [], scan, ends, time)),
         ...onlyElsewhere(scan, elsewhere, time),
       ].sort((a, b) => a.start - b.start),
       inside: isClosed
@@ -312,30 +309,25 @@ function onlyElsewhere(
 
 const recordOf = (key: HandleKey): string => `${keyRing(key)}:${keyPosition(key)}`;
 
-function witnessedWork(
-  { row, comm, func, seq, peer, ordinal, start, group, key, ops, blocks, lostSince }: PendingWork,
+const witnessedWork = (
+  work: PendingWork,
   elsewhere: readonly WitnessedOp[],
+  { works }: RankScan,
   ends: WorkEndTable,
   time: ToTime,
-): Omit<WitnessedWork, 'plan'> {
-  return {
-    comm,
-    func,
-    seq,
-    peer,
-    ordinal,
-    start: time(start),
-    group,
-    record: recordOf(key),
-    blocks,
-    hasMoved: !Number.isNaN(numberAt(ends.step, row)),
-    ops: [...ops.map((op) => witnessedOp(op, time)), ...elsewhere],
-    // The executing process's records cover what it executes.
-    lostSince: elsewhere.length > 0 ? 0 : lostSince,
-  };
-}
+): WitnessedWork => ({
+  ...work,
+  plan: planAt(works, work.row),
+  start: time(work.start),
+  record: recordOf(work.key),
+  hasMoved: !Number.isNaN(numberAt(ends.step, work.row)),
+  ops: [...work.ops.map((op) => witnessedOp(op, time)), ...elsewhere],
+  // The executing process's records cover what it executes.
+  lostSince: elsewhere.length > 0 ? 0 : work.lostSince,
+});
 
-function witnessedOp({ channel, peer, isSend, nSteps, done, step }: PendingOp, time: ToTime): WitnessedOp {
-  const wait = step && { step: step.step, name: WAIT_OF[step.phase], since: time(step.since) };
-  return { channel, peer, isSend, nSteps, done, wait, executor: null };
-}
+const witnessedOp = ({ step, ...op }: PendingOp, time: ToTime): WitnessedOp => ({
+  ...op,
+  wait: step && { step: step.step, name: WAIT_OF[step.phase], since: time(step.since) },
+  executor: null,
+});
