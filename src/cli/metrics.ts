@@ -8,8 +8,9 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { Interrupted, NoUsableInput, OutputError, UsageError } from '../base/errors.js';
 import { codeOf, reason } from '../base/reason.js';
 import { Follower, type Sight } from '../live/follow.js';
-import { metricsText, OPEN_METRICS, PROMETHEUS, type LiveState } from '../live/metrics.js';
+import { metricsOf, metricsText, OPEN_METRICS, PROMETHEUS, type LiveState } from '../live/metrics.js';
 import { watch, type Look } from '../live/watch.js';
+import { WorkTotals } from '../live/work.js';
 import { checkOutput, type Output } from '../output/allowed.js';
 import { deliver, withWorkFolderFor } from '../output/deliver.js';
 import { ExitCode, exitCodeOf } from './exit.js';
@@ -97,10 +98,10 @@ async function printOnce(folder: string, options: Options, interrupt: AbortSigna
   const files = state.sight.members.map(({ path }) => path);
   if (files.length === 0)
     throw new NoUsableInput(`${folder}: no rank files (rank*.bin) here or one level below`);
-  const look = await lookProcess({ files, hungAfter: options.hungAfter }, interrupt);
+  const look = await lookProcess({ files, hungAfter: options.hungAfter, counted: [] }, interrupt);
   if (typeof look.found === 'string') throw new NoUsableInput(look.found);
   state.take(look);
-  await print(await metricsText(state, PROMETHEUS));
+  await print(await metricsText(metricsOf(state), PROMETHEUS));
 }
 
 async function keepOn(
@@ -121,7 +122,10 @@ async function keepOn(
     await watch({
       folder,
       ...{ run: options.run, every: options.every * 1000, hungAfter: options.hungAfter, linger: Infinity },
-      look: (files) => lookProcess({ files, hungAfter: options.hungAfter }, interrupt),
+      look: (files) => {
+        const { counted } = state.work;
+        return lookProcess({ files, hungAfter: options.hungAfter, counted }, interrupt);
+      },
       onSight: (sight) => {
         state.see(sight);
         if (textfile !== undefined) void writeTextfile(textfile, state, noteOnce);
@@ -142,16 +146,21 @@ class State implements LiveState {
   sight: Sight = { run: null, members: [], events: [], isOver: true, denied: 0 };
   look: LiveState['look'] = null;
   looks = { count: 0, cpuSeconds: 0 };
+  work = new WorkTotals();
 
   see(sight: Sight): void {
-    if (sight.run !== this.sight.run) this.look = null;
+    if (sight.run !== this.sight.run) {
+      this.look = null;
+      this.work = new WorkTotals();
+    }
     this.sight = sight;
   }
 
-  take({ found, progress, cpu }: Look): void {
+  take({ found, progress, work, cpu }: Look): void {
     const { count, cpuSeconds } = this.looks;
     this.looks = { count: count + 1, cpuSeconds: cpuSeconds + cpu / 1000 };
     if (typeof found !== 'string') this.look = { found, progress, at: Date.now() / 1000 };
+    if (work !== null) this.work.take(work);
   }
 
   wall = (ms: number): number => (Date.now() - performance.now() + ms) / 1000;
@@ -165,7 +174,7 @@ function listen({ host, port }: Address, state: State, note: (text: string) => v
     }
     const isOpen = request.headers.accept?.includes('application/openmetrics-text') === true;
     const type = isOpen ? OPEN_METRICS : PROMETHEUS;
-    metricsText(state, type).then(
+    metricsText(metricsOf(state), type).then(
       (text) => response.writeHead(200, { 'content-type': type }).end(text),
       (error: unknown) => response.writeHead(500).end(`${String(error)}\n`),
     );
@@ -209,7 +218,7 @@ const PERMISSION = { force: true, inputs: [] } as const;
 /** Written whole or not at all: node_exporter may read at any time. A full disk may have room later. */
 async function writeTextfile(path: string, state: State, note: (text: string) => void): Promise<void> {
   try {
-    const text = await metricsText(state, PROMETHEUS);
+    const text = await metricsText(metricsOf(state), PROMETHEUS);
     const output = textfileAt(path);
     const place = checkOutput(output, PERMISSION);
     await withWorkFolderFor(place, undefined, (folder) =>

@@ -58,6 +58,22 @@ it.skipIf(noTool)('the alerts of examples/prometheus name the rank that lags, ov
     series('process_state', rank, ',state="runs"', '1x40'),
     series('heartbeat_timestamp_seconds', rank, '', '0+15x40'),
   ]);
+  const links = [0, 1, 2, 3].flatMap((source) =>
+    Object.entries({ transfers: 500, bytes: 1e6, transfer_seconds: source === 1 ? 5e-3 : 1e-3 }).map(
+      ([name, value]) => ({
+        series: `nccl_trace_pair_${name}{comm="0x1",source="${source}",destination="${(source + 1) % 4}"}`,
+        values: `${value}x400`,
+      }),
+    ),
+  );
+  // From the 70th minute on an AllReduce gets 7 GB/s instead of 10.
+  const fell = { comm: '0x1', function: 'AllReduce', size_class: '1048576' };
+  const busbw = Object.entries({ sum: '0+1e12x280 280700000000000+7e11x100', count: '0+100x380' }).map(
+    ([name, values]) => ({
+      series: `nccl_trace_collective_busbw_bytes_per_second_${name}{comm="0x1",function="AllReduce",size_class="1048576"}`,
+      values,
+    }),
+  );
   const none = (alertname: string, eval_time: string) => ({ alertname, eval_time, exp_alerts: [] });
   const lags = {
     exp_labels: { severity: 'page', rank: '2', comm: '0x1', function: 'AllReduce', instance: 'b' },
@@ -66,10 +82,37 @@ it.skipIf(noTool)('the alerts of examples/prometheus name the rank that lags, ov
   const tests = [
     {
       interval: '15s',
-      input_series: input,
+      input_series: [...input, ...links, ...busbw],
       alert_rule_test: [
         none('NcclRankLags', '3m'),
         { alertname: 'NcclRankLags', eval_time: '4m45s', exp_alerts: [lags] },
+        none('NcclLinkSlow', '9m'),
+        {
+          alertname: 'NcclLinkSlow',
+          eval_time: '11m',
+          exp_alerts: [
+            {
+              exp_labels: { comm: '0x1', source: '1', destination: '2' },
+              exp_annotations: {
+                summary: 'sends from rank 1 to 2 take more than twice as long per byte as the median',
+              },
+            },
+          ],
+        },
+        none('NcclBandwidthFell', '75m'),
+        {
+          alertname: 'NcclBandwidthFell',
+          eval_time: '95m',
+          exp_alerts: [
+            {
+              exp_labels: fell,
+              exp_annotations: {
+                summary:
+                  'AllReduce of 1048576 bytes on communicator 0x1 has 7GB/s, a fifth less than an hour ago',
+              },
+            },
+          ],
+        },
         none('NcclProcessGone', '4m'),
         none('NcclRecorderSilent', '4m'),
       ],
@@ -79,5 +122,5 @@ it.skipIf(noTool)('the alerts of examples/prometheus name the rank that lags, ov
   const file = path.join(folder, 'test.json');
   writeFileSync(file, JSON.stringify({ rule_files: [rules], evaluation_interval: '15s', tests }));
   const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', file], { encoding: 'utf8' });
-  expect({ status, stdout, stderr }).toMatchObject({ status: 0 });
+  expect({ status, stdout, stderr }).toMatchObject({ status: 0, stderr: '' });
 });
