@@ -9,6 +9,7 @@ import { Interrupted, NoUsableInput, OutputError, UsageError } from '../base/err
 import { codeOf, reason } from '../base/reason.js';
 import { Follower, type Sight } from '../live/follow.js';
 import { metricsOf, metricsText, OPEN_METRICS, PROMETHEUS, type LiveState } from '../live/metrics.js';
+import type { OtlpPush } from '../live/otlp.js';
 import { watch, type Look } from '../live/watch.js';
 import { WorkTotals } from '../live/work.js';
 import { checkOutput, type Output } from '../output/allowed.js';
@@ -27,6 +28,7 @@ interface Options {
   readonly listen?: Address;
   readonly once?: true;
   readonly textfile?: string;
+  readonly otlp?: URL;
   readonly run?: string;
   readonly hungAfter?: number;
   readonly every: number;
@@ -43,6 +45,7 @@ const DEFAULT_ADDRESS: Address = { host: '127.0.0.1', port: 9477 };
 const EXAMPLES = `Examples, beside the job, on each of its nodes:
   $ nccl-trace metrics nccl-trace/                     for Prometheus, at http://127.0.0.1:9477/metrics
   $ nccl-trace metrics nccl-trace/ --textfile /var/lib/node_exporter/nccl_trace.prom
+  $ nccl-trace metrics nccl-trace/ --otlp http://collector:4318
   $ nccl-trace metrics nccl-trace/ --once              print them, and end
 `;
 
@@ -52,6 +55,7 @@ export function metricsCommand(setExit: (code: ExitCode) => void): Command {
     .argument('<dir>', 'the NCCL_TRACE_DIR of the job, or of one run')
     .option('--listen <address>', 'where Prometheus finds them (default: 127.0.0.1:9477)', address)
     .option('--textfile <file>', 'write them here instead, for node_exporter (.prom)')
+    .option('--otlp <url>', 'push them to an OpenTelemetry collector instead', collector)
     .option('--once', 'print them, and end')
     .option(...EVERY)
     .option('-q, --quiet', 'print errors only');
@@ -69,13 +73,24 @@ function address(text: string): Address {
   return { host: six ?? other, port };
 }
 
+/** "http://collector:4318" */
+function collector(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !['http:', 'https:'].includes(url.protocol))
+    throw new InvalidArgumentError('must be an address such as http://collector:4318.');
+  return url;
+}
+
 async function run(folder: string, options: Options): Promise<ExitCode> {
   if (options.run === LIST) {
     await print(runList([folder], {}));
     return ExitCode.ok;
   }
-  if ([options.listen, options.textfile, options.once].filter((one) => one !== undefined).length > 1)
-    throw new UsageError('name one of --listen, --textfile and --once');
+  if (
+    [options.listen, options.textfile, options.otlp, options.once].filter((one) => one !== undefined).length >
+    1
+  )
+    throw new UsageError('name one of --listen, --textfile, --otlp and --once');
   if (options.textfile !== undefined) checkOutput(textfileAt(options.textfile), PERMISSION);
   const note = options.quiet === true ? (): void => undefined : complain;
   try {
@@ -111,13 +126,17 @@ async function keepOn(
   interrupt: AbortSignal,
 ): Promise<void> {
   const state = new State();
-  const { textfile } = options;
+  const { textfile, otlp } = options;
   let said = '';
   const noteOnce = (text: string): void => {
     if (text !== said) note(text);
     said = text;
   };
-  const server = textfile === undefined ? await listen(options.listen ?? DEFAULT_ADDRESS, state, note) : null;
+  const server =
+    textfile === undefined && otlp === undefined
+      ? await listen(options.listen ?? DEFAULT_ADDRESS, state, note)
+      : null;
+  const push = otlp === undefined ? null : await pushTo(otlp, noteOnce);
   try {
     await watch({
       folder,
@@ -129,6 +148,7 @@ async function keepOn(
       onSight: (sight) => {
         state.see(sight);
         if (textfile !== undefined) void writeTextfile(textfile, state, noteOnce);
+        push?.push(state);
       },
       onLook: (look) => {
         state.take(look);
@@ -139,7 +159,19 @@ async function keepOn(
   } finally {
     server?.close();
     server?.closeAllConnections();
+    void push?.close();
   }
+}
+
+/** The packages of OpenTelemetry are loaded only if they are asked for. */
+async function pushTo(url: URL, note: (text: string) => void): Promise<OtlpPush> {
+  let hasFailed = false;
+  const { OtlpPush } = await import('../live/otlp.js');
+  return new OtlpPush(url, process.env, (failure) => {
+    if (failure !== null) note(`${url.host} does not take the metrics: ${failure}`);
+    else if (hasFailed) note(`${url.host} takes the metrics again`);
+    hasFailed = failure !== null;
+  });
 }
 
 class State implements LiveState {

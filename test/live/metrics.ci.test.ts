@@ -40,6 +40,43 @@ it.skipIf(noTool)('the queries of schemas/metrics.md are ones', () => {
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
 });
 
+it('the dashboard of examples/grafana is one, and asks for metrics that exist', () => {
+  interface Panel {
+    readonly id: number;
+    readonly title: string;
+    readonly gridPos: Readonly<Record<'x' | 'y' | 'w' | 'h', number>>;
+    readonly targets: readonly { readonly expr: string }[];
+  }
+  const text = readFileSync(projectFile('examples/grafana/nccl-trace.json'), 'utf8');
+  const { panels } = JSON.parse(text) as { readonly panels: readonly Panel[] };
+  expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+  for (const { title, gridPos } of panels) {
+    expect(gridPos.x + gridPos.w, title).toBeLessThanOrEqual(24);
+    const hidden = panels.filter(
+      ({ gridPos: other }) =>
+        gridPos.x < other.x + other.w &&
+        other.x < gridPos.x + gridPos.w &&
+        gridPos.y < other.y + other.h &&
+        other.y < gridPos.y + gridPos.h,
+    );
+    expect(hidden.map((other) => other.title)).toEqual([title]);
+  }
+  const documented = readFileSync(projectFile('schemas/metrics.md'), 'utf8');
+  const queries = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+  const used = queries.flatMap((expr) => expr.match(/nccl_trace_\w+/g) ?? []);
+  expect(used.length).toBeGreaterThan(15);
+  for (const name of used) {
+    const row = name.replace(/_(bucket|sum|count)$/, '');
+    expect(documented.includes(`| \`${name}\` |`) || documented.includes(`| \`${row}\` |`), name).toBe(true);
+  }
+  if (noTool) return;
+  const rules = queries.map((expr, i) => ({ record: `panel_${i}`, expr: expr.replaceAll('$comm', '.*') }));
+  const file = path.join(folder, 'panels.json');
+  writeFileSync(file, JSON.stringify({ groups: [{ name: 'all', rules }] }));
+  const { status, stderr } = spawnSync('promtool', ['check', 'rules', file], { encoding: 'utf8' });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+});
+
 it.skipIf(noTool)('the alerts of examples/prometheus name the rank that lags, over two nodes', () => {
   // Ranks 0 and 1 are on one node, 2 and 3 on another. From the third minute on rank 2 is one AllReduce behind, and nothing goes on.
   const series = (name: string, rank: number, labels: string, values: string) => ({
