@@ -6,12 +6,15 @@
 import { Interrupted, NoUsableInput } from '../base/errors.js';
 import { rankProgress, type RankProgress } from '../live/rank_progress.js';
 import type { Look } from '../live/watch.js';
+import { workOf, type Counted, type Work } from '../live/work.js';
 import { diagnose } from '../report/diagnosis.js';
 
 /** What it is sent. */
 export interface LookRequest {
   readonly files: readonly string[];
   readonly hungAfter: number | undefined;
+  /** The collectives that were counted before; undefined: nothing is to be counted. */
+  readonly counted?: readonly Counted[] | undefined;
 }
 
 const interrupt = new AbortController();
@@ -26,24 +29,28 @@ process.once('message', (request: LookRequest) => {
   void answer(request);
 });
 
-async function answer({ files, hungAfter }: LookRequest): Promise<void> {
+async function answer({ files, hungAfter, counted }: LookRequest): Promise<void> {
   try {
     // One thread: the job needs the other cores.
     let progress: RankProgress[] = [];
+    let work: Work | null = null;
     const found = await diagnose(files, {
       ...{ hungAfter, jobs: 1, interrupt: interrupt.signal },
-      onStudied: (studied) => (progress = rankProgress(studied)),
+      onStudied: (studied, numbers) => {
+        progress = rankProgress(studied);
+        if (counted !== undefined) work = workOf(studied, numbers, counted);
+      },
     });
-    send(found, progress);
+    send(found, progress, work);
   } catch (error) {
     if (error instanceof Interrupted) process.disconnect();
-    else send(error instanceof NoUsableInput ? error.message : String(error), []);
+    else send(error instanceof NoUsableInput ? error.message : String(error), [], null);
   }
 }
 
-function send(found: Look['found'], progress: readonly RankProgress[]): void {
+function send(found: Look['found'], progress: readonly RankProgress[], work: Work | null): void {
   const { user, system } = process.cpuUsage();
-  const look: Look = { found, progress, cpu: (user + system) / 1000 };
+  const look: Look = { found, progress, work, cpu: (user + system) / 1000 };
   process.send!(look, () => {
     process.disconnect();
   });

@@ -31,7 +31,7 @@ export function lookProcess(request: LookRequest, interrupt: AbortSignal): Promi
     child.on('close', (code, signal) => {
       interrupt.removeEventListener('abort', stop);
       const why = `a look at the records ended with ${signal ?? code}: ${complaint.trim().split('\n').at(-1)}`;
-      done(answer ?? { found: why, cpu: performance.now() - began, progress: [] });
+      done(answer ?? { found: why, cpu: performance.now() - began, progress: [], work: null });
     });
     child.send(request);
   });

@@ -39,6 +39,7 @@ const COMMANDS: Readonly<Record<string, (setExit: SetExit) => Promise<Command>>>
   demo: async (setExit) => (await import('./demo.js')).demoCommand(setExit),
   'plugin-path': async () => (await import('./plugin_path.js')).pluginPathCommand(),
   watch: async (setExit) => (await import('./watch.js')).watchCommand(setExit),
+  top: async (setExit) => (await import('./top.js')).topCommand(setExit),
   metrics: async (setExit) => (await import('./metrics.js')).metricsCommand(setExit),
   snapshot: async (setExit) => (await import('./snapshot.js')).snapshotCommand(setExit),
   prune: async (setExit) => (await import('./prune.js')).pruneCommand(setExit),
@@ -49,7 +50,6 @@ const COMMANDS: Readonly<Record<string, (setExit: SetExit) => Promise<Command>>>
 const EXAMPLES = `Examples:
   $ nccl-trace merge nccl-trace/ -o run.pftrace      all ranks of the newest run in one trace
   $ nccl-trace inspect nccl-trace/ | head -15        the verdict: healthy, slow or hung, and which rank
-  $ nccl-trace open run.pftrace                      show it in the Perfetto UI of your browser
   $ nccl-trace demo                                  record and merge a run without a GPU
 `;
 

@@ -8,8 +8,10 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { Interrupted, NoUsableInput, OutputError, UsageError } from '../base/errors.js';
 import { codeOf, reason } from '../base/reason.js';
 import { Follower, type Sight } from '../live/follow.js';
-import { metricsText, OPEN_METRICS, PROMETHEUS, type LiveState } from '../live/metrics.js';
+import { metricsOf, metricsText, OPEN_METRICS, PROMETHEUS, type LiveState } from '../live/metrics.js';
+import type { OtlpPush } from '../live/otlp.js';
 import { watch, type Look } from '../live/watch.js';
+import { WorkTotals } from '../live/work.js';
 import { checkOutput, type Output } from '../output/allowed.js';
 import { deliver, withWorkFolderFor } from '../output/deliver.js';
 import { ExitCode, exitCodeOf } from './exit.js';
@@ -26,6 +28,7 @@ interface Options {
   readonly listen?: Address;
   readonly once?: true;
   readonly textfile?: string;
+  readonly otlp?: URL;
   readonly run?: string;
   readonly hungAfter?: number;
   readonly every: number;
@@ -42,6 +45,7 @@ const DEFAULT_ADDRESS: Address = { host: '127.0.0.1', port: 9477 };
 const EXAMPLES = `Examples, beside the job, on each of its nodes:
   $ nccl-trace metrics nccl-trace/                     for Prometheus, at http://127.0.0.1:9477/metrics
   $ nccl-trace metrics nccl-trace/ --textfile /var/lib/node_exporter/nccl_trace.prom
+  $ nccl-trace metrics nccl-trace/ --otlp http://collector:4318
   $ nccl-trace metrics nccl-trace/ --once              print them, and end
 `;
 
@@ -51,6 +55,7 @@ export function metricsCommand(setExit: (code: ExitCode) => void): Command {
     .argument('<dir>', 'the NCCL_TRACE_DIR of the job, or of one run')
     .option('--listen <address>', 'where Prometheus finds them (default: 127.0.0.1:9477)', address)
     .option('--textfile <file>', 'write them here instead, for node_exporter (.prom)')
+    .option('--otlp <url>', 'push them to an OpenTelemetry collector instead', collector)
     .option('--once', 'print them, and end')
     .option(...EVERY)
     .option('-q, --quiet', 'print errors only');
@@ -68,13 +73,24 @@ function address(text: string): Address {
   return { host: six ?? other, port };
 }
 
+/** "http://collector:4318" */
+function collector(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !['http:', 'https:'].includes(url.protocol))
+    throw new InvalidArgumentError('must be an address such as http://collector:4318.');
+  return url;
+}
+
 async function run(folder: string, options: Options): Promise<ExitCode> {
   if (options.run === LIST) {
     await print(runList([folder], {}));
     return ExitCode.ok;
   }
-  if ([options.listen, options.textfile, options.once].filter((one) => one !== undefined).length > 1)
-    throw new UsageError('name one of --listen, --textfile and --once');
+  if (
+    [options.listen, options.textfile, options.otlp, options.once].filter((one) => one !== undefined).length >
+    1
+  )
+    throw new UsageError('name one of --listen, --textfile, --otlp and --once');
   if (options.textfile !== undefined) checkOutput(textfileAt(options.textfile), PERMISSION);
   const note = options.quiet === true ? (): void => undefined : complain;
   try {
@@ -97,10 +113,10 @@ async function printOnce(folder: string, options: Options, interrupt: AbortSigna
   const files = state.sight.members.map(({ path }) => path);
   if (files.length === 0)
     throw new NoUsableInput(`${folder}: no rank files (rank*.bin) here or one level below`);
-  const look = await lookProcess({ files, hungAfter: options.hungAfter }, interrupt);
+  const look = await lookProcess({ files, hungAfter: options.hungAfter, counted: [] }, interrupt);
   if (typeof look.found === 'string') throw new NoUsableInput(look.found);
   state.take(look);
-  await print(await metricsText(state, PROMETHEUS));
+  await print(await metricsText(metricsOf(state), PROMETHEUS));
 }
 
 async function keepOn(
@@ -110,21 +126,29 @@ async function keepOn(
   interrupt: AbortSignal,
 ): Promise<void> {
   const state = new State();
-  const { textfile } = options;
+  const { textfile, otlp } = options;
   let said = '';
   const noteOnce = (text: string): void => {
     if (text !== said) note(text);
     said = text;
   };
-  const server = textfile === undefined ? await listen(options.listen ?? DEFAULT_ADDRESS, state, note) : null;
+  const server =
+    textfile === undefined && otlp === undefined
+      ? await listen(options.listen ?? DEFAULT_ADDRESS, state, note)
+      : null;
+  const push = otlp === undefined ? null : await pushTo(otlp, noteOnce);
   try {
     await watch({
       folder,
       ...{ run: options.run, every: options.every * 1000, hungAfter: options.hungAfter, linger: Infinity },
-      look: (files) => lookProcess({ files, hungAfter: options.hungAfter }, interrupt),
+      look: (files) => {
+        const { counted } = state.work;
+        return lookProcess({ files, hungAfter: options.hungAfter, counted }, interrupt);
+      },
       onSight: (sight) => {
         state.see(sight);
         if (textfile !== undefined) void writeTextfile(textfile, state, noteOnce);
+        push?.push(state);
       },
       onLook: (look) => {
         state.take(look);
@@ -135,23 +159,40 @@ async function keepOn(
   } finally {
     server?.close();
     server?.closeAllConnections();
+    void push?.close();
   }
+}
+
+/** The packages of OpenTelemetry are loaded only if they are asked for. */
+async function pushTo(url: URL, note: (text: string) => void): Promise<OtlpPush> {
+  let hasFailed = false;
+  const { OtlpPush } = await import('../live/otlp.js');
+  return new OtlpPush(url, process.env, (failure) => {
+    if (failure !== null) note(`${url.host} does not take the metrics: ${failure}`);
+    else if (hasFailed) note(`${url.host} takes the metrics again`);
+    hasFailed = failure !== null;
+  });
 }
 
 class State implements LiveState {
   sight: Sight = { run: null, members: [], events: [], isOver: true, denied: 0 };
   look: LiveState['look'] = null;
   looks = { count: 0, cpuSeconds: 0 };
+  work = new WorkTotals();
 
   see(sight: Sight): void {
-    if (sight.run !== this.sight.run) this.look = null;
+    if (sight.run !== this.sight.run) {
+      this.look = null;
+      this.work = new WorkTotals();
+    }
     this.sight = sight;
   }
 
-  take({ found, progress, cpu }: Look): void {
+  take({ found, progress, work, cpu }: Look): void {
     const { count, cpuSeconds } = this.looks;
     this.looks = { count: count + 1, cpuSeconds: cpuSeconds + cpu / 1000 };
     if (typeof found !== 'string') this.look = { found, progress, at: Date.now() / 1000 };
+    if (work !== null) this.work.take(work);
   }
 
   wall = (ms: number): number => (Date.now() - performance.now() + ms) / 1000;
@@ -165,7 +206,7 @@ function listen({ host, port }: Address, state: State, note: (text: string) => v
     }
     const isOpen = request.headers.accept?.includes('application/openmetrics-text') === true;
     const type = isOpen ? OPEN_METRICS : PROMETHEUS;
-    metricsText(state, type).then(
+    metricsText(metricsOf(state), type).then(
       (text) => response.writeHead(200, { 'content-type': type }).end(text),
       (error: unknown) => response.writeHead(500).end(`${String(error)}\n`),
     );
@@ -209,7 +250,7 @@ const PERMISSION = { force: true, inputs: [] } as const;
 /** Written whole or not at all: node_exporter may read at any time. A full disk may have room later. */
 async function writeTextfile(path: string, state: State, note: (text: string) => void): Promise<void> {
   try {
-    const text = await metricsText(state, PROMETHEUS);
+    const text = await metricsText(metricsOf(state), PROMETHEUS);
     const output = textfileAt(path);
     const place = checkOutput(output, PERMISSION);
     await withWorkFolderFor(place, undefined, (folder) =>

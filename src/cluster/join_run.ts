@@ -6,7 +6,7 @@ import type { WorkEndTable } from '../model/work_end_table.js';
 import type { Run } from '../runs/run.js';
 import { callsWithoutWork } from './rank_walk.js';
 import { joinCollectives, type Part } from './join.js';
-import type { ClusterComm } from './types.js';
+import type { ClusterComm, ClusterMember } from './types.js';
 
 /** `ends`, `gpuLines`: by file. `heard`: called for each rank's part. */
 export function joinRun(
@@ -16,16 +16,21 @@ export function joinRun(
   gpuLines: readonly GpuLines[],
   heard: ((part: Part) => void) | null = null,
 ): ClusterComm[] {
-  return joinCollectives(
-    run.members.map(({ scan }, file) => ({
-      communicators: scan.communicators,
-      works: scan.works,
-      ends: ends[file]!,
-      time: traceTimeOf(clocks, file),
-      gpuTime: gpuTimes(gpuLines[file]!, domainOfFile(clocks, file).map),
-      calledWithoutWork: callsWithoutWork(scan.calls),
-      gpuError: gpuErrors(scan, clocks.scales[file]!),
-    })),
-    heard,
-  );
+  return joinCollectives(clusterMembers(run, clocks, ends, gpuLines), heard);
 }
+
+export const clusterMembers = (
+  run: Run,
+  clocks: ClockSolution,
+  ends: readonly WorkEndTable[],
+  gpuLines: readonly GpuLines[],
+): ClusterMember[] =>
+  run.members.map(({ scan }, file) => ({
+    communicators: scan.communicators,
+    works: scan.works,
+    ends: ends[file]!,
+    time: traceTimeOf(clocks, file),
+    gpuTime: gpuTimes(gpuLines[file]!, domainOfFile(clocks, file).map),
+    calledWithoutWork: callsWithoutWork(scan.calls),
+    gpuError: gpuErrors(scan, clocks.scales[file]!),
+  }));

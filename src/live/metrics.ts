@@ -3,7 +3,7 @@
  * text is made of the newest state alone, so series of a run that is over do not stay.
  */
 
-import { Counter, Gauge, Registry } from 'prom-client';
+import { Registry, type Gauge } from 'prom-client';
 import { maxOf } from '../base/extremes.js';
 import { foldRanks } from '../base/ranks.js';
 import type { Diagnosis } from '../report/diagnosis.js';
@@ -11,6 +11,7 @@ import { allRanks } from '../report/verdict_phrases.js';
 import { suspectComm, suspects } from '../verdict/evidence/suspects.js';
 import type { Sight } from './follow.js';
 import type { RankProgress } from './rank_progress.js';
+import { LIMITS, MEASURED, type Link, type Measured, type Tally, type WorkTotals } from './work.js';
 
 export interface LiveState {
   readonly sight: Sight;
@@ -23,6 +24,7 @@ export interface LiveState {
   } | null;
   /** Of all looks so far. */
   readonly looks: { readonly count: number; readonly cpuSeconds: number };
+  readonly work: WorkTotals;
   /** `movedAt` of members → s since the Unix epoch. */
   readonly wall: (ms: number) => number;
 }
@@ -31,39 +33,80 @@ export const OPEN_METRICS = Registry.OPENMETRICS_CONTENT_TYPE;
 export const PROMETHEUS = Registry.PROMETHEUS_CONTENT_TYPE;
 type ContentType = typeof OPEN_METRICS | typeof PROMETHEUS;
 
-export function metricsText(state: LiveState, type: ContentType): Promise<string> {
-  const registry = new Registry<ContentType>();
-  registry.setContentType(type);
-  const made = new Made(registry);
+export type Labels = Readonly<Record<string, string>>;
+
+export interface Family {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'gauge' | 'counter' | 'histogram';
+  readonly series: {
+    readonly labels: Labels;
+    readonly value: number | (Tally & { limits: readonly number[] });
+  }[];
+}
+
+export function metricsOf(state: LiveState): Family[] {
+  const made = new Made();
   jobMetrics(state, made);
   processMetrics(state, made);
   if (state.look !== null) recordMetrics(state.look, made);
+  workMetrics(state.work, made);
+  return [...made.families.values()];
+}
+
+export function metricsText(families: readonly Family[], type: ContentType): Promise<string> {
+  const registry = new Registry<ContentType>();
+  registry.setContentType(type);
+  for (const family of families) registry.registerMetric(asMetric(family));
   return registry.metrics();
 }
 
-type Labels = Readonly<Record<string, string>>;
+/** The client library asks a metric for its series. It has no other way to take a histogram that is counted already. */
+function asMetric({ name, help, type, series }: Family): Gauge {
+  const metric = {
+    ...{ name, help, type, aggregator: 'sum' as const },
+    get: () => Promise.resolve({ ...metric, values: series.flatMap((one) => valuesOf(name, one)) }),
+  };
+  return metric as unknown as Gauge;
+}
+
+function valuesOf(name: string, { labels, value }: Family['series'][number]) {
+  if (typeof value === 'number') return [{ labels, value }];
+  let count = 0;
+  const buckets = value.counts.map((more, i) => ({
+    metricName: `${name}_bucket`,
+    labels: { ...labels, le: String(value.limits[i] ?? '+Inf') },
+    value: (count += more),
+  }));
+  return [
+    ...buckets,
+    { metricName: `${name}_sum`, labels, value: value.sum },
+    { metricName: `${name}_count`, labels, value: count },
+  ];
+}
 
 /** Metrics are made when they have their first series, so an empty one is not there. */
 class Made {
-  private readonly gauges = new Map<string, Gauge>();
-  private readonly counters = new Map<string, Counter>();
-
-  constructor(private readonly registry: Registry<ContentType>) {}
+  readonly families = new Map<string, Family>();
 
   gauge(name: string, help: string, labels: Labels, value: number): void {
-    const gauge = this.gauges.get(name) ?? new Gauge(this.about(name, help, labels));
-    this.gauges.set(name, gauge);
-    gauge.set(labels, value);
+    this.family(name, help, 'gauge').series.push({ labels, value });
   }
 
   counter(name: string, help: string, labels: Labels, value: number): void {
-    const counter = this.counters.get(name) ?? new Counter(this.about(name, help, labels));
-    this.counters.set(name, counter);
-    counter.inc(labels, value);
+    this.family(name, help, 'counter').series.push({ labels, value });
   }
 
-  private about(name: string, help: string, labels: Labels) {
-    return { name: `nccl_trace_${name}`, help, labelNames: Object.keys(labels), registers: [this.registry] };
+  histogram(name: string, help: string, labels: Labels, tally: Tally, limits: readonly number[]): void {
+    this.family(name, help, 'histogram').series.push({ labels, value: { ...tally, limits } });
+  }
+
+  private family(name: string, help: string, type: Family['type']): Family {
+    const known = this.families.get(name);
+    if (known !== undefined) return known;
+    const family = { name: `nccl_trace_${name}`, help, type, series: [] };
+    this.families.set(name, family);
+    return family;
   }
 }
 
@@ -169,5 +212,73 @@ function recordMetrics({ found, progress }: NonNullable<LiveState['look']>, made
         labels,
         lastProgress,
       );
+  }
+}
+
+const MEASURES: Readonly<Record<Measured, readonly [name: string, help: string]>> = {
+  duration: ['collective_duration_seconds', 'From the first arrival to the last end.'],
+  skew: ['collective_skew_seconds', 'From the first to the last arrival.'],
+  algbw: ['collective_algbw_bytes_per_second', 'Algorithm bandwidth, as nccl-tests counts it.'],
+  busbw: ['collective_busbw_bytes_per_second', 'Bus bandwidth, as nccl-tests counts it.'],
+};
+
+function workMetrics({ groups, functions, seen }: WorkTotals, made: Made): void {
+  for (const { comm, func, sizeClass, outcomes, bytes, tallies } of groups) {
+    const labels = { comm, function: func, size_class: sizeClass === null ? '' : String(sizeClass) };
+    for (const [outcome, count] of Object.entries(outcomes))
+      made.counter('collectives_total', 'Collectives that are over.', { ...labels, outcome }, count);
+    if (sizeClass !== null)
+      made.counter('collective_bytes_total', 'Their size, as nccl-tests counts it.', labels, bytes);
+    for (const one of MEASURED)
+      if (tallies[one].counts.some((count) => count > 0))
+        made.histogram(...MEASURES[one], labels, tallies[one], LIMITS[one]);
+  }
+  for (const { comm, func, unseen, named, last } of functions) {
+    const labels = { comm, function: func };
+    made.counter('collectives_unseen_total', 'Collectives that no look saw.', labels, unseen);
+    made.counter('collectives_with_last_rank_total', 'Collectives whose last rank is known.', labels, named);
+    for (const [rank, times] of Object.entries(last))
+      made.counter(
+        'collectives_last_total',
+        'Collectives to which a rank came last.',
+        { ...labels, rank },
+        times,
+      );
+  }
+  for (const { rank, window, transfers, waits } of seen.ranks) {
+    made.gauge('transfers', 'Transfers that the last look saw.', { rank }, transfers);
+    if (window > 0) made.gauge('transfers_window_seconds', 'The time in which these are.', { rank }, window);
+    for (const { func, kind, seconds } of waits)
+      made.gauge('wait_seconds', 'What these waited for.', { rank, function: func, kind }, seconds);
+  }
+  for (const link of seen.pairs) linkMetrics('pair', link, made);
+  for (const link of seen.channels) linkMetrics('channel', link, made);
+  for (const { comm, func, rank, peer, operations, bytes, tookNs, timed } of seen.p2p) {
+    const labels = { comm, function: func, rank, peer };
+    made.gauge('p2p_operations', 'Sends and receives that the last look saw.', labels, operations);
+    made.gauge('p2p_bytes', 'Their bytes.', labels, bytes);
+    if (timed > 0) made.gauge('p2p_duration_seconds', 'Their mean time.', labels, tookNs / timed / 1e9);
+  }
+}
+
+function linkMetrics(of: 'pair' | 'channel', link: Link, made: Made): void {
+  const { comm, channel, source, destination, transfers, bytes, meanNs, average, least } = link;
+  const labels = { comm, source, destination, ...(channel === null ? {} : { channel: String(channel) }) };
+  made.gauge(`${of}_transfers`, 'Transfers that the last look saw.', labels, transfers);
+  made.gauge(`${of}_bytes`, 'Their bytes.', labels, bytes);
+  if (meanNs !== null)
+    made.gauge(`${of}_transfer_seconds`, 'Their mean time, at the sender.', labels, meanNs / 1e9);
+  for (const [fit, line] of Object.entries({ average, least })) {
+    if (line === null) continue;
+    const fitted = { ...labels, fit };
+    made.gauge(`${of}_latency_seconds`, 'Time of a transfer without bytes.', fitted, line.latencyNs / 1e9);
+    if (line.rateGBs !== null)
+      made.gauge(
+        `${of}_rate_bytes_per_second`,
+        'Bytes by the time that they add.',
+        fitted,
+        line.rateGBs * 1e9,
+      );
+    made.gauge(`${of}_fit_r2`, 'Part of the variance that the line explains.', fitted, line.r2);
   }
 }

@@ -5,6 +5,8 @@ import { hex64 } from '../base/hex.js';
 import { foldRanks } from '../base/ranks.js';
 import { forEachNumber, numberAt } from '../base/packed_numbers.js';
 import { traceTimeOf } from '../clocks/domains.js';
+import { WAIT_OF } from '../model/waits.js';
+import type { PendingOp, PendingWork } from '../model/pending.js';
 import { outcomeAt } from '../model/work_end_table.js';
 import type { Study } from '../study/study.js';
 
@@ -27,6 +29,8 @@ export interface RankProgress {
   /** Collectives, sends and receives without an end, and the start of the oldest. */
   readonly open: number;
   readonly oldestOpen: number | null;
+  /** What the oldest is and where it is: "AllReduce 12", "ch 0 recv 3/6 recv wait". */
+  readonly current: { readonly call: string; readonly step: string } | null;
 }
 
 export function rankProgress({ run, ends, clocks }: Study): RankProgress[] {
@@ -47,9 +51,28 @@ export function rankProgress({ run, ends, clocks }: Study): RankProgress[] {
         lastProgress: lastMove === undefined ? null : seconds(lastMove),
         open: open.length,
         oldestOpen: open.length === 0 ? null : seconds(minOf(open.map(({ start }) => start))),
+        current: currentOf(open),
       };
     });
   });
+}
+
+/** `open`: in order of start. */
+function currentOf([work]: readonly PendingWork[]): RankProgress['current'] {
+  if (work === undefined) return null;
+  const { func, seq, ops } = work;
+  const op = ops.reduce<PendingOp | undefined>(
+    (least, one) => (least === undefined || one.done < least.done ? one : least),
+    undefined,
+  );
+  return {
+    call: seq === null ? func : `${func} ${seq}`,
+    step:
+      op === undefined
+        ? ''
+        : `ch ${op.channel} ${op.isSend ? 'send' : 'recv'} ${op.done}/${op.nSteps}` +
+          (op.step === null ? '' : ` ${WAIT_OF[op.step.phase]}`),
+  };
 }
 
 /** An end that is lost is an end all the same. */

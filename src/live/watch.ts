@@ -10,12 +10,15 @@ import { Alarms, type Alarm, type AlarmKind, type Change } from './alarm.js';
 import { Follower, type Member, type Sight } from './follow.js';
 import { Pace } from './pace.js';
 import type { RankProgress } from './rank_progress.js';
+import type { Work } from './work.js';
 
 /** What a look at the records costs and finds. */
 export interface Look {
   /** A text: why there is no verdict. */
   readonly found: Diagnosis | string;
   readonly progress: readonly RankProgress[];
+  /** null: it was not asked for. */
+  readonly work: Work | null;
   /** ms of CPU time. */
   readonly cpu: number;
 }

@@ -60,7 +60,7 @@ export interface DiagnosisOptions extends RunOptions, VerdictOptions, FlightOpti
   readonly jobs?: number | undefined;
   readonly onProgress?: OnProgress | undefined;
   /** For numbers that are not in a diagnosis. */
-  readonly onStudied?: ((studied: Study) => void) | undefined;
+  readonly onStudied?: ((studied: Study, numbers: CauseNumbers) => void) | undefined;
   /** Ends the diagnosis with `Interrupted` and leaves nothing behind. */
   readonly interrupt?: AbortSignal | undefined;
 }
@@ -76,8 +76,9 @@ export async function diagnose(
   try {
     return await withWorkFolder(tmpdir(), options.interrupt, async (folder) => {
       const studied = await study(workers, files, folder, options);
-      options.onStudied?.(studied);
-      return diagnosisOf(studied, suggestDrawing(studied, { ...options, inputs }), dumps);
+      const numbers = causeNumbers(studied);
+      options.onStudied?.(studied, numbers);
+      return diagnosisOf(studied, suggestDrawing(studied, { ...options, inputs }), dumps, numbers);
     });
   } finally {
     await workers.close();

@@ -40,6 +40,43 @@ it.skipIf(noTool)('the queries of schemas/metrics.md are ones', () => {
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
 });
 
+it('the dashboard of examples/grafana is one, and asks for metrics that exist', () => {
+  interface Panel {
+    readonly id: number;
+    readonly title: string;
+    readonly gridPos: Readonly<Record<'x' | 'y' | 'w' | 'h', number>>;
+    readonly targets: readonly { readonly expr: string }[];
+  }
+  const text = readFileSync(projectFile('examples/grafana/nccl-trace.json'), 'utf8');
+  const { panels } = JSON.parse(text) as { readonly panels: readonly Panel[] };
+  expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+  for (const { title, gridPos } of panels) {
+    expect(gridPos.x + gridPos.w, title).toBeLessThanOrEqual(24);
+    const hidden = panels.filter(
+      ({ gridPos: other }) =>
+        gridPos.x < other.x + other.w &&
+        other.x < gridPos.x + gridPos.w &&
+        gridPos.y < other.y + other.h &&
+        other.y < gridPos.y + gridPos.h,
+    );
+    expect(hidden.map((other) => other.title)).toEqual([title]);
+  }
+  const documented = readFileSync(projectFile('schemas/metrics.md'), 'utf8');
+  const queries = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+  const used = queries.flatMap((expr) => expr.match(/nccl_trace_\w+/g) ?? []);
+  expect(used.length).toBeGreaterThan(15);
+  for (const name of used) {
+    const row = name.replace(/_(bucket|sum|count)$/, '');
+    expect(documented.includes(`| \`${name}\` |`) || documented.includes(`| \`${row}\` |`), name).toBe(true);
+  }
+  if (noTool) return;
+  const rules = queries.map((expr, i) => ({ record: `panel_${i}`, expr: expr.replaceAll('$comm', '.*') }));
+  const file = path.join(folder, 'panels.json');
+  writeFileSync(file, JSON.stringify({ groups: [{ name: 'all', rules }] }));
+  const { status, stderr } = spawnSync('promtool', ['check', 'rules', file], { encoding: 'utf8' });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+});
+
 it.skipIf(noTool)('the alerts of examples/prometheus name the rank that lags, over two nodes', () => {
   // Ranks 0 and 1 are on one node, 2 and 3 on another. From the third minute on rank 2 is one AllReduce behind, and nothing goes on.
   const series = (name: string, rank: number, labels: string, values: string) => ({
@@ -58,6 +95,22 @@ it.skipIf(noTool)('the alerts of examples/prometheus name the rank that lags, ov
     series('process_state', rank, ',state="runs"', '1x40'),
     series('heartbeat_timestamp_seconds', rank, '', '0+15x40'),
   ]);
+  const links = [0, 1, 2, 3].flatMap((source) =>
+    Object.entries({ transfers: 500, bytes: 1e6, transfer_seconds: source === 1 ? 5e-3 : 1e-3 }).map(
+      ([name, value]) => ({
+        series: `nccl_trace_pair_${name}{comm="0x1",source="${source}",destination="${(source + 1) % 4}"}`,
+        values: `${value}x400`,
+      }),
+    ),
+  );
+  // From the 70th minute on an AllReduce gets 7 GB/s instead of 10.
+  const fell = { comm: '0x1', function: 'AllReduce', size_class: '1048576' };
+  const busbw = Object.entries({ sum: '0+1e12x280 280700000000000+7e11x100', count: '0+100x380' }).map(
+    ([name, values]) => ({
+      series: `nccl_trace_collective_busbw_bytes_per_second_${name}{comm="0x1",function="AllReduce",size_class="1048576"}`,
+      values,
+    }),
+  );
   const none = (alertname: string, eval_time: string) => ({ alertname, eval_time, exp_alerts: [] });
   const lags = {
     exp_labels: { severity: 'page', rank: '2', comm: '0x1', function: 'AllReduce', instance: 'b' },
@@ -66,10 +119,37 @@ it.skipIf(noTool)('the alerts of examples/prometheus name the rank that lags, ov
   const tests = [
     {
       interval: '15s',
-      input_series: input,
+      input_series: [...input, ...links, ...busbw],
       alert_rule_test: [
         none('NcclRankLags', '3m'),
         { alertname: 'NcclRankLags', eval_time: '4m45s', exp_alerts: [lags] },
+        none('NcclLinkSlow', '9m'),
+        {
+          alertname: 'NcclLinkSlow',
+          eval_time: '11m',
+          exp_alerts: [
+            {
+              exp_labels: { comm: '0x1', source: '1', destination: '2' },
+              exp_annotations: {
+                summary: 'sends from rank 1 to 2 take more than twice as long per byte as the median',
+              },
+            },
+          ],
+        },
+        none('NcclBandwidthFell', '75m'),
+        {
+          alertname: 'NcclBandwidthFell',
+          eval_time: '95m',
+          exp_alerts: [
+            {
+              exp_labels: fell,
+              exp_annotations: {
+                summary:
+                  'AllReduce of 1048576 bytes on communicator 0x1 has 7GB/s, a fifth less than an hour ago',
+              },
+            },
+          ],
+        },
         none('NcclProcessGone', '4m'),
         none('NcclRecorderSilent', '4m'),
       ],
@@ -79,5 +159,5 @@ it.skipIf(noTool)('the alerts of examples/prometheus name the rank that lags, ov
   const file = path.join(folder, 'test.json');
   writeFileSync(file, JSON.stringify({ rule_files: [rules], evaluation_interval: '15s', tests }));
   const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', file], { encoding: 'utf8' });
-  expect({ status, stdout, stderr }).toMatchObject({ status: 0 });
+  expect({ status, stdout, stderr }).toMatchObject({ status: 0, stderr: '' });
 });

@@ -56,12 +56,51 @@ it('of a hang: who lags, what is open since when, and who is suspect', async () 
   expect(series.get('nccl_trace_missing_ranks')).toBe(1);
 });
 
+it('the work of a run is that of its report', async () => {
+  const run = projectFile('samples/straggler');
+  const series = seriesIn((await runProgram(folder, 'metrics', run, '--once')).out.toString());
+  const report = JSON.parse((await runProgram(folder, 'report', run, '--json')).out.toString()) as {
+    groups: { commId: string; func: string; sizeClass: number; count: number }[];
+    pairs: (Record<'commId', string> &
+      Record<'source' | 'destination' | 'transfers' | 'bytes' | 'meanNs', number> & {
+        least: { latencyNs: number; rateGBs: number; r2: number };
+      })[];
+    ranks: { rank: number; lastIn: number; waits: Record<string, number> }[];
+  };
+  expect(report.groups.length + report.pairs.length).toBe(6);
+  for (const { commId, func, sizeClass, count } of report.groups) {
+    const labels = `comm="${commId}",function="${func}",size_class="${sizeClass}"`;
+    expect(series.get(`nccl_trace_collectives_total{${labels},outcome="complete"}`)).toBe(count);
+    expect(series.get(`nccl_trace_collective_duration_seconds_bucket{${labels},le="+Inf"}`)).toBe(count);
+    expect(series.get(`nccl_trace_collective_busbw_bytes_per_second_count{${labels}}`)).toBe(count);
+  }
+  for (const { commId, source, destination, transfers, bytes, meanNs, least } of report.pairs) {
+    const labels = `comm="${commId}",source="${source}",destination="${destination}"`;
+    expect(series.get(`nccl_trace_pair_transfers{${labels}}`)).toBe(transfers);
+    expect(series.get(`nccl_trace_pair_bytes{${labels}}`)).toBe(bytes);
+    expect(series.get(`nccl_trace_pair_transfer_seconds{${labels}}`)).toBeCloseTo(meanNs / 1e9, 12);
+    const fitted = `{${labels},fit="least"}`;
+    expect(series.get(`nccl_trace_pair_latency_seconds${fitted}`)).toBeCloseTo(least.latencyNs / 1e9, 12);
+    expect(series.get(`nccl_trace_pair_rate_bytes_per_second${fitted}`)).toBeCloseTo(least.rateGBs * 1e9);
+    expect(series.get(`nccl_trace_pair_fit_r2${fitted}`)).toBe(least.r2);
+  }
+  const comm = report.pairs[0]!.commId;
+  for (const { rank, waits } of report.ranks) {
+    const waited = series.get(`nccl_trace_wait_seconds{rank="${rank}",function="AllReduce",kind="gpu"}`);
+    expect(waited).toBeCloseTo(waits.gpu! / 1e9, 9);
+  }
+  expect(series.get(`nccl_trace_collectives_last_total{comm="${comm}",function="AllReduce",rank="2"}`)).toBe(
+    7,
+  );
+});
+
 it('schemas/metrics.md has every metric, with its labels and its type', async () => {
-  const { out } = await runProgram(folder, 'metrics', projectFile('samples/hang'), '--once');
-  const text = out.toString();
+  const samples = ['hang', 'straggler', 'healthy'].map((name) => projectFile(`samples/${name}`));
+  const texts = samples.map(async (sample) => (await runProgram(folder, 'metrics', sample, '--once')).out);
+  const text = (await Promise.all(texts)).join('\n');
   const rows = [
     ...readFileSync(projectFile('schemas/metrics.md'), 'utf8').matchAll(
-      /^\| `(nccl_trace_\w+)` \| ?(.*?) ?\| (gauge|counter) \|/gm,
+      /^\| `(nccl_trace_\w+)` \| ?(.*?) ?\| (gauge|counter|histogram) \|/gm,
     ),
   ];
   const documented = rows.map(
@@ -69,7 +108,7 @@ it('schemas/metrics.md has every metric, with its labels and its type', async ()
   );
   const types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name!, type!]));
   const exported = [...types].map(([name, type]) => {
-    const [, labels = ''] = new RegExp(`^${name}(?:\\{(.*)\\})? `, 'm').exec(text)!;
+    const [, labels = ''] = new RegExp(`^${name}(?:_count)?(?:\\{(.*)\\})? `, 'm').exec(text)!;
     return `${name} ${type} ${[...labels.matchAll(/(\w+)="/g)].map(([, label]) => label).join(' ')}`.trim();
   });
   expect(documented.map((row) => row.trim()).sort()).toEqual(exported.sort());

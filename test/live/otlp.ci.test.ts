@@ -1,0 +1,170 @@
+/** `metrics --otlp`: what a collector receives, decoded by the official messages, also from one that fails, stalls or is too busy. */
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { projectFile } from '../../src/base/project.js';
+import { PROGRAM, runProgram } from '../support/program/program.js';
+import { runHere } from '../support/program/command_line.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
+
+interface Point {
+  readonly attributes: readonly { readonly key: string; readonly value: { readonly stringValue: string } }[];
+  readonly asDouble?: number;
+  readonly count?: number;
+  readonly sum?: number;
+  readonly bucketCounts?: readonly number[];
+  readonly explicitBounds?: readonly number[];
+}
+interface Points {
+  readonly dataPoints: readonly Point[];
+  readonly isMonotonic?: boolean;
+}
+interface Request {
+  readonly resourceMetrics: readonly {
+    readonly resource: { readonly attributes: Point['attributes'] };
+    readonly scopeMetrics: readonly {
+      readonly metrics: readonly {
+        readonly name: string;
+        readonly unit: string;
+        readonly gauge?: Points;
+        readonly sum?: Points;
+        readonly histogram?: Points;
+      }[];
+    }[];
+  }[];
+}
+
+/** The package has no types for it. */
+interface Messages {
+  readonly opentelemetry: {
+    readonly proto: {
+      readonly collector: {
+        readonly metrics: { readonly v1: { readonly ExportMetricsServiceRequest: MessageType } };
+      };
+    };
+  };
+}
+interface MessageType {
+  readonly decode: (body: Buffer) => object;
+  readonly toObject: (message: object, options: { readonly longs: typeof Number }) => Request;
+}
+const messages = createRequire(import.meta.url)('otlp-protos/build/src/generated/root.js') as Messages;
+const TYPE = messages.opentelemetry.proto.collector.metrics.v1.ExportMetricsServiceRequest;
+const decoded = (body: Buffer): Request => TYPE.toObject(TYPE.decode(body), { longs: Number });
+
+let folder: string;
+let remove: () => void;
+let server: Server;
+let child: ChildProcess | undefined;
+let received: { readonly body: Buffer; readonly path: string; readonly headers: IncomingHttpHeaders; readonly at: number }[]; // prettier-ignore
+/** What the server answers to the next requests; then 200. */
+let answers: ((response: ServerResponse) => void)[];
+let err = '';
+beforeEach(async () => {
+  ({ folder, remove } = temporaryFolder());
+  [received, answers, err] = [[], [], ''];
+  server = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('end', () => {
+      const { url: path = '', headers } = request;
+      received.push({ body: Buffer.concat(parts), path, headers, at: Date.now() });
+      const answer = answers.shift() ?? ((to) => to.writeHead(200).end());
+      answer(response);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+afterEach(() => {
+  child?.kill('SIGKILL');
+  server.closeAllConnections();
+  server.close();
+  remove();
+});
+
+function start(env: Readonly<Record<string, string>> = {}): void {
+  const { port } = server.address() as AddressInfo;
+  const args = [projectFile('samples/straggler'), '--run', '@2026-11-22T15:28:24', '--every', '1', '--otlp', `http://127.0.0.1:${port}`]; // prettier-ignore
+  child = spawn(process.execPath, [PROGRAM, 'metrics', ...args], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, ...env },
+  });
+  child.stderr!.on('data', (text: Buffer) => (err += text.toString()));
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) {
+    if (child!.exitCode !== null) throw new Error(`it ended with ${child!.exitCode}: ${err}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+const valuesOf = (attributes: Point['attributes']): Record<string, string> =>
+  Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue]));
+
+it('a collector receives every metric of the text, with the resource', async () => {
+  start({ SLURM_JOB_ID: '4711', OTEL_RESOURCE_ATTRIBUTES: 'k8s.pod.name=worker-0' });
+  const has = (name: string): boolean => received.some(({ body }) => body.includes(name));
+  await until(() => has('nccl_trace_pair_fit_r2'));
+  const { body, path } = received.at(-1)!;
+  expect(path).toBe('/v1/metrics');
+  const [one] = decoded(body).resourceMetrics;
+  expect(valuesOf(one!.resource.attributes)).toMatchObject({
+    'service.name': 'nccl-trace',
+    'slurm.job.id': '4711',
+    'k8s.pod.name': 'worker-0',
+    'nccl_trace.ranks': '0-3',
+  });
+  const { metrics } = one!.scopeMetrics[0]!;
+  const { out } = await runProgram(folder, 'metrics', projectFile('samples/straggler'), '--once');
+  const text = out.toString();
+  const typed = metrics.map(
+    ({ name, sum, histogram }) => `${name} ${histogram ? 'histogram' : sum ? 'counter' : 'gauge'}`,
+  );
+  expect(typed.sort()).toEqual([...text.matchAll(/^# TYPE (.*)$/gm)].map(([, type]) => type!).sort());
+  const busbw = metrics.find(({ name }) => name === 'nccl_trace_collective_busbw_bytes_per_second')!;
+  expect(busbw.unit).toBe('By/s');
+  for (const { attributes, count, sum, bucketCounts, explicitBounds } of busbw.histogram!.dataPoints) {
+    const { size_class: size } = valuesOf(attributes);
+    const of = (what: string): number =>
+      Number(new RegExp(`^${busbw.name}_${what}\\{.*size_class="${size}"\\} (.*)$`, 'm').exec(text)![1]);
+    expect([count, sum]).toEqual([of('count'), of('sum')]);
+    expect(bucketCounts!.length).toBe(explicitBounds!.length + 1);
+  }
+  expect(metrics.find(({ name }) => name === 'nccl_trace_collectives_total')!.sum!.isMonotonic).toBe(true);
+});
+
+it('one that is too busy is asked again when it said', async () => {
+  answers = [(response) => response.writeHead(429, { 'retry-after': '2' }).end()];
+  start();
+  await until(() => received.length >= 2);
+  expect(received[1]!.at - received[0]!.at).toBeGreaterThanOrEqual(1900);
+  expect(received[1]!.body).toEqual(received[0]!.body);
+});
+
+it('one that fails or stalls stops nothing, is complained of once, and gets all of it later', async () => {
+  const refuse = (response: ServerResponse): void => void response.writeHead(400).end();
+  answers = [refuse, refuse, refuse];
+  start();
+  await until(() => received.length >= 4);
+  await until(() => err.includes('takes the metrics again'));
+  expect(err.match(/does not take the metrics/g)).toHaveLength(1);
+  answers = [(response) => void setTimeout(() => response.destroy(), 3000)];
+  const before = received.length;
+  await until(() => received.length >= before + 3);
+  expect(decoded(received.at(-1)!.body).resourceMetrics).toHaveLength(1);
+  child!.kill('SIGTERM');
+  expect((await once(child!, 'exit'))[0]).toBe(143);
+});
+
+it.each([[['--otlp', 'collector:4318']], [['--otlp', 'http://x', '--once']]])(
+  '%j ends with 2',
+  async (args) => {
+    expect((await runHere(folder, 'metrics', '.', ...args)).code).toBe(2);
+  },
+);
