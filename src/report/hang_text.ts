@@ -6,6 +6,7 @@ import { stallOf } from '../verdict/evidence/suspects.js';
 import { whoOf } from '../verdict/finding.js';
 import type {
   Broken,
+  Finding,
   Front,
   Hang,
   KernelState,
@@ -113,7 +114,7 @@ function stallLines(
     ...waiting(hang, report),
     ...whereToLook(hang, report),
     ...silentLines(hang, report),
-    ...alsoHung(hang),
+    ...alsoStuck(hang, report),
   ];
 }
 
@@ -303,11 +304,22 @@ function kernelLines(kernels: readonly KernelState[], report: VerdictReport): st
     : [...lines, labelled('which GPU', 'not known: all began; within a node no record says more')];
 }
 
-const alsoHung = ({ alsoHung: others }: Hang): string[] =>
-  [true, false].flatMap((isBehind) => {
-    const calls = others.filter(({ onlyWaits }) => onlyWaits === isBehind).map((one) => callText(one));
+/** Other stuck communicators: the rules for what stands still found them beside this one. */
+function alsoStuck(hang: Hang, { verdict: { findings } }: VerdictReport): string[] {
+  const isOwn = ({ where }: Finding): boolean => where !== null && callText(where) === callText(hang);
+  const own = findings.findIndex(isOwn);
+  const others = findings.flatMap((one) =>
+    STUCK.includes(one.rule) && one.where && !isOwn(one)
+      ? [{ where: one.where, isBehind: one.because === own }]
+      : [],
+  );
+  return [true, false].flatMap((isBehind) => {
+    const calls = others.filter((one) => one.isBehind === isBehind).map(({ where }) => callText(where));
     return calls.length === 0 ? [] : [labelled(isBehind ? 'only wait' : 'stuck too', few(calls, 2))];
   });
+}
+
+const STUCK: readonly string[] = ['stuck', 'broke off', 'job ended'];
 
 /** Groups of ranks in the same call. Further groups are only counted. */
 const MOST_STRAYS = 2;

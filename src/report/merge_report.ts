@@ -70,8 +70,8 @@ const callKey = ({ commId, func, seq }: Pick<OpenWork, 'commId' | 'func' | 'seq'
 
 /** One line per unfinished operation that the verdict does not name, with its ranks. */
 function unfinished({ ranks, verdict }: MergeReport): string[] {
-  const stall = stallOf(verdict);
-  const said = new Set((stall ? [stall, ...stall.alsoHung] : []).map(callKey));
+  const stuck = stallOf(verdict) ? verdict.findings.flatMap(({ where }) => where ?? []) : [];
+  const said = new Set(stuck.map(callKey));
   const unnamed = (works: readonly OpenWork[]): OpenWork[] =>
     works.filter((work) => !said.has(callKey(work)));
   return [

@@ -17,6 +17,7 @@ import { withoutStalls } from './given_up.js';
 import { describeHang } from './hang.js';
 import { stallOf } from './evidence/suspects.js';
 import type { Found, Rule } from './finding.js';
+import { causeFirst } from './stuck.js';
 import { causeAmong, stoodStill } from './is_hang.js';
 import type { Broken, Silent } from './types.js';
 import { unclearBreak } from './unclear.js';
@@ -33,13 +34,19 @@ export const brokeOff: Rule = (scene, before) => {
   const sure = breaks.filter(({ isSure }) => isSure);
   const stalls = sure.map(({ stall }) => stall);
   const cause = causeAmong(stalls, scene);
-  const first = sure.find(({ stall }) => stall === cause);
-  if (first) {
-    const { stall, gone, isOrderKnown, left, finished } = first;
-    const told = { stall: describeHang(stall, stalls, scene), gone, isOrderKnown, left, finished };
-    const broken = { ...told, wasBusy: false };
-    return [{ rule: 'broke off', verdict: { kind: 'broken', broken }, stands: true, isSure: true }];
-  }
+  if (cause)
+    return causeFirst(cause, stalls, scene, (one, because) => {
+      const { stall, gone, isOrderKnown, left, finished } = sure.find(({ stall: own }) => own === one)!;
+      const told = { stall: describeHang(stall, stalls, scene), gone, isOrderKnown, left, finished };
+      const broken = { ...told, wasBusy: false };
+      return {
+        rule: 'broke off',
+        verdict: { kind: 'broken', broken },
+        stands: true,
+        isSure: true,
+        ...because,
+      };
+    });
   const [perhaps] = breaks;
   if (!perhaps) return [];
   const unclear = unclearBreak(perhaps, scene);
@@ -48,11 +55,15 @@ export const brokeOff: Rule = (scene, before) => {
 
 /** All ranks ended or were killed in the middle of work. If it stood still before, or a rank disappeared, that is told instead. */
 export const jobEnded: Rule = (scene, before) => {
-  const ended = causeAmong(scene.left, scene);
-  if (!ended || isTold(ended, before)) return [];
+  const left = scene.left.filter((one) => !isTold(one, before));
+  const ended = causeAmong(left, scene);
+  if (!ended) return [];
   const stands = stoodStill(ended, scene);
-  const broken = { ...brokenInMidst(ended, scene.left, scene), wasBusy: !stands };
-  return [{ rule: 'job ended', verdict: { kind: 'broken', broken }, stands, isSure: false }];
+  const found = (one: Stall, because: Pick<Found, 'because'>): Found => {
+    const broken = { ...brokenInMidst(one, left, scene), wasBusy: !stands };
+    return { rule: 'job ended', verdict: { kind: 'broken', broken }, stands, isSure: false, ...because };
+  };
+  return causeFirst(ended, left, scene, found);
 };
 
 const isTold = ({ commId }: Stall, before: readonly Found[]): boolean =>

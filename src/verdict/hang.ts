@@ -6,7 +6,6 @@ import type { TraceNs } from '../base/time.js';
 import type { Collective } from '../cluster/types.js';
 import { ranksInComm, SILENT_AFTER } from './absence.js';
 import { commOf, callName, type Case } from './case.js';
-import { waitingFor } from './root_stall.js';
 import { circleIn } from './circle.js';
 import { crossedWith, strayedIn } from './crossed_order.js';
 import { placesOf, endOfWaits, waitsOf, type FileWork } from './wait_chains.js';
@@ -32,7 +31,6 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
   ]);
   const absentRanks = new Set(stall.partlyAbsent.flatMap(({ inComm }) => inComm));
   const present = new Set(files.flatMap((file) => ranksInComm(ranks[file]!, commId)));
-  const waits = waitingFor(stall, stalls, ranks);
   const mismatch = mismatchOf(stall, evidence) ?? upTo(since, firstMismatch(evidence));
   const crossed = mismatch ? [] : crossedWith(stall, stalls, ranks);
   const circle = circleIn(stall, ranks);
@@ -91,9 +89,6 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
     isRelated: evidence.comparable(files),
     until: stall.until,
     wasKilled: files.length > 0 && files.every((file) => ranks[file]!.life.isGone),
-    alsoHung: stalls
-      .filter((other) => other !== stall)
-      .map((other) => ({ ...callOf(other), since: other.since, onlyWaits: waits.has(other) })),
   };
 }
 

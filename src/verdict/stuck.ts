@@ -9,6 +9,22 @@ import type { Stall } from './stall.js';
 import { unclear } from './unclear.js';
 import type { Hang, VerdictKind } from './types.js';
 
+type About = (stall: Stall, because: Pick<Found, 'because'>) => Found;
+
+/** The cause, and the other stalls: those that wait for it are explained by it. */
+export function causeFirst(
+  cause: Stall,
+  stalls: readonly Stall[],
+  { ranks }: Pick<Scene, 'ranks'>,
+  found: About,
+  isShown: (stall: Stall) => boolean = () => true,
+): Found[] {
+  const root = found(cause, {});
+  const behind = waitingFor(cause, stalls, ranks);
+  const others = stalls.filter((stall) => stall !== cause && isShown(stall));
+  return [root, ...others.map((stall) => found(stall, behind.has(stall) ? { because: root } : {}))];
+}
+
 /** Each stall, the one for which the others wait first. */
 export const stuck: Rule = (scene) => {
   const { stalls, ranks } = scene;
@@ -21,26 +37,22 @@ export const stuck: Rule = (scene) => {
     (stall === cause || isHang(cause, scene) || !(behindCause.has(stall) && mayGoOn(stall, scene)));
   const hung = stalls.filter(isHung);
   const first = hung.includes(cause) ? cause : (causeAmong(hung, scene) ?? cause);
-  const found = (stall: Stall, because?: Found): Found => {
+  const found: About = (stall, because) => {
     const hang = describeHang(stall, stalls, scene);
     return {
       rule: 'stuck',
       verdict: hung.includes(stall) ? { kind: 'hung', hang } : waiting(stall, hang, scene),
       stands: true,
       isSure: hung.includes(stall),
-      ...(because && { because }),
+      ...because,
       ...surerOf(stall, hang, scene),
     };
   };
   // If all its processes have ended, nothing can come any more, and the work broke off.
   const mayCome = ({ files }: Stall): boolean =>
     files.some((file) => !ranks[file]!.life.isClosed && !ranks[file]!.life.isGone);
-  const shown = stalls.filter((stall) => hung.includes(stall) || mayCome(stall));
-  if (!shown.includes(first)) return [];
-  const root = found(first);
-  const behind = first === cause ? behindCause : waitingFor(first, stalls, ranks);
-  const others = shown.filter((stall) => stall !== first);
-  return [root, ...others.map((stall) => found(stall, behind.has(stall) ? root : undefined))];
+  const isShown = (stall: Stall): boolean => hung.includes(stall) || mayCome(stall);
+  return isShown(first) ? causeFirst(first, stalls, scene, found, isShown) : [];
 };
 
 function waiting(stall: Stall, hang: Hang, scene: Scene): VerdictKind {

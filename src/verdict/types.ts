@@ -325,8 +325,6 @@ export interface Hang extends CallName {
   readonly until: TraceNs;
   /** No process of its ranks is left, and none closed its file: they were killed while it hung. */
   readonly wasKilled: boolean;
-  /** Other stuck communicators. */
-  readonly alsoHung: readonly AlsoHung[];
 }
 
 export interface UnseenCall extends CallShape {
@@ -354,12 +352,6 @@ export interface PlacedTransfer extends Evidence {
   /** Send or Recv. */
   readonly func: string;
   readonly peerFile: number;
-}
-
-export interface AlsoHung extends CallName {
-  readonly since: TraceNs;
-  /** It waits for the named stall, or for others that do. */
-  readonly onlyWaits: boolean;
 }
 
 export interface Ended {

@@ -59,7 +59,8 @@ describe('ranks inside their first call', () => {
     const verdict = judge(evidence([inside(10), inside(11), stuck], { comms }));
     expect(verdict).toMatchObject({
       kind: 'hung',
-      hang: { comm: 'dp', alsoHung: [{ comm: 'world', onlyWaits: true }] },
+      hang: { comm: 'dp' },
+      findings: [{ because: null }, { where: { comm: 'world' }, because: 0 }],
     });
   });
 });
@@ -110,8 +111,8 @@ describe('a rank inside ncclSend', () => {
         func: 'Send',
         inside: [{ file: 0 }],
         neverEntered: [{ file: 1, isIn: { func: 'AllReduce' } }],
-        alsoHung: [{ func: 'AllReduce' }],
       },
+      findings: [{}, { where: { func: 'AllReduce' } }],
     });
     expect(suspects(verdict)[0]).toBe(1);
     // What it did before is not known.

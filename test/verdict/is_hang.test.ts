@@ -109,7 +109,11 @@ describe('while all ranks are alive, the verdict', () => {
     const verdict = judge(
       evidence([{ calls: [...a.calls, inTp] }, { calls: [...b.calls, inTp] }, c], { end: 36, comms }),
     );
-    expect(verdict).toMatchObject({ kind: 'hung', hang: { comm: 'tp', alsoHung: [{ comm: 'world' }] } });
+    expect(verdict).toMatchObject({
+      kind: 'hung',
+      hang: { comm: 'tp' },
+      findings: [{}, { where: { comm: 'world' } }],
+    });
   });
 
   it('does not call it a hang if the missing ranks began something a moment ago', () => {
@@ -123,7 +127,8 @@ describe('while all ranks are alive, the verdict', () => {
     ];
     expect(judge(evidence(ranks, { end: 60, comms }))).toMatchObject({
       kind: 'waiting',
-      waiting: { stall: { comm: 'tp', alsoHung: [{ comm: 'world', onlyWaits: true }] } },
+      waiting: { stall: { comm: 'tp' } },
+      findings: [{}, { where: { comm: 'world' }, because: 0 }],
     });
   });
 });

@@ -3,13 +3,19 @@
 import { describe, expect, it } from 'vitest';
 import { Wait } from '../../src/model/waits.js';
 import { judge } from '../../src/verdict/judge.js';
-import type { Hang, Verdict } from '../../src/verdict/types.js';
+import type { Finding, Hang, Verdict } from '../../src/verdict/types.js';
 import { done, evidence, open, s, waitingFor, type MadeUpRank } from './evidence.js';
 
-/** `waiting` as files alone. */
-function hangOf(verdict: Verdict): Omit<Hang, 'waiting'> & { readonly waiting: readonly number[] } {
+/** `waiting` as files alone; `also`: what else was found. */
+function hangOf(
+  verdict: Verdict,
+): Omit<Hang, 'waiting'> & { readonly waiting: readonly number[]; readonly also: readonly Finding[] } {
   if (verdict.kind !== 'hung') throw new Error(`not hung but ${verdict.kind}`);
-  return { ...verdict.hang, waiting: verdict.hang.waiting.map(({ file }) => file) };
+  return {
+    ...verdict.hang,
+    waiting: verdict.hang.waiting.map(({ file }) => file),
+    also: verdict.findings.slice(1),
+  };
 }
 
 describe('a hang', () => {
@@ -187,7 +193,7 @@ describe('a hang', () => {
       ),
     );
     expect(hang).toMatchObject({ comm: 'tp', waiting: [2], neverEntered: [{ file: 3, stuckIn: null }] });
-    expect(hang.alsoHung).toMatchObject([{ comm: 'world', func: 'AllReduce', seq: 1 }]);
+    expect(hang.also).toMatchObject([{ where: { comm: 'world', func: 'AllReduce', seq: 1 } }]);
   });
 
   it('is the stall that ranks in both began first, if both miss the same rank', () => {
@@ -209,7 +215,7 @@ describe('a hang', () => {
     expect(hang).toMatchObject({
       comm: 'tp',
       neverEntered: [{ file: 3 }],
-      alsoHung: [{ comm: 'world', onlyWaits: true }],
+      also: [{ where: { comm: 'world' }, because: 0 }],
     });
   });
 
@@ -245,7 +251,7 @@ describe('a hang', () => {
       func: 'Recv',
       neverEntered: [],
       front: { file: 0, peerFile: 1 },
-      alsoHung: [{ func: 'AllReduce', onlyWaits: true }],
+      also: [{ where: { func: 'AllReduce' }, because: 0 }],
     });
   });
 
@@ -262,7 +268,7 @@ describe('a hang', () => {
     expect(hangOf(judge(evidence(ranks)))).toMatchObject({
       func: 'Recv',
       neverEntered: [{ file: 1, stuckIn: { func: 'AllReduce' } }],
-      alsoHung: [{ func: 'AllReduce', onlyWaits: true }],
+      also: [{ where: { func: 'AllReduce' }, because: 0 }],
     });
     // The same, in another communicator than the collective's.
     const comms = { pair: { id: 2n, members: [0, 1] }, world: { id: 1n, members: [0, 1, 2] } };

@@ -134,11 +134,6 @@ it('fits, whatever the evidence, and lets no control character through to the te
       ),
       isRelated: fc.boolean(),
       mayHaveFinished: files,
-      alsoHung: fc.array(
-        fc
-          .tuple(call, fc.record({ since: time, onlyWaits: fc.boolean() }))
-          .map(([one, more]) => ({ ...one, ...more })),
-      ),
     })
     .chain((rest) => call.map((one) => ({ ...one, ...rest })));
   fc.assert(
