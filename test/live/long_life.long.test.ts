@@ -20,7 +20,10 @@ import { temporaryFolder } from '../support/program/temporary_folder.js';
 it('a hundred restarts are followed, each by itself, in the memory of one', async () => {
   const { folder, remove } = temporaryFolder();
   const args = ['metrics', path.join(folder, 'recording'), '--listen', '127.0.0.1:0', '--every', '1'];
-  const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
+  // With little room for young garbage its memory shows what it keeps.
+  const child = spawn(process.execPath, ['--max-semi-space-size=1', PROGRAM, ...args], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   try {
     const [said] = (await once(child.stderr, 'data')) as [Buffer];
     const url = /http:\S+/.exec(said.toString())![0];
@@ -40,8 +43,8 @@ it('a hundred restarts are followed, each by itself, in the memory of one', asyn
       memory.push(Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1024);
     }
     expect(seen.size).toBe(100);
-    // MiB: the first starts warm it up.
-    expect(memory.at(-1)! - memory[20]!).toBeLessThan(20);
+    // MiB: the first starts warm it up. It was 3 or 4.
+    expect(memory.at(-1)! - memory[20]!).toBeLessThan(10);
   } finally {
     child.kill('SIGKILL');
     remove();
