@@ -176,7 +176,9 @@ function takeNew(
   isWhole: (row: CollectiveRow) => boolean,
   start: number,
 ): { taken: CollectiveRow[]; counted: Counted; unseen: number } {
-  const replays = new Map(before.replays);
+  // What returns after a look without it was replayed since, all of it.
+  const here = new Set(rows.map(({ seq }) => seq));
+  const replays = new Map(before.replays.filter(([seq]) => here.has(seq)));
   for (const { seq, replay } of rows) if (replay > 0 && !replays.has(seq)) replays.set(seq, -Infinity);
   const waitedFor = new Set(before.pending);
   const pending: number[] = [];
