@@ -138,9 +138,8 @@ const std::map<std::string, Flag>& Flags() {
       {"--drop-at", StepFaultAt("--drop-at", &FaultOptions::drop)},
       {"--drop-ms",
        {true,
-        [](Options& o, const std::string& v) {
-          o.faults.dropNs = ParseInt(v, 1, 3600 * 1000LL, "--drop-ms") * kMillisecond;
-        }}},
+        [](Options& o,
+           const std::string& v) { o.faults.dropNs = ParseInt(v, 1, 3600 * 1000LL, "--drop-ms") * kMillisecond; }}},
       {"--corrupt-rank", FaultInt("--corrupt-rank", &FaultOptions::corruptRank, kMaxRanks)},
       {"--corrupt-at", FaultInt("--corrupt-at", &FaultOptions::corruptAt, kMaxIterations)},
       {"--hang-seconds", Seconds("--hang-seconds", &Options::hangNs)},
