@@ -39,7 +39,10 @@ describe('the commands in documents run', () => {
   /** By the commands whose help has them: some have the same. */
   const examples = new Map<string, string>();
   // watch and metrics wait for a job: test/live runs them beside one.
-  for (const command of ['', ...COMMANDS.filter((name) => !['demo', 'watch', 'top', 'metrics'].includes(name))]) {
+  for (const command of [
+    '',
+    ...COMMANDS.filter((name) => !['demo', 'watch', 'top', 'metrics'].includes(name)),
+  ]) {
     const lines = help(command)
       .split('\n')
       .filter((line) => line.startsWith('  $ '))
