@@ -83,7 +83,7 @@ it('a debugger that stops the process for longer than a second is ended, and the
 
 it('without a debugger, and of a process that has ended, there are none', async () => {
   process.env.PATH = path.join(folder, 'bin');
-  const one = await start('/bin/sh', '-c', 'echo 1; read nothing');
+  const one = await start('/bin/sh', '-c', 'echo 1; exec /bin/sleep 100');
   expect(await stacksOf(one, 'auto')).toBeNull();
   const ended = new Promise((resolve) => child.once('exit', resolve));
   child.kill('SIGKILL');

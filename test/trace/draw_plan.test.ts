@@ -104,5 +104,5 @@ it('tracks cost time: with too many of them the same slices no longer fit', () =
   const few = { slices: 1e6, tracks: 1_000, bytes: 0 };
   expect(fits(few, { ...UTMOST, seconds })).toBe(true);
   expect(fits({ ...few, tracks: 20_000 }, { ...UTMOST, seconds })).toBe(true);
-  expect(fits({ ...few, tracks: 30_000 }, { ...UTMOST, seconds })).toBe(false);
+  expect(fits({ ...few, tracks: 60_000 }, { ...UTMOST, seconds })).toBe(false);
 });
