@@ -98,7 +98,7 @@ export interface P2p {
   readonly timed: number;
 }
 
-/** Of the records that one look saw. */
+/** Numbers of the records that one look saw. They are not summed over looks. */
 export interface SeenWork {
   readonly ranks: readonly {
     readonly rank: string;

@@ -30,7 +30,7 @@ export interface Budget extends Size {
 /**
  * What ui.perfetto.dev (v58) opens in about 15 s. Measured on a machine of 2 cores: the native importer takes 1.65 to 1.8 us per slice. A
  * browser's own engine was not measured: it is taken to be three times as slow. 1.49 million slices, imported natively, were on the screen
- * after 17 to 22 s while the machine was busy, so there are not many more here. Up to 17,000 tracks take no time beyond the UI's start of 3
+ * after 17 to 22 s while the machine was busy, so the limit is not much higher. Up to 17,000 tracks take no time beyond the UI's start of 3
  * to 5 s. 49,000 tracks took 4 s more, and 75,000 took 11 s more. That is 0.1 to 0.2 ms per track.
  */
 export const COMFORTABLE = {
