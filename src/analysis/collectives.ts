@@ -129,8 +129,9 @@ function rowOf(
   };
 }
 
-function outcomeOf({ open, aborted, end }: Collective): Outcome {
+function outcomeOf({ open, cutOff, aborted, end }: Collective): Outcome {
   if (open.length > 0) return 'open';
+  if (cutOff.length > 0) return 'end not known';
   if (aborted.length > 0) return 'aborted';
   return end === null ? 'end not known' : 'complete';
 }

@@ -10,6 +10,10 @@ import type { Collective, Late } from './types.js';
 
 const NO_FILES: readonly number[] = [];
 
+/** The same collective: files in which it is open are cut off. */
+export const asCutOff = (one: Collective): Collective =>
+  Object.create(one, { open: { value: NO_FILES }, cutOff: { value: one.open } }) as Collective;
+
 export class CollectiveView implements Collective {
   constructor(
     private readonly table: JoinedTable,
@@ -86,6 +90,10 @@ export class CollectiveView implements Collective {
 
   get open(): readonly number[] {
     return this.table.open.get(this.row) ?? NO_FILES;
+  }
+
+  get cutOff(): readonly number[] {
+    return NO_FILES;
   }
 
   get aborted(): readonly number[] {

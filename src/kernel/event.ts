@@ -181,6 +181,8 @@ export class Work extends Event {
   start: f64 = 0;
   /** No part of the work ran earlier than this: its call, or this replay. */
   earliest: f64 = 0;
+  /** Tick. Its file ends there, before the other ranks finished it; NaN: not so, or not drawn. */
+  cutOff: f64 = NaN;
   /** Stop callback: enqueued, not done. */
   enqueued: f64 = NaN;
   children: i32 = 0;

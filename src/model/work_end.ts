@@ -30,6 +30,8 @@ export const WORK_OUTCOMES = [
   'end-lost',
   /** Its end, or its children, are in a part of the file that was not read. */
   'not-read',
+  /** Unfinished when the file of a silent rank ended. All other ranks finished it, so it did not stay open. */
+  'cut-off',
 ] as const;
 
 export interface WorkEnd {

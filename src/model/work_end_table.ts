@@ -31,6 +31,8 @@ export interface WorkEndTable extends EndTimes {
   readonly outcome: PackedNumbers;
   /** By row, of aborted works. */
   readonly finalized: ReadonlyMap<number, Ticks>;
+  /** By row: the end of the file, for work that is cut off. Empty until the run is judged. */
+  readonly cutOff: ReadonlyMap<number, Ticks>;
   /** By row. Empty until all files are scanned. */
   readonly elsewhere: ReadonlyMap<number, Elsewhere>;
 }
@@ -77,7 +79,8 @@ function endAt(table: WorkEndTable, row: number): WorkEnd {
  * The outcome, with the reports of other processes. Work is done when all its sends are done, including those that other processes
  * executed.
  */
-export function outcomeAt({ outcome, elsewhere }: WorkEndTable, row: number): WorkEnd['outcome'] {
+export function outcomeAt({ outcome, cutOff, elsewhere }: WorkEndTable, row: number): WorkEnd['outcome'] {
+  if (cutOff.size > 0 && cutOff.has(row)) return 'cut-off';
   const own = WORK_OUTCOMES[numberAt(outcome, row)]!;
   const executed = elsewhere.size === 0 ? undefined : elsewhere.get(row);
   if (executed === undefined) return own;

@@ -118,6 +118,7 @@ export function workEnds(works: WorkRows, evidence: EndEvidence): WorkEndTable {
     ...(Object.fromEntries(times) as Record<(typeof END_TIMES)[number], WorkEndTable['outcome']>),
     outcome: packNumbers(outcome),
     finalized,
+    cutOff: new Map(),
     elsewhere: new Map(),
   };
 }

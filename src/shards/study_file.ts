@@ -9,7 +9,7 @@ import type { findClocks } from '../merge.js';
 import { reportAllClocks } from '../report/clock_map_report.js';
 import { diagnosisOf, type Diagnosis } from '../report/diagnosis.js';
 import { examineStudied, type Examined } from '../report/examine.js';
-import { joinRanks, judgeOf, type Study } from '../study/study.js';
+import { joinRanks, judged, judgeOf, type Study } from '../study/study.js';
 import { suggestDrawing } from '../trace/drawing.js';
 import { checkScan } from './plausible.js';
 import { isOfKind } from './produce.js';
@@ -110,5 +110,6 @@ function readStudy(file: SectionFile): LoadedStudy {
   const paths = members.map(({ scan }) => scan.path);
   const run = { ...rest, members };
   const joined = joinRanks({ run, clocks, records, unusable, aliases, sources: paths, readFrom: paths });
-  return { head, studied: { ...joined, alive, verdict: judgeOf(joined, head.options)(alive) } };
+  const verdict = judgeOf(joined, head.options)(alive);
+  return { head, studied: judged(joined, { alive, verdict }) };
 }

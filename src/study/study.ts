@@ -14,6 +14,7 @@ import type { Run } from '../runs/run.js';
 import { scanRun, type ScannedRun, type ScanOptions } from './scanned_run.js';
 import { runVerdict, type VerdictOptions } from '../verdict/evidence/run_verdict.js';
 import { suspects } from '../verdict/evidence/suspects.js';
+import { withCutOff } from './cut_off.js';
 import { seemAlive, stillAlive } from './second_look.js';
 import type { Workers } from './workers.js';
 
@@ -56,7 +57,7 @@ export async function studyScanned(
   options.onProgress?.({ stage: 'verdict', files: null });
   const joined = joinRanks(scanned);
   const judge = judgeOf(joined, options);
-  return { ...joined, ...(await verdictOf(scanned.run, judge, lookAgain, options.onWait)) };
+  return judged(joined, await verdictOf(scanned.run, judge, lookAgain, options.onWait));
 }
 
 /** What all ranks did together, before it is judged. */
@@ -74,6 +75,11 @@ export function joinRanks(scanned: ScannedRun): JoinedRun {
   const lines = run.members.map(({ scan }, file) => gpuLines(scan, solution.scales[file]!));
   return { ...scanned, origins, ends, gpuLines: lines, comms: joinRun(run, solution, ends, lines) };
 }
+
+export const judged = (joined: JoinedRun, found: Pick<Study, 'verdict' | 'alive'>): Study => ({
+  ...withCutOff(joined, found.verdict),
+  ...found,
+});
 
 type Judge = (alive: readonly boolean[]) => Verdict;
 

@@ -202,7 +202,7 @@ export class RankPicture {
         WORK_OUTCOMES.indexOf(outcome),
         lastOp ?? NaN,
         lastKernel?.noticed ?? NaN,
-        finalized ?? NaN,
+        finalized ?? facts.workEnds.cutOff.get(first + i) ?? NaN,
         lastKernel?.stamps?.first ?? NaN,
         lastKernel?.stamps?.last ?? NaN,
         elsewhere?.ops ?? 0,

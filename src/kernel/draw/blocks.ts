@@ -17,7 +17,7 @@ import { Sink } from './sink';
 import { Text } from './texts';
 import { What } from './tracks';
 import { Detail } from './windows';
-import { parentText } from './words';
+import { cutAt, cutText, parentText } from './words';
 import { GPU_SLACK_NS } from './works';
 
 /** Before v4 there are no timestamps. */
@@ -43,7 +43,7 @@ class Interval {
   /** NaN: not finished when the recording ended. */
   end: f64 = 0;
   suspect: Suspect = Suspect.Not;
-  isAborted: bool = false;
+  isCut: bool = false;
 }
 
 /** Blocks of one channel, or phases. */
@@ -197,13 +197,11 @@ export class Blocks extends OwnerListener {
   }
 
   private notice(block: Block, interval: Interval): void {
-    const finalized = block.comm.finalized;
-    const isAborted = isNaN(block.stop) && block.start <= finalized;
-    const stop = isAborted ? finalized : block.stop;
+    const stop = isNaN(block.stop) ? cutAt(block.comm, block.work, block.start) : block.stop;
     interval.start = this.clock.time(block.start);
     interval.end = isNaN(stop) ? NaN : max(interval.start, this.clock.time(stop));
     interval.suspect = Suspect.Not;
-    interval.isAborted = isAborted;
+    interval.isCut = isNaN(block.stop) && !isNaN(stop);
   }
 
   /** The comparisons also find NaN suspect, which comes from impossible stamps. */
@@ -262,7 +260,7 @@ export class Blocks extends OwnerListener {
     if (reportedWith !== null) sink.text(texts.fixed('reportedWith'), this.workName(reportedWith));
     if (interval.suspect != Suspect.Not)
       sink.text(texts.fixed('suspect'), texts.fixed(suspectText(interval.suspect)));
-    if (interval.isAborted) sink.text(texts.fixed('end'), texts.fixed('communicator finalized'));
+    if (interval.isCut) sink.text(texts.fixed('end'), texts.fixed(cutText(block.comm, block.start)));
   }
 
   private workName(work: Work): Text {

@@ -15,9 +15,7 @@ import { Origins } from './origins';
 import { Sink } from './sink';
 import { Steps } from './steps';
 import { Text } from './texts';
-import { parentText } from './words';
-
-const FINALIZED: string = 'communicator finalized';
+import { cutAt, cutText, parentText } from './words';
 
 export class Ops {
   /** Steps of the stand-ins without a stop: their number, after which they end; 0: the stop is in the file, or a step is in flight. */
@@ -92,8 +90,8 @@ export class Ops {
   }
 
   /**
-   * Ends operations that were unfinished when their communicator was finalized, because they never end. Other operations stay open, which
-   * shows a hang. `rows`: all steps.
+   * Ends operations that were unfinished when their communicator was finalized, because they never end, and those of work that is cut off.
+   * Other operations stay open, which shows a hang. `rows`: all steps.
    */
   finish(rows: Step[]): void {
     const open = this.open.all();
@@ -101,14 +99,16 @@ export class Ops {
     const steps = this.steps!;
     for (let i = 0; i < open.length; i++) {
       const op = open[i];
-      const finalized = op.comm.finalized;
-      if (op.isForeign || isNaN(finalized) || op.start > finalized) {
+      const cut = op.isForeign ? NaN : cutAt(op.comm, op.work, op.start);
+      if (isNaN(cut)) {
         waiting.push(op);
         continue;
       }
-      const at = this.clock.time(finalized);
-      for (let n = 0; n < op.openSteps.length; n++) steps.end(op.openSteps[n], at, 'end', FINALIZED);
-      this.end(op, at, FINALIZED);
+      const at = this.clock.time(cut);
+      const why = cutText(op.comm, op.start);
+      for (let n = 0; n < op.openSteps.length; n++) steps.end(op.openSteps[n], at, 'end', why);
+      this.inFlight.opEnded(op, at);
+      this.end(op, at, why);
     }
     for (let i = 0; i < rows.length; i++) if (rows[i].isInFlight) steps.wait(rows[i]);
     for (let i = 0; i < waiting.length; i++)

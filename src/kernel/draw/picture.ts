@@ -197,8 +197,8 @@ export class Picture extends Listener {
   /** After the last record, and after the polls that were going on. `recorder`: the group of odd records. */
   finish(steps: Step[], odd: OddCounts, recorder: Track): void {
     this.dueEnds.flush(Infinity);
-    this.changes.settle();
     this.ops.finish(steps);
+    this.changes.settle();
     this.blocks.finish();
     this.bytes.finish();
     this.inFlight.finish();

@@ -1,7 +1,23 @@
 /** Texts that several tracks use. */
 
-import { Link } from '../event';
+import { Link, Work } from '../event';
+import { Comm } from '../file';
 import { Name } from '../odd';
+
+export const FINALIZED: string = 'communicator finalized';
+/** For work that the other ranks finished after this rank's file had ended, and for its parts. */
+export const END_CUT_OFF: string = 'end not recorded: the file ended before the other ranks finished it';
+
+/** Tick at which an unfinished part of a work ends; NaN: it stays open, which shows a hang. */
+export function cutAt(comm: Comm, work: Work | null, start: f64): f64 {
+  if (start <= comm.finalized) return comm.finalized;
+  return work === null ? NaN : work.cutOff;
+}
+
+/** Why it ends there. */
+export function cutText(comm: Comm, start: f64): string {
+  return start <= comm.finalized ? FINALIZED : END_CUT_OFF;
+}
 
 /** Text for an event without a usable parent; '': there is nothing to say. */
 export function parentText(link: Link): string {

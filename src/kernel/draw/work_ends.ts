@@ -15,16 +15,20 @@ export const enum Outcome {
   OutsideWindow,
   EndLost,
   NotRead,
+  CutOff,
 }
 
 /** A time that is not known is NaN. */
 @unmanaged
 export class WorkEnd {
   outcome: f64;
-  /** Ticks: its last operation's end; when the end of its last block was noticed; when its communicator was finalized. */
+  /**
+   * Ticks: its last operation's end; when the end of its last block was noticed; when its communicator was finalized, or the file ended
+   * (CutOff).
+   */
   lastOp: f64;
   noticed: f64;
-  finalized: f64;
+  until: f64;
   /** ns of the GPU's timer: its first start and last end. */
   firstStamp: f64;
   lastStamp: f64;

@@ -3,6 +3,7 @@
  *
  *   complete          start ─────────── last child's end
  *   open              start ─────────── ... (left open: it hung, or the recording ended)
+ *   cut off           start ─────────── end of the file, argument `completion`
  *   not recorded      start ── enqueued, argument `completion` says why the end is unknown
  */
 
@@ -19,7 +20,7 @@ import { Sink } from './sink';
 import { Text } from './texts';
 import { Track, What } from './tracks';
 import { Detail } from './windows';
-import { parentText } from './words';
+import { END_CUT_OFF, parentText } from './words';
 import { Outcome, WorkEnd, WorkEnds } from './work_ends';
 
 /** ns: a stamp farther outside its callbacks' limits belongs to other work. */
@@ -65,7 +66,8 @@ export class Works {
     this.sink.correlate(workCorrelation(work));
     open.slice = this.sink.begin(track, at, this.sink.texts.ofFile(work.func));
     this.inFlight.workStarted(at);
-    if (outcome == Outcome.Complete || outcome == Outcome.Aborted)
+    if (outcome == Outcome.CutOff) work.cutOff = end.until;
+    if (outcome == Outcome.Complete || outcome == Outcome.Aborted || outcome == Outcome.CutOff)
       this.dueEnds.schedule(this.completion(work, end, at), open);
     else if (outcome != Outcome.Open) work.untilEnqueued = open;
   }
@@ -94,7 +96,7 @@ export class Works {
     let last = start;
     if (!isNaN(end.lastOp)) last = max(last, clock.time(end.lastOp));
     if (!isNaN(end.noticed)) last = max(last, this.blocksEnd(work, end));
-    if (!isNaN(end.finalized)) last = max(last, clock.time(end.finalized));
+    if (!isNaN(end.until)) last = max(last, clock.time(end.until));
     return isNaN(end.executedEnd) ? last : max(last, end.executedEnd);
   }
 
@@ -187,6 +189,8 @@ function completionText(work: Work, outcome: i32, isGraph: bool): string {
       return 'enqueued, completion overwritten in the ring';
     case Outcome.EndLost:
       return 'enqueued, completion among lost records';
+    case Outcome.CutOff:
+      return END_CUT_OFF;
     case Outcome.NotRead:
       return 'enqueued, completion in a part that was not read';
     default:

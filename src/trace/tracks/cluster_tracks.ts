@@ -164,7 +164,7 @@ class CommLanes {
   }
 
   private args(collective: Collective): Args {
-    const { seq, ordinal, arrived, open, aborted, absent, count, datatype } = collective;
+    const { seq, ordinal, arrived, open, cutOff, aborted, absent, count, datatype } = collective;
     const { name, commId, nRanks } = this.comm;
     const args: [string, ArgValue][] = [];
     if (name !== '') args.push(['comm', name]);
@@ -174,6 +174,7 @@ class CommLanes {
     if (ordinal > 0) args.push(['replay', ordinal]);
     args.push(['ranks', arrived], ['count', count], ['datatype', datatype]);
     if (open.length > 0) args.push(['open', this.ranks(open)]);
+    if (cutOff.length > 0) args.push(['endNotRecorded', this.ranks(cutOff)]);
     if (aborted.length > 0) args.push(['aborted', this.ranks(aborted)]);
     if (absent.length > 0) args.push(['notEntered', this.ranks(absent)]);
     append(args, [...this.skew(collective), ...this.bandwidth(collective)]);
@@ -243,11 +244,10 @@ export function drawnUntil({ open, end, enqueued, firstArrival }: Collective): T
 
 /** All ranks arrived and ended, and the size is known. Not claimed across several clocks. */
 export const hasBandwidth = (
-  { func, datatype, count, open, aborted, end, lastArrival, arrived }: Collective,
+  { func, datatype, count, open, cutOff, aborted, end, lastArrival, arrived }: Collective,
   { nRanks }: Pick<ClusterComm, 'nRanks'>,
 ): boolean =>
-  open.length === 0 &&
-  aborted.length === 0 &&
+  open.length + cutOff.length + aborted.length === 0 &&
   arrived === nRanks &&
   end !== null &&
   end > lastArrival &&

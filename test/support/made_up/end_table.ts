@@ -24,6 +24,7 @@ export function endTable(ends: readonly WorkEnd[]): WorkEndTable {
     heldChannel: column(() => null),
     noRoom: column(() => 0),
     finalized: byRow(ends, ({ finalized }): Ticks | null => finalized),
+    cutOff: new Map(),
     elsewhere: byRow(ends, ({ elsewhere }): Elsewhere | null => elsewhere),
   };
 }

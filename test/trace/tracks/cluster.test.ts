@@ -39,6 +39,7 @@ const collective = (seq: number, first: number, last: number, end: number): Coll
   late: { onGpu: late(first, last), onHost: late(first, last) },
   arrived: 2,
   open: [],
+  cutOff: [],
   aborted: [],
   absent: [],
   notKnown: [],
