@@ -130,8 +130,8 @@ export interface HostCalls extends Pick<CommCalls, 'shape' | 'begins' | 'isLastO
 export interface RankCalls {
   /** null: it is not in the file, or its replay is not known. */
   entered(commId: bigint, call: CallNumber): EnteredCall | null;
-  /** How long its received data waited for its GPU. null: not known, or not at all. */
-  held(commId: bigint, call: CallNumber): Held | null;
+  /** The communicator's collectives whose received data waited for its GPU, in order of call. */
+  held(commId: bigint): readonly Held[];
   /** The communicator's oldest collective that began at `from` or later. */
   oldest(commId: bigint, from: TraceNs): EnteredCall | null;
   /** The communicator's newest collective in the file; `ranks`: only of these ranks. */
@@ -147,7 +147,7 @@ export interface RankCalls {
 }
 
 /** The longest time for which received data of a collective waited for the GPU. */
-export interface Held {
+export interface Held extends CallNumber {
   readonly from: TraceNs;
   readonly to: TraceNs;
   readonly channel: number;

@@ -10,6 +10,7 @@ import { lateSpans, listOf, together, type Spell } from '../cluster/late_spans.j
 import type { ClusterComm, Collective, Late } from '../cluster/types.js';
 import { ranksInComm } from './absence.js';
 import type { Case } from './case.js';
+import type { CallNumber, Held } from './file_facts.js';
 import type { Rule } from './finding.js';
 import { heldUp } from './pace.js';
 import { aheadOf } from './run_ahead.js';
@@ -292,16 +293,11 @@ function slowTaker(
   if (nodes.length < 2 || sizeOf(comm, evidence) < FEWEST_TO_COMPARE || whole.length === 0) return null;
   const byNode = new Map<number, Wait[]>();
   const channels = new Map<number, number>();
-  for (const one of whole) {
-    const held = nodes.flatMap(([first, { files }]) => {
-      const found = files.flatMap((file) => {
-        const wait = ranks[file]!.calls.held(comm.commId, one);
-        return wait?.plan.startsWith('RING') ? [{ ...wait, file, first, took: wait.to - wait.from }] : [];
-      });
-      const noRoom = found.reduce((most, { noRoom: own }) => Math.max(most, own), 0);
-      const [longest] = found.sort((a, b) => b.took - a.took);
-      return longest && 2 * noRoom < longest.took ? [longest] : [];
-    });
+  const longest = longestHeld(nodes, comm.commId, whole, ranks);
+  for (const [place, one] of whole.entries()) {
+    const held = longest
+      .flatMap((ofNode) => ofNode[place] ?? [])
+      .filter(({ noRoom, took }) => 2 * noRoom < took);
     const [most, second] = held.sort((a, b) => b.took - a.took);
     if (!most) continue;
     const { file, first, to, took, channel } = most;
@@ -316,10 +312,36 @@ function slowTaker(
   });
   if (!found) return null;
   const node = nodeOf(found.lateness.file);
-  const [[channel, longest] = [null, 0], next] = [...channels].sort((a, b) => b[1] - a[1]);
-  const isOne = next !== undefined && longest > ONE_OF_MANY * next[1];
+  const [[channel, slowest] = [null, 0], next] = [...channels].sort((a, b) => b[1] - a[1]);
+  const isOne = next !== undefined && slowest > ONE_OF_MANY * next[1];
   const taker = { channel: isOne ? channel : null, node: node.files.length > 1 ? node : null };
   return { ...found, lateness: { ...found.lateness, taker } };
+}
+
+/** By node and place in `whole`: the longest wait of its files, and the longest time without room. */
+function longestHeld(
+  nodes: readonly (readonly [first: number, node: { readonly files: readonly number[] }])[],
+  commId: bigint,
+  whole: readonly Collective[],
+  ranks: Case['ranks'],
+) {
+  const nameOf = ({ func, seq, ordinal }: CallNumber): string => `${func} ${seq} ${ordinal}`;
+  const places = new Map(whole.map((one, place) => [nameOf(one), place]));
+  return nodes.map(([first, { files }]) => {
+    const longest: (Held & { file: number; first: number; took: number })[] = [];
+    for (const file of files) {
+      for (const held of ranks[file]!.calls.held(commId)) {
+        const place = held.plan.startsWith('RING') ? places.get(nameOf(held)) : undefined;
+        if (place === undefined) continue;
+        const took = held.to - held.from;
+        const known = longest[place];
+        const noRoom = Math.max(held.noRoom, known?.noRoom ?? 0);
+        longest[place] =
+          known && known.took >= took ? { ...known, noRoom } : { ...held, noRoom, file, first, took };
+      }
+    }
+    return longest;
+  });
 }
 
 /** Two ranks do not show what is usual. On one GPU that both share, one of them waits for the other. */

@@ -6,7 +6,7 @@ import type { ClusterCommunicator } from '../../cluster/types.js';
 import { keyPosition, keyRing } from '../../model/handle_key.js';
 import type { EndTimes } from '../../model/work_end_table.js';
 import type { WorkTable } from '../../model/work_table.js';
-import type { EnteredCall, RankCalls } from '../file_facts.js';
+import type { EnteredCall, Held, RankCalls } from '../file_facts.js';
 
 interface Table {
   readonly works: WorkTable;
@@ -55,17 +55,24 @@ export function rankCalls(
       const isIt = isOf(commId);
       return call(rowsOf(func, true, seq, ordinal).findLast((row) => isAbsolute(row) && isIt(row)));
     },
-    held: (commId, { func, seq, ordinal }) => {
-      const row = rowsOf(func, true, seq, ordinal).findLast(isOf(commId));
-      if (row === undefined || Number.isNaN(numberAt(workEnds.heldTo, row))) return null;
-      const from = numberAt(workEnds.heldFrom, row);
-      return {
-        from: time(from),
-        to: time(numberAt(workEnds.heldTo, row)),
-        channel: numberAt(workEnds.heldChannel, row),
-        noRoom: time(from + numberAt(workEnds.noRoom, row)) - time(from),
-        plan: works.plans[numberAt(works.plan, row)]!,
-      };
+    held: (commId) => {
+      const isIt = isOf(commId);
+      const found: Held[] = [];
+      forEachNumber(workEnds.heldTo, (to, row) => {
+        if (Number.isNaN(to) || !isColl(row) || !isIt(row)) return;
+        const from = numberAt(workEnds.heldFrom, row);
+        found.push({
+          func: works.funcs[numberAt(works.func, row)]!,
+          seq: numberAt(works.seq, row),
+          ordinal: numberAt(works.ordinal, row),
+          from: time(from),
+          to: time(to),
+          channel: numberAt(workEnds.heldChannel, row),
+          noRoom: time(from + numberAt(workEnds.noRoom, row)) - time(from),
+          plan: works.plans[numberAt(works.plan, row)]!,
+        });
+      });
+      return found;
     },
     enteredAs: (commId, { func, seq, ordinal }) => {
       const numbers = new Set(rowsOf(func, true, seq, ordinal).map((row) => numberAt(works.comm, row)));
