@@ -10,9 +10,13 @@ import type { Collective, Late } from './types.js';
 
 const NO_FILES: readonly number[] = [];
 
-/** The same collective: files in which it is open are cut off. */
+/** The same collective: files in which it is open or absent are cut off. */
 export const asCutOff = (one: Collective): Collective =>
-  Object.create(one, { open: { value: NO_FILES }, cutOff: { value: one.open } }) as Collective;
+  Object.create(one, {
+    open: { value: NO_FILES },
+    absent: { value: NO_FILES },
+    cutOff: { value: [...one.open, ...one.absent].sort((a, b) => a - b) },
+  }) as Collective;
 
 export class CollectiveView implements Collective {
   constructor(

@@ -103,7 +103,7 @@ export interface Collective {
   readonly arrived: number;
   /** Files in which it had begun and not ended. */
   readonly open: readonly number[];
-  /** Files that end before the others finished it, of ranks that fell silent (study/cut_off.ts). */
+  /** Files of silent ranks that end before the others finished it, or began it (study/cut_off.ts). */
   readonly cutOff: readonly number[];
   /** Files in which it had not ended when the communicator was finalized. */
   readonly aborted: readonly number[];

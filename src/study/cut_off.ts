@@ -1,10 +1,12 @@
 /**
- * What a silent rank had not finished when its file ended, although all other ranks finished it. Its end is not recorded, so it ends with the
- * file: drawn to the end of the run, it would look as if the rank were still in it.
+ * Collectives that the file of a silent rank does not show to the end, although all other ranks finished them. What the rank had begun ends
+ * with its file: drawn to the end of the run, it would look as if the rank were still in it. What it is not seen to begin it may well have
+ * begun: the others could not have finished without it.
  */
 
 import { numberAt } from '../base/packed_numbers.js';
 import type { Ticks } from '../base/time.js';
+import { traceTimeOf } from '../clocks/domains.js';
 import { asCutOff } from '../cluster/collective_view.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
 import { silentFiles } from '../verdict/evidence/suspects.js';
@@ -13,13 +15,21 @@ import type { JoinedRun } from './study.js';
 
 /** The same run, with this work as 'cut-off' in `ends`, and its files in `cutOff` of the collectives. */
 export function withCutOff(joined: JoinedRun, verdict: Verdict): JoinedRun {
-  const { run, ends } = joined;
+  const { run, clocks } = joined;
   const silent = silentFiles(verdict);
+  /** Where the files of silent ranks end. */
+  const ends = run.members.map(({ scan: { lastSign } }, file) =>
+    silent[file] && lastSign !== null ? traceTimeOf(clocks.solution, file)(lastSign) : Infinity,
+  );
   const rows = run.members.map(() => new Map<number, Ticks>());
   const cut = (comm: ClusterComm, one: Collective): Collective => {
     const { open, aborted, absent, end } = one;
-    const isCut = end !== null && aborted.length + absent.length === 0 && open.every((file) => silent[file]);
-    if (open.length === 0 || !isCut) return one;
+    const isCut =
+      end !== null &&
+      aborted.length === 0 &&
+      open.every((file) => silent[file]) &&
+      absent.every((file) => ends[file]! < one.firstCalled);
+    if (open.length + absent.length === 0 || !isCut) return one;
     for (const file of open) {
       const { lastSign, works, communicators, pending } = run.members[file]!.scan;
       const numbers = communicators
@@ -38,5 +48,5 @@ export function withCutOff(joined: JoinedRun, verdict: Verdict): JoinedRun {
     ...comm,
     collectives: comm.collectives.map((one) => cut(comm, one)),
   }));
-  return { ...joined, comms, ends: ends.map((table, file) => ({ ...table, cutOff: rows[file]! })) };
+  return { ...joined, comms, ends: joined.ends.map((table, file) => ({ ...table, cutOff: rows[file]! })) };
 }

@@ -174,7 +174,7 @@ class CommLanes {
     if (ordinal > 0) args.push(['replay', ordinal]);
     args.push(['ranks', arrived], ['count', count], ['datatype', datatype]);
     if (open.length > 0) args.push(['open', this.ranks(open)]);
-    if (cutOff.length > 0) args.push(['endNotRecorded', this.ranks(cutOff)]);
+    if (cutOff.length > 0) args.push(['notRecorded', this.ranks(cutOff)]);
     if (aborted.length > 0) args.push(['aborted', this.ranks(aborted)]);
     if (absent.length > 0) args.push(['notEntered', this.ranks(absent)]);
     append(args, [...this.skew(collective), ...this.bandwidth(collective)]);
