@@ -1,5 +1,6 @@
 /** The causes of slowness as plain data, each with its evidence, and the data from which they are found. */
 
+import type { AllToAll, Most } from './all_to_all.js';
 import type { CollectiveRow } from './collectives.js';
 import type { RankLabel } from './rank_labels.js';
 import type { SlowLinkRow } from './slow_link_rows.js';
@@ -98,9 +99,18 @@ export interface UnlikePlan extends Shown {
   readonly factor: number;
 }
 
-export type Cause = SlowerSince | SlowLinks | StarvedThread | SlowGpu | Contention | UnlikePlan;
+/** A rank receives or sends far more than the others where sends and receives among all ranks make an AlltoAll. */
+export interface UnevenAllToAll extends Shown, Most {
+  readonly cause: 'uneven AlltoAll';
+  readonly comm: string;
+  readonly commId: string;
+}
+
+export type Cause =
+  SlowerSince | SlowLinks | StarvedThread | SlowGpu | Contention | UnlikePlan | UnevenAllToAll;
 
 export interface CauseEvidence {
+  readonly allToAlls: readonly AllToAll[];
   readonly collectives: readonly CollectiveRow[];
   readonly links: readonly LinkRow[];
   readonly slowLinks: readonly SlowLinkRow[];

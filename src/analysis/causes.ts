@@ -1,10 +1,11 @@
 /**
  * Why a run is slow, as far as its numbers show it. The causes are: everything is slower since a moment, a proxy thread
  * without CPU time, slow links and what they have in common, a slow GPU, communicators in each other's way, an unusual algorithm or
- * protocol. Each cause has its evidence, or says what is not known. A rank that
+ * protocol, an uneven AlltoAll. Each cause has its evidence, or says what is not known. A rank that
  * is late is the verdict's. A healthy run has no cause.
  */
 
+import { unevenAllToAlls } from './all_to_all.js';
 import type { Cause, CauseEvidence } from './cause_types.js';
 import { contention } from './contention.js';
 import { slowGpus, starvedThreads } from './long_waits.js';
@@ -24,5 +25,6 @@ export function causesOf(evidence: CauseEvidence): Cause[] {
     ...slowGpus(evidence, links, starved),
     ...contention(evidence),
     ...unlikePlans(evidence),
+    ...unevenAllToAlls(evidence),
   ].filter((cause) => cause !== null);
 }

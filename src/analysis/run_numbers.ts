@@ -10,6 +10,7 @@ import { runDuration } from '../trace/duration.js';
 import { momentsOf, viewAround } from '../trace/moments.js';
 import { suspectComm } from '../verdict/evidence/suspects.js';
 import type { Study } from '../study/study.js';
+import { type AllToAll, allToAllGroups, allToAlls } from './all_to_all.js';
 import { causesOf, type Cause } from './causes.js';
 import { checkedPeaks, withAllowedRates, type AllowedRate, type Peaks } from './allowed_rate.js';
 import { collectiveGroups, collectiveRows, type CollectiveGroup, type CollectiveRow } from './collectives.js';
@@ -28,6 +29,8 @@ export interface CauseNumbers {
   /** By file. */
   readonly ranks: readonly RankLabel[];
   readonly collectives: readonly CollectiveRow[];
+  /** Of sends and receives, by communicator. */
+  readonly allToAlls: readonly AllToAll[];
   readonly rankWaits: readonly RankWaits[];
   readonly waits: readonly WaitRow[];
   readonly links: readonly LinkRow[];
@@ -60,7 +63,7 @@ export function causeNumbers({ run, clocks, comms, verdict }: Study): CauseNumbe
     (sender, receiver) => comparable.clockBound(sender, receiver, middle),
   );
   const collectives = collectiveRows(comms, labels, comparable);
-  const known = { durationNs, collectives, rankWaits, ...transfers };
+  const known = { durationNs, collectives, allToAlls: allToAlls(run, labels), rankWaits, ...transfers };
   return {
     ...known,
     ranks: run.members.map((_, file) => labels.ofFile(file)),
@@ -88,7 +91,11 @@ export function runNumbers(studied: Study, numbers: CauseNumbers, peaks?: Peaks)
   joinRun(run, solution, ends, gpuLines, parts.heard);
   return {
     ...numbers,
-    groups: withAllowedRates(collectiveGroups(collectives), links, known),
+    groups: withAllowedRates(
+      [...collectiveGroups(collectives), ...allToAllGroups(numbers.allToAlls)],
+      links,
+      known,
+    ),
     lateness: parts.lateness(),
     picture: parts.picture(),
   };

@@ -6,6 +6,7 @@ import type {
   LongWait,
   SlowerSince,
   SlowLinks,
+  UnevenAllToAll,
   UnlikePlan,
 } from '../analysis/cause_types.js';
 import type { RunNumbers } from '../analysis/run_numbers.js';
@@ -32,6 +33,8 @@ export function causeText(cause: Cause, about: Times & Named): string {
       return `${contentionText(cause, namesIn(about))}${costs}. Whether they share a wire or a GPU is not known`;
     case 'unlike algorithm':
       return `${planText(cause, namesIn(about))}${costs}`;
+    case 'uneven AlltoAll':
+      return `AlltoAll on ${namesIn(about)(cause.comm, cause.commId)} is uneven: ${unevenText(cause)}`;
     default:
       return `${linksText(cause)}${costs}${doubt(cause)}`;
   }
@@ -119,6 +122,11 @@ const planText = (
 ): string =>
   `${count} ${printable(func)} of ${bytes === null ? 'the same size' : binarySize(bytes)} on ${name(comm, commId)} ran as ` +
   `${printable(plan)}, ${peers} others as ${printable(usual)}: they take ${timesText(factor)} the time`;
+
+/** Also what may make that rank late. */
+export const unevenText = ({ rank, receives, bytes, usual, calls }: UnevenAllToAll): string =>
+  `rank ${rank} ${receives ? 'receives' : 'sends'} ${binarySize(bytes)} in each of ${calls} calls, the others ` +
+  (usual === 0 ? 'nothing' : `${binarySize(usual)} (${timesText(bytes / usual)})`);
 
 function linksText({
   cause,

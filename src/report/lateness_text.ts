@@ -8,7 +8,8 @@ import { FEWEST } from '../verdict/slowness.js';
 import type { Slowness, SlowSends } from '../verdict/types.js';
 import { distinctNames } from '../runs/communicators.js';
 import { ranksOfNode } from './finding_text.js';
-import { sizeText, timesText } from './text.js';
+import { unevenText } from './causes_text.js';
+import { sizeText, timesText, wrapped } from './text.js';
 import {
   callText,
   clockTime,
@@ -19,6 +20,7 @@ import {
   name,
   rankList,
   rankName,
+  ROOM,
   seenText,
   someRanks,
   type VerdictReport,
@@ -70,9 +72,20 @@ function latenessLines(slow: Slowness, report: VerdictReport): string[] {
       'worst',
       `${durationText(worst.by)} at ${clockTime(report, worst.at)}, ${callText(worst, '')}, record ${worst.record}`,
     ),
+    ...unevenLines(slow, report),
     ...leftOutLines(slow),
   ];
 }
+
+/** A rank that has more to receive or to send than the others comes later to what follows. */
+const unevenLines = ({ file }: Slowness, { ranks, causes }: VerdictReport): string[] =>
+  causes.flatMap((cause) =>
+    cause.cause === 'uneven AlltoAll' && cause.rank === ranks[file]!.rank
+      ? wrapped(`an uneven AlltoAll: ${unevenText(cause)}`, ROOM).map((line, i) =>
+          i === 0 ? labelled('may be', line) : continued(line),
+        )
+      : [],
+  );
 
 function leftOutLines({ leftOut: { first, rooted, notWhole } }: Slowness): string[] {
   const parts = [

@@ -27,7 +27,7 @@ export function commLabels({
 
 type Numbers = Pick<
   RunNumbers,
-  'groups' | 'lateness' | 'picture' | 'waits' | 'links' | 'pairs' | 'slowLinks'
+  'groups' | 'allToAlls' | 'lateness' | 'picture' | 'waits' | 'links' | 'pairs' | 'slowLinks'
 >;
 type Said = Pick<
   Diagnosis,
@@ -97,7 +97,8 @@ export interface RankRow {
 const MOST_COLLECTIVES = 400;
 
 /** A verdict of a hang or of slowness already says this. But the causes may know more about a slow link. */
-function slowedText({ verdict }: Study, { causes, ranks }: RunNumbers): string {
+function slowedText({ verdict }: Study, { causes: all, ranks }: RunNumbers): string {
+  const causes = all.filter(({ cause }) => cause !== 'uneven AlltoAll');
   if (verdict.kind === 'slow' && verdict.slow.on === 'link') {
     const rank = ranks[verdict.slow.file]!;
     const isBehind = (cause: Cause['cause']): boolean =>
@@ -137,6 +138,7 @@ export function runReport(
     groups: numbers.groups,
     collectives: { total: numbers.collectives.length, shown: shownCollectives(numbers.collectives) },
     communicators: diagnosis.communicators.map((one) => ({ ...one, label: labels.get(one.commId)! })),
+    allToAlls: numbers.allToAlls,
     lateness: numbers.lateness,
     picture: numbers.picture,
     waits: numbers.waits,

@@ -164,9 +164,9 @@ function causeLines({ verdict, causes }: VerdictReport): string[] {
   if (stallOf(verdict) || verdict.kind === 'mismatch' || verdict.kind === 'slow') return [];
   return causes
     .slice(0, MOST_CAUSES)
-    .flatMap(({ says }) =>
+    .flatMap(({ cause, says }) =>
       wrapped(printable(says), ROOM).map((line, i) =>
-        i === 0 ? labelled('slowed by', line) : continued(line),
+        i === 0 ? labelled(cause === 'uneven AlltoAll' ? 'uneven' : 'slowed by', line) : continued(line),
       ),
     );
 }

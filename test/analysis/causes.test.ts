@@ -81,7 +81,7 @@ function causesWhere(
 }
 
 const NOTHING: CauseEvidence = {
-  ...{ collectives: [], links: [], slowLinks: [], late: null, durationNs: 1e9 },
+  ...{ collectives: [], allToAlls: [], links: [], slowLinks: [], late: null, durationNs: 1e9 },
   ...{ rankWaits: [], waits: [] },
   rankOf: (file) => file,
 };

@@ -18,6 +18,13 @@ describeVerdicts('cases', {
     culprits: [1],
     says: [/^HUNG {2}AllReduce seq 764 on world/, /no heartbeat: +rank 1 /, /not finished: +rank 0$/],
   },
+  'uneven-alltoall': {
+    kind: 'healthy',
+    says: [
+      /uneven: +AlltoAll on world is uneven: rank 2 receives 768 KiB in each$/,
+      /of 20 calls, the others 128 KiB \(6 times\)$/,
+    ],
+  },
   'second-hang': {
     kind: 'hung',
     culprits: [3],
