@@ -99,6 +99,20 @@ export interface UnlikePlan extends Shown {
   readonly factor: number;
 }
 
+/** The collectives of a communicator take much longer than those of its sisters, which have its name, its size and its calls. */
+export interface SlowGroup extends Shown {
+  readonly cause: 'slow group';
+  readonly comm: string;
+  readonly commId: string;
+  readonly func: string;
+  readonly bytes: number | null;
+  /** ns: its median, and the median of its sisters' medians. */
+  readonly tookNs: number;
+  readonly usualNs: number;
+  readonly count: number;
+  readonly sisters: number;
+}
+
 /** A rank receives or sends far more than the others where sends and receives among all ranks make an AlltoAll. */
 export interface UnevenAllToAll extends Shown, Most {
   readonly cause: 'uneven AlltoAll';
@@ -107,7 +121,7 @@ export interface UnevenAllToAll extends Shown, Most {
 }
 
 export type Cause =
-  SlowerSince | SlowLinks | StarvedThread | SlowGpu | Contention | UnlikePlan | UnevenAllToAll;
+  SlowerSince | SlowLinks | StarvedThread | SlowGpu | Contention | UnlikePlan | SlowGroup | UnevenAllToAll;
 
 export interface CauseEvidence {
   readonly allToAlls: readonly AllToAll[];

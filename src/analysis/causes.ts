@@ -1,7 +1,7 @@
 /**
  * Why a run is slow, as far as its numbers show it. The causes are: everything is slower since a moment, a proxy thread
  * without CPU time, slow links and what they have in common, a slow GPU, communicators in each other's way, an unusual algorithm or
- * protocol, an uneven AlltoAll. Each cause has its evidence, or says what is not known. A rank that
+ * protocol, a group that is slower than its sisters, an uneven AlltoAll. Each cause has its evidence, or says what is not known. A rank that
  * is late is the verdict's. A healthy run has no cause.
  */
 
@@ -10,6 +10,7 @@ import type { Cause, CauseEvidence } from './cause_types.js';
 import { contention } from './contention.js';
 import { slowGpus, starvedThreads } from './long_waits.js';
 import { slowLinkCauses } from './slow_link_causes.js';
+import { slowGroups } from './slow_groups.js';
 import { slowerSince } from './slower_since.js';
 import { unlikePlans } from './unlike_plans.js';
 
@@ -25,6 +26,7 @@ export function causesOf(evidence: CauseEvidence): Cause[] {
     ...slowGpus(evidence, links, starved),
     ...contention(evidence),
     ...unlikePlans(evidence),
+    ...slowGroups(evidence, links),
     ...unevenAllToAlls(evidence),
   ].filter((cause) => cause !== null);
 }

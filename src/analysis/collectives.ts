@@ -136,6 +136,9 @@ function outcomeOf({ open, cutOff, aborted, end }: Collective): Outcome {
   return end === null ? 'end not known' : 'complete';
 }
 
+/** ns from the last arrival to the end; 0: not known. */
+export const tookAlone = ({ durationNs, skewNs }: CollectiveRow): number => (durationNs ?? 0) - (skewNs ?? 0);
+
 /** Three significant digits, because a measurement of this kind is not more exact. */
 const three = (value: number | null): number | null => value && Number(value.toPrecision(3));
 

@@ -5,7 +5,7 @@
 
 import { addTo } from '../base/grouped.js';
 import { around, type CauseEvidence, type UnlikePlan } from './cause_types.js';
-import type { CollectiveRow } from './collectives.js';
+import { type CollectiveRow, tookAlone as took } from './collectives.js';
 import { slowerThan } from './slower_than.js';
 
 const FEWEST = 4;
@@ -37,8 +37,6 @@ export function unlikePlans({ collectives, durationNs }: CauseEvidence): UnlikeP
     });
   });
 }
-
-const took = ({ durationNs, skewNs }: CollectiveRow): number => (durationNs ?? 0) - (skewNs ?? 0);
 
 function groups(rows: readonly CollectiveRow[], by: (row: CollectiveRow) => string): CollectiveRow[][] {
   const found = new Map<string, CollectiveRow[]>();

@@ -4,6 +4,7 @@ import type {
   Cause,
   Contention,
   LongWait,
+  SlowGroup,
   SlowerSince,
   SlowLinks,
   UnevenAllToAll,
@@ -33,6 +34,8 @@ export function causeText(cause: Cause, about: Times & Named): string {
       return `${contentionText(cause, namesIn(about))}${costs}. Whether they share a wire or a GPU is not known`;
     case 'unlike algorithm':
       return `${planText(cause, namesIn(about))}${costs}`;
+    case 'slow group':
+      return `${groupText(cause, namesIn(about))}${costs}. Which of its ranks or links is the reason is not seen`;
     case 'uneven AlltoAll':
       return `AlltoAll on ${namesIn(about)(cause.comm, cause.commId)} is uneven: ${unevenText(cause)}`;
     default:
@@ -122,6 +125,14 @@ const planText = (
 ): string =>
   `${count} ${printable(func)} of ${bytes === null ? 'the same size' : binarySize(bytes)} on ${name(comm, commId)} ran as ` +
   `${printable(plan)}, ${peers} others as ${printable(usual)}: they take ${timesText(factor)} the time`;
+
+const groupText = (
+  { func, bytes, comm, commId, tookNs, usualNs, count, sisters }: SlowGroup,
+  name: ReturnType<typeof namesIn>,
+): string =>
+  `${printable(func)} of ${bytes === null ? 'the same size' : binarySize(bytes)} on ${name(comm, commId)} takes ` +
+  `${timesText(tookNs / usualNs)} as long as on ${sisters} groups of its kind (${durationText(tookNs)}, there ` +
+  `${durationText(usualNs)}; ${count} calls)`;
 
 /** Also what may make that rank late. */
 export const unevenText = ({ rank, receives, bytes, usual, calls }: UnevenAllToAll): string =>

@@ -216,3 +216,38 @@ describe('contention', () => {
     expect(causesOf({ ...NOTHING, collectives: rows(104_000), durationNs: 60e6 })).toEqual([]);
   });
 });
+
+describe('a group that is slower than its sisters', () => {
+  /** 20 AllReduces of each group called "dp", 100 us each; those of the first one take `first` ns. */
+  const rows = (first: number, groups = 4): CollectiveRow[] =>
+    Array.from({ length: 20 * groups }, (_, i): CollectiveRow => {
+      const [group, call] = [i % groups, Math.floor(i / groups)];
+      const took = (group === 0 ? first : 100_000) + 500 * ((i * 7) % 11);
+      return {
+        ...{ comm: 'dp', commId: `${group}`, commSize: 2, func: 'AllReduce', bytes: 1024, plan: '' },
+        ...{ startNs: call * 3e6, skewNs: 0, durationNs: took, lateRank: null },
+      } as CollectiveRow;
+    });
+  const slow = { cause: 'slow group', comm: 'dp', commId: '0', sisters: 3, count: 20 };
+
+  it('is named with its time and that of the others', () => {
+    expect(causesOf({ ...NOTHING, collectives: rows(2e6), durationNs: 60e6 })).toEqual([
+      expect.objectContaining(slow),
+    ]);
+  });
+
+  it.each([
+    ['it takes only three times as long', rows(300_000)],
+    ['it has one sister', rows(2e6, 2)],
+    [
+      'another one is as slow',
+      rows(2e6).map((row) => (row.commId === '1' ? { ...row, durationNs: 1.9e6 } : row)),
+    ],
+    [
+      'the others are of another size',
+      rows(2e6).map((row) => (row.commId === '0' ? row : { ...row, commSize: 4 })),
+    ],
+  ])('is none if %s', (_, collectives) => {
+    expect(causesOf({ ...NOTHING, collectives, durationNs: 60e6 })).toEqual([]);
+  });
+});

@@ -8,6 +8,7 @@ import type { CauseEvidence } from '../../src/analysis/cause_types.js';
 import type { CollectiveRow } from '../../src/analysis/collectives.js';
 import { contention } from '../../src/analysis/contention.js';
 import { changePoint, slowerSince } from '../../src/analysis/slower_since.js';
+import { slowGroups } from '../../src/analysis/slow_groups.js';
 import { unlikePlans } from '../../src/analysis/unlike_plans.js';
 import { seeded } from '../support/clocks/simulated_links.js';
 
@@ -89,7 +90,12 @@ describe('of 30 runs of two communicators on a machine with a varying load, none
   ])('%s', (_, load) => {
     const found = [0.5, 2, 6].flatMap((gap) =>
       Array.from({ length: 10 }, (_run, seed) => healthyRun(1000 * gap + seed + 1, gap, load)).flatMap(
-        (run) => [...contention(run), ...unlikePlans(run), slowerSince(run)],
+        (run) => [
+          ...contention(run),
+          ...unlikePlans(run),
+          ...slowGroups({ ...run, links: [] }, []),
+          slowerSince(run),
+        ],
       ),
     );
     expect(found.filter((one) => one !== null)).toEqual([]);

@@ -1,0 +1,60 @@
+/**
+ * Finds a communicator whose collectives take many times as long as those of its sisters: communicators of the same name, with as many ranks
+ * on as many hosts, and the same calls. Times count from the last arrival. Where a slow link inside of it is known, that says more.
+ */
+
+import { addTo } from '../base/grouped.js';
+import { maxOf } from '../base/extremes.js';
+import { medianOf } from '../base/quantile.js';
+import { around, type CauseEvidence, type SlowGroup, type SlowLinks } from './cause_types.js';
+import { tookAlone, type CollectiveRow } from './collectives.js';
+
+const FEWEST = 8;
+const FEWEST_SISTERS = 2;
+/** Times as long as its sisters, and as the slowest of them. */
+const MANY = 4;
+const CLEARLY = 2;
+/** Part of the run. */
+const LEAST_COST = 0.05;
+
+export function slowGroups(
+  { collectives, links, durationNs }: CauseEvidence,
+  explained: readonly SlowLinks[],
+): SlowGroup[] {
+  const hosts = new Map<string, Set<string | null>>();
+  for (const { commId, sourceHost, destinationHost } of links)
+    hosts.set(commId, (hosts.get(commId) ?? new Set()).add(sourceHost).add(destinationHost));
+  const kinds = new Map<string, CollectiveRow[]>();
+  for (const row of collectives) {
+    const { comm, commId, commSize, func, bytes } = row;
+    const key = `${comm} ${commSize} ${hosts.get(commId)?.size ?? 0} ${func} ${bytes}`;
+    if (tookAlone(row) > 0) addTo(kinds, key, row);
+  }
+  const known = new Set(explained.flatMap((cause) => cause.links.map((link) => links[link]!.commId)));
+  return [...kinds.values()]
+    .flatMap((rows) => slowestOf(rows, durationNs) ?? [])
+    .filter(({ commId }) => !known.has(commId));
+}
+
+function slowestOf(rows: readonly CollectiveRow[], durationNs: number): SlowGroup | null {
+  const byComm = new Map<string, CollectiveRow[]>();
+  for (const row of rows) addTo(byComm, row.commId, row);
+  const groups = [...byComm.values()]
+    .filter((own) => own.length >= FEWEST)
+    .map((own) => ({ own, usual: medianOf(own.map(tookAlone)) }));
+  if (groups.length <= FEWEST_SISTERS) return null;
+  const slow = groups.reduce((a, b) => (b.usual > a.usual ? b : a));
+  const sisters = groups.filter((one) => one !== slow).map(({ usual }) => usual);
+  const [tookNs, usualNs, count] = [slow.usual, medianOf(sisters), slow.own.length];
+  const costNs = Math.round(count * (tookNs - usualNs));
+  if (tookNs < MANY * usualNs || tookNs < CLEARLY * maxOf(sisters) || costNs < LEAST_COST * durationNs)
+    return null;
+  const { comm, commId, func, bytes } = slow.own[0]!;
+  const worst = slow.own.reduce((a, b) => (tookAlone(b) > tookAlone(a) ? b : a));
+  return {
+    cause: 'slow group',
+    ...{ comm, commId, func, bytes, tookNs, usualNs, count, costNs },
+    sisters: sisters.length,
+    view: around(worst.startNs, 2 * tookAlone(worst)),
+  };
+}
