@@ -141,9 +141,9 @@ async function keepOn(
     await watch({
       folder,
       ...{ run: options.run, every: options.every * 1000, hungAfter: options.hungAfter, linger: Infinity },
-      look: (files) => {
+      look: (wanted) => {
         const { counted } = state.work;
-        return lookProcess({ files, hungAfter: options.hungAfter, counted }, interrupt);
+        return lookProcess({ ...wanted, hungAfter: options.hungAfter, counted }, interrupt);
       },
       onSight: (sight) => {
         state.see(sight);

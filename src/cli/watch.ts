@@ -125,7 +125,7 @@ async function run(folder: string, options: Options): Promise<ExitCode> {
         every: options.every * 1000,
         linger: options.linger * 1000,
         hungAfter: options.hungAfter,
-        look: (files) => lookProcess({ files, hungAfter: options.hungAfter }, interrupt),
+        look: (wanted) => lookProcess({ ...wanted, hungAfter: options.hungAfter }, interrupt),
         onChange: async (change, found) => {
           if (!(await print(options.json ? changeJson(change, found) : changeText(change)))) isRead.abort();
         },

@@ -434,6 +434,7 @@ function putTransfers(out: Out, transfers: Transfers): void {
     out.put(call.func);
     out.putAll(changetype<usize>(call.waits), WAITS);
   }
+  out.put(transfers.sent);
   putTimes(out, transfers.ended);
   for (let wait = 0; wait < WAITS; wait++) putTimes(out, transfers.waits[wait]);
 }

@@ -74,6 +74,9 @@ export class Transfers {
   /** In the order of their first transfer. */
   readonly ends: EndTotals[] = [];
   readonly calls: CallTotals[] = [];
+  /** Bytes of the sends that ended from this tick on. */
+  since: f64 = -Infinity;
+  sent: f64 = 0;
   /** Transfers that ended, and what they waited for, by the time of their end. All have the same bins. */
   readonly ended: TimeCounter = new TimeCounter(BINS);
   readonly waits: StaticArray<TimeCounter> = new StaticArray<TimeCounter>(WAITS);
@@ -113,6 +116,7 @@ export class Transfers {
     }
     if (!(bytes > 0)) return;
     end.bytes += bytes;
+    if (end.isSend && at >= this.since) this.sent += bytes;
     if (phase == Phase.SendWait) timed(end, bytes, at, at - step.waitSince);
   }
 

@@ -245,9 +245,11 @@ function workMetrics({ groups, functions, seen }: WorkTotals, made: Made): void 
         times,
       );
   }
-  for (const { rank, window, transfers, waits } of seen.ranks) {
+  for (const { rank, window, transfers, sent, waits } of seen.ranks) {
     made.gauge('transfers', 'Transfers that the last look saw.', { rank }, transfers);
     if (window > 0) made.gauge('transfers_window_seconds', 'The time in which these are.', { rank }, window);
+    if (sent !== null)
+      made.gauge('sent_bytes_per_second', 'What a rank sent since the look before.', { rank }, sent);
     for (const { func, kind, seconds } of waits)
       made.gauge('wait_seconds', 'What these waited for.', { rank, function: func, kind }, seconds);
   }

@@ -105,6 +105,8 @@ export interface SeenWork {
     /** s: from the first transfer that ended until the newest record. */
     readonly window: number;
     readonly transfers: number;
+    /** Bytes per second since the look before; null: nothing was sent while the records here were made. */
+    readonly sent: number | null;
     readonly waits: readonly { readonly func: string; readonly kind: string; readonly seconds: number }[];
   }[];
   readonly pairs: readonly Link[];
@@ -312,16 +314,30 @@ export class WorkTotals {
 
 function ranksOf({ run }: Study, { rankWaits, ranks }: CauseNumbers): SeenWork['ranks'] {
   return rankWaits.map(({ file, transfers, byFunc }) => {
-    const { transfers: totals, lastTick, header } = run.members[file]!.scan;
+    const { scan } = run.members[file]!;
+    const { transfers: totals, lastTick, header } = scan;
     return {
       rank: labelText(ranks[file]!),
       window: transfers === 0 ? 0 : ((lastTick ?? totals.ended.first) - totals.ended.first) / header.tickHz,
       transfers,
+      sent: transfers === 0 ? null : sentPerSecond(scan),
       waits: byFunc.flatMap(({ func, times }) =>
         Object.entries(times).map(([kind, ns]) => ({ func, kind, seconds: ns / 1e9 })),
       ),
     };
   });
+}
+
+/** Of the part of the time that the records cover: older ones may be overwritten. null: of none of it. */
+function sentPerSecond({
+  transfers,
+  window,
+  lastSign,
+  header,
+}: Study['run']['members'][number]['scan']): number | null {
+  const from = Math.max(window?.from ?? -Infinity, transfers.ended.first);
+  const seconds = ((lastSign ?? 0) - from) / header.tickHz;
+  return seconds > 0 ? transfers.sent / seconds : null;
 }
 
 const labelText = (label: RankLabel): string => (label === null ? '' : String(label));

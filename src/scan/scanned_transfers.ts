@@ -104,6 +104,7 @@ export function readTransfers(numbers: Numbers, text: (id: number) => string): T
       func: text(numbers.next()),
       waits: waits(),
     })),
+    sent: numbers.next(),
     ended: readTimes(numbers),
     waits: WAITS.map(() => readTimes(numbers)),
   };

@@ -52,6 +52,8 @@ export interface CallTotals {
 export interface TransferTotals {
   readonly ends: readonly EndTotals[];
   readonly calls: readonly CallTotals[];
+  /** Bytes of the sends that ended since the beginning of the part that was asked for (RankScan.window). */
+  readonly sent: number;
   /** Transfers that ended, and what they waited for (by WAITED), by the time of their end. All have the same bins. */
   readonly ended: TimeCounts;
   readonly waits: readonly TimeCounts[];
