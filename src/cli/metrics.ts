@@ -175,7 +175,7 @@ async function pushTo(url: URL, note: (text: string) => void): Promise<OtlpPush>
 }
 
 class State implements LiveState {
-  sight: Sight = { run: null, members: [], events: [], isOver: true, denied: 0 };
+  sight: Sight = { run: null, lastSeen: -Infinity, members: [], events: [], isOver: true, denied: 0 };
   look: LiveState['look'] = null;
   looks = { count: 0, cpuSeconds: 0 };
   work = new WorkTotals();

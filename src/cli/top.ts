@@ -102,7 +102,14 @@ const follow = (
 const MOST_RATES = 12;
 
 abstract class Shown {
-  protected sight: Sight = { run: null, members: [], events: [], isOver: true, denied: 0 };
+  protected sight: Sight = {
+    run: null,
+    lastSeen: -Infinity,
+    members: [],
+    events: [],
+    isOver: true,
+    denied: 0,
+  };
   protected look: TopState['look'] = null;
   private seen: TopState['seen'] = { ranks: [], pairs: [], channels: [], p2p: [] };
   private readonly rates = new Map<string, number[]>();

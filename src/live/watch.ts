@@ -69,13 +69,15 @@ export async function watch(options: WatchOptions): Promise<Diagnosis | null> {
     waits = text;
   };
   let overSince: number | null = null;
-  // A run that is over at the start is an earlier one: the job may take minutes to begin.
+  // A run that was over when this process began is an earlier one: the job may take minutes to begin.
   let earlier: string | null | undefined;
   for (;;) {
     const now = clock();
     const sight = follower.look(now);
     options.onSight?.(sight);
-    if (earlier === undefined) earlier = run === undefined && sight.isOver ? sight.run : null;
+    if (earlier === undefined)
+      earlier =
+        run === undefined && sight.isOver && sight.lastSeen < performance.timeOrigin ? sight.run : null;
     if (sight.run === null && job.run === null)
       wait(`waits for rank files in ${options.folder}${deniedText(sight)}`);
     else if (job.run === null && sight.run === earlier)

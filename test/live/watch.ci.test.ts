@@ -10,6 +10,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -21,7 +22,7 @@ import { startRecording, type Running } from '../support/jobs/loopback.js';
 import { runHere } from '../support/program/command_line.js';
 import { PROGRAM } from '../support/program/program.js';
 import { temporaryFolder } from '../support/program/temporary_folder.js';
-import { startWatch, type Watched } from './watched.js';
+import { startWatch, startWatchWith, type Watched } from './watched.js';
 
 let folder: string;
 let remove: () => void;
@@ -268,6 +269,34 @@ it('follows a job that is started again and again, and names the rank of each st
   expect(err.match(/another run began/g)?.length).toBe(starts - 1);
   expect(incidents().length).toBe(2);
   expect(err).toContain('no further incident is taken (--incidents 2)');
+});
+
+it('a job that was started with it and is over before its first window is the job', async () => {
+  // As on a busy machine: Node has begun, and the job is over before the command is loaded.
+  const wait = path.join(folder, 'wait.mjs');
+  writeFileSync(
+    wait,
+    `import { existsSync } from 'node:fs';
+     process.stderr.write('begun');
+     while (!existsSync(${JSON.stringify(path.join(folder, 'over'))}))
+       await new Promise((resolve) => setTimeout(resolve, 20));`,
+  );
+  const watcher = startWatchWith(
+    ['--import', wait],
+    recording(),
+    '--linger',
+    '0',
+    '--fail-on',
+    'hung',
+    '--act-on',
+    'none',
+  );
+  await watcher.says(/begun/);
+  await startRecording(folder, '--ranks 2 --iterations 5 --kill-rank 1 --kill-at 2 --hang-seconds 4').ended;
+  writeFileSync(path.join(folder, 'over'), '');
+  const { code, out } = await watcher.ended;
+  expect(code).toBe(5);
+  expect(out).toMatch(/HUNG: AllReduce .* rank 1 fell silent/);
 });
 
 it('a run that is over at the start is not the job; with --run it is', async () => {
