@@ -84,7 +84,7 @@ try {
   const cpu = cpuOf(watch.pid) - before;
   const rate = (slots() - slotsBefore) / wall / ranks;
   watch.kill('SIGTERM');
-  const whole = command(['inspect', run, '--jobs', '1']).cpu;
+  const whole = command(['inspect', run]).cpu;
   const mebibytes = (kib) => (kib / 1024).toFixed(0);
   console.log(
     `${ranks} ranks, ${rate.toFixed(0)} slots/s each, ${values.mode} mode: ${values.command} takes ${((100 * cpu) / wall / ranks).toFixed(2)} % of a core per rank ` +

@@ -433,6 +433,10 @@ function putTransfers(out: Out, transfers: Transfers): void {
     out.put(call.comm);
     out.put(call.func);
     out.putAll(changetype<usize>(call.waits), WAITS);
+    out.put(call.sends);
+    out.put(call.bytes);
+    out.put(call.timed);
+    out.put(call.took);
   }
   out.put(transfers.sent);
   putTimes(out, transfers.ended);

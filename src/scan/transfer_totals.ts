@@ -42,11 +42,16 @@ export interface SizeTotals {
   readonly sums: TimeCounts;
 }
 
-/** One function of one communicator: the waits of all its transfers. */
+/** One function of one communicator: the waits of all its transfers, and its sends that ended. */
 export interface CallTotals {
   readonly comm: number;
   readonly func: string;
   readonly waits: readonly number[];
+  readonly sends: number;
+  readonly bytes: number;
+  /** Sends whose time on the wire is known, and the sum of these times. Ticks. */
+  readonly timed: number;
+  readonly took: number;
 }
 
 export interface TransferTotals {

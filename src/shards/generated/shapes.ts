@@ -58,7 +58,7 @@ export const OBJECTS: Readonly<Record<string, Fields>> = {
   EndTotals: {"comm":"number","channel":"number","peer":"number","isSend":"boolean","transfers":"number","bytes":"number","waits":["array","number"],"open":["either","null",{"of":"Part11"}],"sizes":["array",{"of":"SizeTotals"}]},
   Part11: {"since":"number","wait":"number","transfers":"number"},
   SizeTotals: {"bytes":"number","transfers":"number","sum":"number","sumOfSquares":"number","least":"number","counts":{"of":"TimeCounts"},"sums":{"of":"TimeCounts"}},
-  CallTotals: {"comm":"number","func":"string","waits":["array","number"]},
+  CallTotals: {"comm":"number","func":"string","waits":["array","number"],"sends":"number","bytes":"number","timed":"number","took":"number"},
   Lease: {"ring":"number","tid":"number","threadName":"string","fromTick":"number","fromPosition":"number","endPosition":["either","null","number"],"endTick":["either","null","number"]},
   StudyHead: {"id":"string","options":{"of":"StoredOptions"},"run":{"of":"StoredRun"},"members":["array",{"of":"StudyMember"}]},
   StoredOptions: {"run":["either","undefined","string"],"redact":["either","undefined","boolean"],"clock":["either",{"is":["auto","realtime"]},"undefined"],"alike":["either","undefined","number"],"wander":["either","undefined","number"],"hungAfter":["either","undefined","number"],"select":["either","undefined",{"of":"SelectionRequest"}]},
@@ -115,7 +115,7 @@ export const OBJECTS: Readonly<Record<string, Fields>> = {
   FlowEnds: {"operation":"Float64Array","sends":"Uint8Array","from":"Uint32Array","end":"Uint32Array"},
 };
 
-export const SHAPES_ID = 2152352985;
+export const SHAPES_ID = 1790254792;
 
 export const STORED = {
   ScanHead: {"of":"ScanHead"},
