@@ -57,8 +57,8 @@ export interface WatchOptions {
   readonly interrupt: AbortSignal;
 }
 
-/** Returns the last verdict when the job has ended; null: there never was one. Throws `Interrupted`, RankFileError, UsageError. */
-export async function watch(options: WatchOptions): Promise<Diagnosis | null> {
+/** Returns the alarm that stands when the job has ended; null: none does. Throws `Interrupted`, RankFileError, UsageError. */
+export async function watch(options: WatchOptions): Promise<AlarmKind | null> {
   const { every, linger, run, onNote, interrupt } = options;
   const follower = new Follower(options.folder, run);
   const job = new WatchedJob(options);
@@ -107,7 +107,6 @@ class WatchedJob {
   run: string | null = null;
   private readonly alarms = new Alarms();
   private readonly pace: Pace;
-  private last: Diagnosis | null = null;
   /** A process began or ended since the last look. */
   private isOther = false;
   private diedAt = -Infinity;
@@ -151,9 +150,9 @@ class WatchedJob {
   }
 
   /** The last look, if anything has happened since the one before. */
-  async end(sight: Sight, now: number): Promise<Diagnosis | null> {
+  async end(sight: Sight, now: number): Promise<AlarmKind | null> {
     if (this.isOther && sight.members.length > 0) await this.look(sight, now);
-    return this.last;
+    return this.alarms.now?.kind ?? null;
   }
 
   private async look({ members, isOver }: Sight, began: number): Promise<void> {
@@ -174,7 +173,6 @@ class WatchedJob {
       if (this.failures === WORTH_A_NOTE) onNote(found);
       return;
     }
-    this.last = found;
     const change = this.alarms.take(found, began);
     // What a death means shows when the heartbeats and the rings of the others go on.
     this.isOther ||= began - this.diedAt < DEATH_SHOWS && !this.isSettled;
