@@ -66,13 +66,14 @@ try {
   const watch = spawn(process.execPath, [path.join(root, 'bin/nccl-trace.js'), ...args], {
     stdio: 'inherit',
   });
-  await pause(3000); // it starts, which happens once
-  const [before, slotsBefore, began] = [cpuOf(watch.pid), slots(), performance.now()];
+  const [slotsBefore, began] = [slots(), performance.now()];
   const peak = { between: 0, during: 0, resident: 0 };
-  const looks = new Set();
+  // A look begins when its process does. Whole rounds are counted, from the begin of a look to that of a later one.
+  const looks = new Map();
   while (performance.now() - began < seconds * 1000) {
     const children = childrenOf(watch.pid);
-    for (const child of children) looks.add(child);
+    for (const child of children)
+      if (!looks.has(child)) looks.set(child, { at: performance.now(), cpu: cpuOf(watch.pid) });
     const own = [watch.pid, ...children].map(memoryOf);
     const sum = (what) => own.reduce((total, one) => total + one[what], 0);
     const when = children.length > 0 ? 'during' : 'between';
@@ -81,14 +82,17 @@ try {
     await pause(20);
   }
   const wall = (performance.now() - began) / 1000;
-  const cpu = cpuOf(watch.pid) - before;
+  const [first, last] = [[...looks.values()][0], [...looks.values()].at(-1)];
+  if (looks.size < 2) throw new Error(`${looks.size} looks in ${seconds} s: take longer, by --seconds`);
+  const cpu = last.cpu - first.cpu;
+  const rounds = (last.at - first.at) / 1000;
   const rate = (slots() - slotsBefore) / wall / ranks;
   watch.kill('SIGTERM');
   const whole = command(['inspect', run]).cpu;
   const mebibytes = (kib) => (kib / 1024).toFixed(0);
   console.log(
-    `${ranks} ranks, ${rate.toFixed(0)} slots/s each, ${values.mode} mode: ${values.command} takes ${((100 * cpu) / wall / ranks).toFixed(2)} % of a core per rank ` +
-      `(${cpu.toFixed(1)} s in ${wall.toFixed(0)} s, ${looks.size} looks); its own memory ${mebibytes(peak.between)} MiB between looks, ` +
+    `${ranks} ranks, ${rate.toFixed(0)} slots/s each, ${values.mode} mode: ${values.command} takes ${((100 * cpu) / rounds / ranks).toFixed(2)} % of a core per rank ` +
+      `(${(cpu / (looks.size - 1)).toFixed(1)} s per look, one in ${(rounds / (looks.size - 1)).toFixed(0)} s); its own memory ${mebibytes(peak.between)} MiB between looks, ` +
       `${mebibytes(peak.during)} MiB during one; the larger of its processes has ${mebibytes(peak.resident)} MiB resident. ` +
       `One inspect of all that was recorded: ${whole.toFixed(1)} s`,
   );
