@@ -17,7 +17,8 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Incident } from '../../src/live/incident.js';
 import { projectFile } from '../../src/base/project.js';
-import { openRankFileHeader } from '../../src/rankfile/index.js';
+import { SLOT_BYTES } from '../../src/rankfile/format/constants.js';
+import { openRankFileHeader, readPulse } from '../../src/rankfile/index.js';
 import { startRecording, type Running } from '../support/jobs/loopback.js';
 import { runHere } from '../support/program/command_line.js';
 import { PROGRAM } from '../support/program/program.js';
@@ -127,6 +128,20 @@ describe('a job that hangs in mid-run', () => {
     expect(html).toMatch(/<td>\d+<\/td><td>nccl-trace<\/td><td>S<\/td><td>futex/);
     await runHere(folder, 'report', hang.folder, '--redact', '-fqo', page, '--no-trace');
     expect(readFileSync(page, 'utf8')).not.toContain('<h3>Rank 5');
+  });
+
+  it('in stream mode, when its rings have lapped', async () => {
+    job = startRecording(
+      folder,
+      '--ranks 4 --iterations 100000 --ops allreduce:64K*20,sleep:5ms --skip-rank 3 --skip-at 300 --hang-seconds 200 --timeout 240',
+      { NCCL_TRACE_MODE: 'stream', NCCL_TRACE_RING_MB: '1' },
+    );
+    const watcher = startWatch(recording(), '--every', '1', '--hung-after', '5', '--act-on', 'none');
+    await watcher.says(/HUNG: AllReduce seq 6000 on world \(4 ranks\): rank 3 never entered it/);
+    const slots = 2 ** 20 / SLOT_BYTES;
+    expect(readPulse(path.join(recording(), 'rank00000.bin')).slots).toBeGreaterThan(2 * slots);
+    watcher.process.kill('SIGTERM');
+    await watcher.ended;
   });
 
   it('because a rank is stopped', async () => {
