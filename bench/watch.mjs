@@ -1,8 +1,9 @@
-// What `watch` costs beside a job: `npm run bench:watch [-- --ranks 8] [--seconds 120] [--warm 60]`.
+// What `watch` costs beside a job: `npm run bench:watch [-- --ranks 8] [--seconds 120] [--warm 60] [--command watch|metrics] [--mode flight|stream]`.
 //
 // The job records with the default settings, so its rings are full after some time; the warm-up is for that. Printed are the rate at which it
 // records, the CPU time of the watcher and its looks as a share of a core per rank, and the memory that is theirs alone, between two looks
-// and during one. The records of a look do not depend on the rate: the rings are full in any case.
+// and during one. The records of a look do not depend on the rate: the rings are full in any case, and of a stream file a look reads only the
+// newest lap of each ring. `inspect` of all records is printed for comparison.
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -12,6 +13,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { command } from './command.mjs';
 import { importTypeScript } from './tools.mjs';
 
 const { values } = parseArgs({
@@ -21,6 +23,8 @@ const { values } = parseArgs({
     warm: { type: 'string', default: '60' },
     ops: { type: 'string', default: 'allreduce:4M,allreduce:64K*4' },
     every: { type: 'string', default: '5' },
+    command: { type: 'string', default: 'watch' },
+    mode: { type: 'string', default: 'flight' },
   },
 });
 const [ranks, seconds, warm] = [values.ranks, values.seconds, values.warm].map(Number);
@@ -50,21 +54,26 @@ const job = spawn(
       PATH: process.env.PATH,
       NCCL_PROFILER_PLUGIN: path.join(root, 'build/libnccl-profiler-trace.so'),
       NCCL_TRACE_DIR: run,
+      NCCL_TRACE_MODE: values.mode,
     },
     stdio: 'ignore',
   },
 );
 try {
   await pause(warm * 1000);
-  const args = ['watch', run, '--every', values.every, '--act-on', 'none'];
+  const more = { watch: ['--act-on', 'none'], metrics: ['--textfile', path.join(folder, 'metrics.prom')] };
+  const args = [values.command, run, '--every', values.every, ...more[values.command]];
   const watch = spawn(process.execPath, [path.join(root, 'bin/nccl-trace.js'), ...args], {
     stdio: 'inherit',
   });
-  await pause(3000); // it starts, which happens once
-  const [before, slotsBefore, began] = [cpuOf(watch.pid), slots(), performance.now()];
+  const [slotsBefore, began] = [slots(), performance.now()];
   const peak = { between: 0, during: 0, resident: 0 };
+  // A look begins when its process does. Whole rounds are counted, from the begin of a look to that of a later one.
+  const looks = new Map();
   while (performance.now() - began < seconds * 1000) {
     const children = childrenOf(watch.pid);
+    for (const child of children)
+      if (!looks.has(child)) looks.set(child, { at: performance.now(), cpu: cpuOf(watch.pid) });
     const own = [watch.pid, ...children].map(memoryOf);
     const sum = (what) => own.reduce((total, one) => total + one[what], 0);
     const when = children.length > 0 ? 'during' : 'between';
@@ -73,14 +82,19 @@ try {
     await pause(20);
   }
   const wall = (performance.now() - began) / 1000;
-  const cpu = cpuOf(watch.pid) - before;
+  const [first, last] = [[...looks.values()][0], [...looks.values()].at(-1)];
+  if (looks.size < 2) throw new Error(`${looks.size} looks in ${seconds} s: take longer, by --seconds`);
+  const cpu = last.cpu - first.cpu;
+  const rounds = (last.at - first.at) / 1000;
   const rate = (slots() - slotsBefore) / wall / ranks;
   watch.kill('SIGTERM');
+  const whole = command(['inspect', run]).cpu;
   const mebibytes = (kib) => (kib / 1024).toFixed(0);
   console.log(
-    `${ranks} ranks, ${rate.toFixed(0)} slots/s each: watch takes ${((100 * cpu) / wall / ranks).toFixed(2)} % of a core per rank ` +
-      `(${cpu.toFixed(1)} s in ${wall.toFixed(0)} s); its own memory ${mebibytes(peak.between)} MiB between looks, ` +
-      `${mebibytes(peak.during)} MiB during one; the larger of its processes has ${mebibytes(peak.resident)} MiB resident`,
+    `${ranks} ranks, ${rate.toFixed(0)} slots/s each, ${values.mode} mode: ${values.command} takes ${((100 * cpu) / rounds / ranks).toFixed(2)} % of a core per rank ` +
+      `(${(cpu / (looks.size - 1)).toFixed(1)} s per look, one in ${(rounds / (looks.size - 1)).toFixed(0)} s); its own memory ${mebibytes(peak.between)} MiB between looks, ` +
+      `${mebibytes(peak.during)} MiB during one; the larger of its processes has ${mebibytes(peak.resident)} MiB resident. ` +
+      `One inspect of all that was recorded: ${whole.toFixed(1)} s`,
   );
 } finally {
   job.kill('SIGTERM');

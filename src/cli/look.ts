@@ -5,13 +5,12 @@
 
 import { Interrupted, NoUsableInput } from '../base/errors.js';
 import { rankProgress, type RankProgress } from '../live/rank_progress.js';
-import type { Look } from '../live/watch.js';
+import type { Look, Wanted } from '../live/watch.js';
 import { workOf, type Counted, type Work } from '../live/work.js';
 import { diagnose } from '../report/diagnosis.js';
 
 /** What it is sent. */
-export interface LookRequest {
-  readonly files: readonly string[];
+export interface LookRequest extends Pick<Wanted, 'files'>, Partial<Omit<Wanted, 'files'>> {
   readonly hungAfter: number | undefined;
   /** The collectives that were counted before; undefined: nothing is to be counted. */
   readonly counted?: readonly Counted[] | undefined;
@@ -29,12 +28,14 @@ process.once('message', (request: LookRequest) => {
   void answer(request);
 });
 
-async function answer({ files, hungAfter, counted }: LookRequest): Promise<void> {
+async function answer({ files, last, isWhole, hungAfter, counted }: LookRequest): Promise<void> {
   try {
     // One thread: the job needs the other cores.
     let progress: RankProgress[] = [];
     let work: Work | null = null;
     const found = await diagnose(files, {
+      ...(last === undefined ? {} : { select: { last: last * 1e6 } }),
+      ...(isWhole === false ? { isLapOnly: true } : { aroundNs: Infinity }),
       ...{ hungAfter, jobs: 1, interrupt: interrupt.signal },
       onStudied: (studied, numbers) => {
         progress = rankProgress(studied);

@@ -49,6 +49,7 @@ const COMMANDS: Readonly<Record<string, (setExit: SetExit) => Promise<Command>>>
 
 const EXAMPLES = `Examples:
   $ nccl-trace merge nccl-trace/ -o run.pftrace      all ranks of the newest run in one trace
+  $ nccl-trace open run.pftrace                      show it in your browser
   $ nccl-trace inspect nccl-trace/ | head -15        the verdict: healthy, slow or hung, and which rank
   $ nccl-trace demo                                  record and merge a run without a GPU
 `;
@@ -105,7 +106,7 @@ async function program(names: readonly string[], setExit: SetExit, all: boolean)
     .configureOutput(errorsFor('nccl-trace'))
     .configureHelp(ONE_LINE_PER_COMMAND)
     .addHelpText('before', EXAMPLES)
-    .addHelpText('after', '\n"nccl-trace help COMMAND" shows its options, with --all the rare ones, too.')
+    .addHelpText('after', '"nccl-trace help COMMAND" shows its options, with --all the rare ones, too.')
     .argument('[command]')
     .usage('<command> [options]')
     .allowExcessArguments()

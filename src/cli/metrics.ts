@@ -141,9 +141,9 @@ async function keepOn(
     await watch({
       folder,
       ...{ run: options.run, every: options.every * 1000, hungAfter: options.hungAfter, linger: Infinity },
-      look: (files) => {
+      look: (wanted) => {
         const { counted } = state.work;
-        return lookProcess({ files, hungAfter: options.hungAfter, counted }, interrupt);
+        return lookProcess({ ...wanted, hungAfter: options.hungAfter, counted }, interrupt);
       },
       onSight: (sight) => {
         state.see(sight);
@@ -175,7 +175,7 @@ async function pushTo(url: URL, note: (text: string) => void): Promise<OtlpPush>
 }
 
 class State implements LiveState {
-  sight: Sight = { run: null, members: [], events: [], isOver: true, denied: 0 };
+  sight: Sight = { run: null, lastSeen: -Infinity, members: [], events: [], isOver: true, denied: 0 };
   look: LiveState['look'] = null;
   looks = { count: 0, cpuSeconds: 0 };
   work = new WorkTotals();

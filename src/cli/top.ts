@@ -83,7 +83,7 @@ const follow = (
   watch({
     folder,
     ...{ run: options.run, every: options.every * 1000, hungAfter: options.hungAfter, linger: Infinity },
-    look: (files) => lookProcess({ files, hungAfter: options.hungAfter, counted: [] }, interrupt),
+    look: (wanted) => lookProcess({ ...wanted, hungAfter: options.hungAfter, counted: [] }, interrupt),
     onSight: (sight) => {
       screen.see(sight);
     },
@@ -102,7 +102,14 @@ const follow = (
 const MOST_RATES = 12;
 
 abstract class Shown {
-  protected sight: Sight = { run: null, members: [], events: [], isOver: true, denied: 0 };
+  protected sight: Sight = {
+    run: null,
+    lastSeen: -Infinity,
+    members: [],
+    events: [],
+    isOver: true,
+    denied: 0,
+  };
   protected look: TopState['look'] = null;
   private seen: TopState['seen'] = { ranks: [], pairs: [], channels: [], p2p: [] };
   private readonly rates = new Map<string, number[]>();
@@ -126,11 +133,8 @@ abstract class Shown {
     if (typeof found === 'string') return;
     this.look = { found, progress, at: Date.now() / 1000, began: performance.now() - took };
     if (work !== null) this.seen = work.seen;
-    for (const { rank, window } of this.seen.ranks) {
-      const sent = this.seen.pairs.reduce((sum, { source, bytes }) => sum + (source === rank ? bytes : 0), 0);
-      if (window > 0)
-        this.rates.set(rank, [...(this.rates.get(rank) ?? []), sent / window].slice(-MOST_RATES));
-    }
+    for (const { rank, sent } of this.seen.ranks)
+      if (sent !== null) this.rates.set(rank, [...(this.rates.get(rank) ?? []), sent].slice(-MOST_RATES));
     this.show();
   }
 

@@ -18,7 +18,7 @@ import type { Diagnosis } from '../report/diagnosis.js';
 import { printable } from '../report/text.js';
 import { quoted } from '../trace/commands.js';
 import { ExitCode, exitCodeOf } from './exit.js';
-import { addFailOn, exitFor, type FailOnFlag } from './fail_on.js';
+import { addFailOn, type FailOnFlag } from './fail_on.js';
 import { commandWith } from './help.js';
 import { interruptible } from './interrupts.js';
 import { lookProcess } from './look_process.js';
@@ -117,7 +117,7 @@ async function run(folder: string, options: Options): Promise<ExitCode> {
   const note = options.quiet === true ? (): void => undefined : complain;
   const incidents = new Incidents(folder, options, note);
   try {
-    const last = await interruptible((interrupt) => {
+    const alarm = await interruptible((interrupt) => {
       const isRead = new AbortController();
       return watch({
         folder,
@@ -125,7 +125,7 @@ async function run(folder: string, options: Options): Promise<ExitCode> {
         every: options.every * 1000,
         linger: options.linger * 1000,
         hungAfter: options.hungAfter,
-        look: (files) => lookProcess({ files, hungAfter: options.hungAfter }, interrupt),
+        look: (wanted) => lookProcess({ ...wanted, hungAfter: options.hungAfter }, interrupt),
         onChange: async (change, found) => {
           if (!(await print(options.json ? changeJson(change, found) : changeText(change)))) isRead.abort();
         },
@@ -138,7 +138,7 @@ async function run(folder: string, options: Options): Promise<ExitCode> {
       });
     });
     await incidents.done;
-    return last === null ? ExitCode.ok : exitFor(last, options);
+    return alarm !== null && options.failOn?.includes(alarm) === true ? ExitCode.verdict : ExitCode.ok;
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error;
     await Promise.race([incidents.done, pause(FINISH_WITHIN, undefined, { ref: false })]);

@@ -177,6 +177,11 @@ export function addFold(ring: i32, handle: u64, state: u32, count: f64, lastTick
   readers[ring]!.folds.push(new OpenFold(handle, state, count, lastTick));
 }
 
+/** Bytes that were sent are counted from this tick on. */
+export function countSentSince(tick: f64): void {
+  collector!.transfers.since = tick;
+}
+
 export function wantStepRows(everyStep: bool, mostRows: i32): void {
   collector!.stepRows = new StepRows(everyStep, mostRows);
 }

@@ -433,7 +433,12 @@ function putTransfers(out: Out, transfers: Transfers): void {
     out.put(call.comm);
     out.put(call.func);
     out.putAll(changetype<usize>(call.waits), WAITS);
+    out.put(call.sends);
+    out.put(call.bytes);
+    out.put(call.timed);
+    out.put(call.took);
   }
+  out.put(transfers.sent);
   putTimes(out, transfers.ended);
   for (let wait = 0; wait < WAITS; wait++) putTimes(out, transfers.waits[wait]);
 }

@@ -59,8 +59,13 @@ export class EndTotals {
   ) {}
 }
 
-/** One function of one communicator: the waits of all its transfers. */
+/** One function of one communicator: the waits of all its transfers, and its sends that ended. */
 export class CallTotals {
+  sends: f64 = 0;
+  bytes: f64 = 0;
+  /** Sends whose time on the wire is known, and the sum of these times. */
+  timed: f64 = 0;
+  took: f64 = 0;
   readonly waits: StaticArray<f64> = new StaticArray<f64>(WAITS);
 
   constructor(
@@ -74,6 +79,9 @@ export class Transfers {
   /** In the order of their first transfer. */
   readonly ends: EndTotals[] = [];
   readonly calls: CallTotals[] = [];
+  /** Bytes of the sends that ended from this tick on. */
+  since: f64 = -Infinity;
+  sent: f64 = 0;
   /** Transfers that ended, and what they waited for, by the time of their end. All have the same bins. */
   readonly ended: TimeCounter = new TimeCounter(BINS);
   readonly waits: StaticArray<TimeCounter> = new StaticArray<TimeCounter>(WAITS);
@@ -111,9 +119,21 @@ export class Transfers {
       this.waits[wait].add(at, this.recent[wait]);
       this.recent[wait] = 0;
     }
+    if (end.isSend) this.sendStopped(this.callOf(op), step, at);
     if (!(bytes > 0)) return;
     end.bytes += bytes;
     if (phase == Phase.SendWait) timed(end, bytes, at, at - step.waitSince);
+  }
+
+  private sendStopped(call: CallTotals, step: Step, at: f64): void {
+    const bytes = step.bytes;
+    call.sends += 1;
+    if (!(bytes > 0)) return;
+    call.bytes += bytes;
+    if (at >= this.since) this.sent += bytes;
+    if (step.phase != Phase.SendWait) return;
+    call.timed += 1;
+    call.took += at - step.waitSince;
   }
 
   /** Call it after the last record, for each step in flight. */

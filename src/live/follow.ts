@@ -38,6 +38,8 @@ export type Event = 'appeared' | 'ended' | 'died';
 export interface Sight {
   /** The name of the run; null: there is none yet, or its files are gone. */
   readonly run: string | null;
+  /** ms since the Unix epoch: the last sign of life of any process of the run when its files were chosen. -Infinity: there is no run. */
+  readonly lastSeen: number;
   readonly members: readonly Member[];
   /** What happened since the last look. */
   readonly events: readonly Event[];
@@ -66,7 +68,11 @@ interface Known {
 export class Follower {
   private readonly known = new Map<string, Known>();
   private denied = 0;
-  private run: { readonly name: string; readonly paths: readonly string[] } | null = null;
+  private run: {
+    readonly name: string;
+    readonly lastSeen: number;
+    readonly paths: readonly string[];
+  } | null = null;
 
   /** `wanted`: the name of a run; undefined: the newest. */
   constructor(
@@ -92,7 +98,8 @@ export class Follower {
     const isDead = ({ isOver, header }: Member): boolean => isOver && header.life !== 'closed';
     if (events.has('appeared') && members.some(isDead)) events.add('died');
     const isOver = members.every((member) => member.isOver);
-    return { run: this.run?.name ?? null, members, events: [...events], isOver, denied: this.denied };
+    const { name: run = null, lastSeen = -Infinity } = this.run ?? {};
+    return { run, lastSeen, members, events: [...events], isOver, denied: this.denied };
   }
 
   /** True if it is a new file, or one in place of another. */
@@ -157,7 +164,11 @@ export class Follower {
     }
     const runs = groupIntoRuns(found);
     const chosen = runs.length === 0 ? null : pickRun(runs, this.wanted);
-    this.run = chosen && { name: chosen.name, paths: chosen.files.map(({ path }) => path) };
+    this.run = chosen && {
+      name: chosen.name,
+      lastSeen: Number(chosen.lastSeen / 1_000_000n),
+      paths: chosen.files.map(({ path }) => path),
+    };
   }
 }
 

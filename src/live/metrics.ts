@@ -245,11 +245,19 @@ function workMetrics({ groups, functions, seen }: WorkTotals, made: Made): void 
         times,
       );
   }
-  for (const { rank, window, transfers, waits } of seen.ranks) {
+  for (const { rank, window, transfers, sent, waits, functions } of seen.ranks) {
     made.gauge('transfers', 'Transfers that the last look saw.', { rank }, transfers);
     if (window > 0) made.gauge('transfers_window_seconds', 'The time in which these are.', { rank }, window);
+    if (sent !== null)
+      made.gauge('sent_bytes_per_second', 'What a rank sent since the look before.', { rank }, sent);
     for (const { func, kind, seconds } of waits)
       made.gauge('wait_seconds', 'What these waited for.', { rank, function: func, kind }, seconds);
+    for (const { func, transfers: sends, bytes, mean } of functions) {
+      const of = { rank, function: func };
+      made.gauge('function_transfers', 'Sends that the last look saw.', of, sends);
+      made.gauge('function_bytes', 'Their bytes.', of, bytes);
+      if (mean !== null) made.gauge('function_transfer_seconds', 'Their mean time.', of, mean);
+    }
   }
   for (const link of seen.pairs) linkMetrics('pair', link, made);
   for (const link of seen.channels) linkMetrics('channel', link, made);

@@ -23,6 +23,15 @@ export interface Look {
   readonly cpu: number;
 }
 
+/** What a look reads. */
+export interface Wanted {
+  readonly files: readonly string[];
+  /** ms: the time since the look before. Rates are those of this time. */
+  readonly last: number;
+  /** All that was recorded; otherwise no more of a stream file than of one of flight mode. */
+  readonly isWhole: boolean;
+}
+
 export interface WatchOptions {
   readonly folder: string;
   /** The name of a run; undefined: the newest that is not over. */
@@ -34,7 +43,7 @@ export interface WatchOptions {
   /** ms: how long after the end of a run another one may begin. */
   readonly linger: number;
   /** The verdict on these files, as `inspect` gives it. */
-  readonly look: (files: readonly string[]) => Promise<Look>;
+  readonly look: (wanted: Wanted) => Promise<Look>;
   /** Called with each window. */
   readonly onSight?: (sight: Sight) => void;
   readonly onLook?: (look: Look) => void;
@@ -48,8 +57,8 @@ export interface WatchOptions {
   readonly interrupt: AbortSignal;
 }
 
-/** Returns the last verdict when the job has ended; null: there never was one. Throws `Interrupted`, RankFileError, UsageError. */
-export async function watch(options: WatchOptions): Promise<Diagnosis | null> {
+/** Returns the alarm that stands when the job has ended; null: none does. Throws `Interrupted`, RankFileError, UsageError. */
+export async function watch(options: WatchOptions): Promise<AlarmKind | null> {
   const { every, linger, run, onNote, interrupt } = options;
   const follower = new Follower(options.folder, run);
   const job = new WatchedJob(options);
@@ -60,13 +69,15 @@ export async function watch(options: WatchOptions): Promise<Diagnosis | null> {
     waits = text;
   };
   let overSince: number | null = null;
-  // A run that is over at the start is an earlier one: the job may take minutes to begin.
+  // A run that was over when this process began is an earlier one: the job may take minutes to begin.
   let earlier: string | null | undefined;
   for (;;) {
     const now = clock();
     const sight = follower.look(now);
     options.onSight?.(sight);
-    if (earlier === undefined) earlier = run === undefined && sight.isOver ? sight.run : null;
+    if (earlier === undefined)
+      earlier =
+        run === undefined && sight.isOver && sight.lastSeen < performance.timeOrigin ? sight.run : null;
     if (sight.run === null && job.run === null)
       wait(`waits for rank files in ${options.folder}${deniedText(sight)}`);
     else if (job.run === null && sight.run === earlier)
@@ -96,12 +107,13 @@ class WatchedJob {
   run: string | null = null;
   private readonly alarms = new Alarms();
   private readonly pace: Pace;
-  private last: Diagnosis | null = null;
   /** A process began or ended since the last look. */
   private isOther = false;
   private diedAt = -Infinity;
   private failures = 0;
   private isTaken = false;
+  /** ms: begin of the last look at this run. */
+  private lookedAt: number | null = null;
 
   constructor(private readonly options: WatchOptions) {
     const { hungAfter } = options;
@@ -127,25 +139,30 @@ class WatchedJob {
       if (this.run !== null) this.options.onNote(`another run began: ${sight.run}`);
       this.run = sight.run;
       this.alarms.forget();
+      this.lookedAt = null;
       this.isTaken = false;
     }
     if (sight.events.length > 0) this.isOther = true;
     if (sight.events.includes('died')) this.diedAt = now;
     // When all processes have ended, nothing changes by itself.
     const isDue = this.due(sight) <= now && (this.isOther || !sight.isOver);
-    if (sight.members.length > 0 && isDue) await this.look(sight.members, now);
+    if (sight.members.length > 0 && isDue) await this.look(sight, now);
   }
 
   /** The last look, if anything has happened since the one before. */
-  async end(sight: Sight, now: number): Promise<Diagnosis | null> {
-    if (this.isOther && sight.members.length > 0) await this.look(sight.members, now);
-    return this.last;
+  async end(sight: Sight, now: number): Promise<AlarmKind | null> {
+    if (this.isOther && sight.members.length > 0) await this.look(sight, now);
+    return this.alarms.now?.kind ?? null;
   }
 
-  private async look(members: readonly Member[], began: number): Promise<void> {
-    const { look, onLook, onChange, actOn, onIncident, onNote } = this.options;
+  private async look({ members, isOver }: Sight, began: number): Promise<void> {
+    const { every, look, onLook, onChange, actOn, onIncident, onNote } = this.options;
     this.isOther = false;
-    const looked = await look(members.map(({ path }) => path));
+    const last = began - (this.lookedAt ?? began - every);
+    this.lookedAt = began;
+    const files = members.map(({ path }) => path);
+    // A run that is over has the verdict of `inspect`.
+    const looked = await look({ files, last, isWhole: isOver });
     const { found, cpu } = looked;
     onLook?.(looked);
     const isRead = typeof found !== 'string';
@@ -156,7 +173,6 @@ class WatchedJob {
       if (this.failures === WORTH_A_NOTE) onNote(found);
       return;
     }
-    this.last = found;
     const change = this.alarms.take(found, began);
     // What a death means shows when the heartbeats and the rings of the others go on.
     this.isOther ||= began - this.diedAt < DEATH_SHOWS && !this.isSettled;

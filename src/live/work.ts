@@ -98,6 +98,14 @@ export interface P2p {
   readonly timed: number;
 }
 
+export interface FunctionSends {
+  readonly func: string;
+  readonly transfers: number;
+  readonly bytes: number;
+  /** s on the wire; null: not known of any. */
+  readonly mean: number | null;
+}
+
 /** Numbers of the records that one look saw. They are not summed over looks. */
 export interface SeenWork {
   readonly ranks: readonly {
@@ -105,7 +113,11 @@ export interface SeenWork {
     /** s: from the first transfer that ended until the newest record. */
     readonly window: number;
     readonly transfers: number;
+    /** Bytes per second since the look before; null: nothing was sent while the records here were made. */
+    readonly sent: number | null;
     readonly waits: readonly { readonly func: string; readonly kind: string; readonly seconds: number }[];
+    /** Sends over the network by the function that they are of; '': not known. */
+    readonly functions: readonly FunctionSends[];
   }[];
   readonly pairs: readonly Link[];
   readonly channels: readonly Link[];
@@ -312,16 +324,47 @@ export class WorkTotals {
 
 function ranksOf({ run }: Study, { rankWaits, ranks }: CauseNumbers): SeenWork['ranks'] {
   return rankWaits.map(({ file, transfers, byFunc }) => {
-    const { transfers: totals, lastTick, header } = run.members[file]!.scan;
+    const { scan } = run.members[file]!;
+    const { transfers: totals, lastTick, header } = scan;
     return {
       rank: labelText(ranks[file]!),
       window: transfers === 0 ? 0 : ((lastTick ?? totals.ended.first) - totals.ended.first) / header.tickHz,
       transfers,
+      sent: transfers === 0 ? null : sentPerSecond(scan),
       waits: byFunc.flatMap(({ func, times }) =>
         Object.entries(times).map(([kind, ns]) => ({ func, kind, seconds: ns / 1e9 })),
       ),
+      functions: functionSends(scan),
     };
   });
+}
+
+type Scan = Study['run']['members'][number]['scan'];
+
+/** All communicators together, as their waits are. */
+function functionSends({ transfers, header }: Scan): FunctionSends[] {
+  const byFunc = new Map<string, { sends: number; bytes: number; timed: number; took: number }>();
+  for (const { func, sends, bytes, timed, took } of transfers.calls) {
+    const sum = byFunc.get(func) ?? { sends: 0, bytes: 0, timed: 0, took: 0 };
+    byFunc.set(func, sum);
+    sum.sends += sends;
+    sum.bytes += bytes;
+    sum.timed += timed;
+    sum.took += took;
+  }
+  return [...byFunc]
+    .filter(([, { sends }]) => sends > 0)
+    .map(([func, { sends, bytes, timed, took }]) => {
+      const mean = timed === 0 ? null : took / timed / header.tickHz;
+      return { func, transfers: sends, bytes, mean };
+    });
+}
+
+/** Of the part of the time that the records cover: older ones may be overwritten. null: of none of it. */
+function sentPerSecond({ transfers, window, lastSign, header }: Scan): number | null {
+  const from = Math.max(window?.from ?? -Infinity, transfers.ended.first);
+  const seconds = ((lastSign ?? 0) - from) / header.tickHz;
+  return seconds > 0 ? transfers.sent / seconds : null;
 }
 
 const labelText = (label: RankLabel): string => (label === null ? '' : String(label));

@@ -10,13 +10,13 @@ import type { ReadWindow } from './types.js';
 /** `newest`: one past the newest position of the ring. */
 export function chunksToRead(
   chunks: readonly RingChunk[],
-  { from, to, around }: ReadWindow,
+  { from, to, around, isLapOnly }: ReadWindow,
   lap: { readonly newest: number; readonly capacity: number },
 ): RingChunk[] {
-  return chunks.filter(
-    ({ entry: { span }, end }) =>
-      span === null ||
-      end > lap.newest - lap.capacity ||
-      (span.last >= from - around && span.first <= to + around),
-  );
+  const isInLap = ({ end }: RingChunk): boolean => end > lap.newest - lap.capacity;
+  if (isLapOnly === true) return chunks.filter(isInLap);
+  return chunks.filter((chunk) => {
+    const { span } = chunk.entry;
+    return span === null || isInLap(chunk) || (span.last >= from - around && span.first <= to + around);
+  });
 }

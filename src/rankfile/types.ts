@@ -151,6 +151,8 @@ export interface ReadWindow {
   readonly to: number;
   /** Ticks before and after the stretch that are read, too. */
   readonly around: number;
+  /** Of the chunks only those of the newest lap of their ring are read. */
+  readonly isLapOnly?: boolean | undefined;
 }
 
 /** Missing positions [from, end) of a ring. */

@@ -16,6 +16,8 @@ import { severalRanks, type OtherRun, type RunMember } from '../runs/run.js';
 import { dumpsFor, flightReport, type FlightOptions, type FlightReport } from '../pytorch/flight_report.js';
 import type { FoundDumps } from '../pytorch/dump_files.js';
 import type { RunOptions } from '../runs/find_runs.js';
+import type { ReadManner } from '../study/read_windows.js';
+import type { ScanOptions } from '../study/scanned_run.js';
 import { study, type Study } from '../study/study.js';
 import type { VerdictOptions } from '../verdict/evidence/run_verdict.js';
 import { startWorkers } from '../study/workers.js';
@@ -53,7 +55,8 @@ export type DiagnosedRank = Pick<
   'rank' | 'ranks' | 'host' | 'localRank' | 'file' | 'life' | 'lost' | 'unread' | 'problems'
 >;
 
-export interface DiagnosisOptions extends RunOptions, VerdictOptions, FlightOptions {
+export interface DiagnosisOptions
+  extends RunOptions, VerdictOptions, FlightOptions, ReadManner, Pick<ScanOptions, 'select'> {
   /** Called once if the diagnosis waits for a second look at ranks that may be alive. */
   readonly onWait?: ((text: string) => void) | undefined;
   /** Worker threads; by default as many as are useful. */

@@ -170,6 +170,7 @@ function scanStream(
   const seen = new Map<number, SeenRing>();
   const numbers = runKernel(kernel, file, {
     steps: wanted && { every: wanted.every, mostRows: mostRows(ranksOf(file)) },
+    sentSince: window?.from ?? -Infinity,
     unrecorded: spansWithoutCalls(file, communicators.values()),
     onStamp: (stamp) => {
       stamps.add(stamp);
@@ -330,9 +331,9 @@ function kept(file: ScannedFile, window: ReadWindow | null, ringClass: RingClass
 /** The records that follow an event of the window are read around it. The records that follow other events may be in the next unread gap. */
 function isFollowed(gaps: readonly Gap[], window: ReadWindow | null): Kept['isRead'] {
   if (window === null || gaps.length === 0) return () => true;
-  const { from, to } = window;
+  const { from, to, isLapOnly } = window;
   const behind = maxOf(gaps.map(({ beforeTick }) => beforeTick ?? 0));
-  return (at) => at > behind || (at >= from && at <= to);
+  return (at) => at > behind || (isLapOnly !== true && at >= from && at <= to);
 }
 
 function hostWindow({ rings }: ScannedFile): Ticks | null {

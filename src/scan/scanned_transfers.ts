@@ -103,7 +103,12 @@ export function readTransfers(numbers: Numbers, text: (id: number) => string): T
       comm: numbers.next(),
       func: text(numbers.next()),
       waits: waits(),
+      sends: numbers.next(),
+      bytes: numbers.next(),
+      timed: numbers.next(),
+      took: numbers.next(),
     })),
+    sent: numbers.next(),
     ended: readTimes(numbers),
     waits: WAITS.map(() => readTimes(numbers)),
   };

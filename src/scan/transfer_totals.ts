@@ -42,16 +42,23 @@ export interface SizeTotals {
   readonly sums: TimeCounts;
 }
 
-/** One function of one communicator: the waits of all its transfers. */
+/** One function of one communicator: the waits of all its transfers, and its sends that ended. */
 export interface CallTotals {
   readonly comm: number;
   readonly func: string;
   readonly waits: readonly number[];
+  readonly sends: number;
+  readonly bytes: number;
+  /** Sends whose time on the wire is known, and the sum of these times. Ticks. */
+  readonly timed: number;
+  readonly took: number;
 }
 
 export interface TransferTotals {
   readonly ends: readonly EndTotals[];
   readonly calls: readonly CallTotals[];
+  /** Bytes of the sends that ended since the beginning of the part that was asked for (RankScan.window). */
+  readonly sent: number;
   /** Transfers that ended, and what they waited for (by WAITED), by the time of their end. All have the same bins. */
   readonly ended: TimeCounts;
   readonly waits: readonly TimeCounts[];

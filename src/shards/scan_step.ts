@@ -55,7 +55,7 @@ export async function makeScan(options: ScanStepOptions): Promise<ScanMade | nul
       const files = options.run === undefined ? runs.flatMap((run) => run.files) : chosen.files;
       const windowOf = new Map(
         runs.flatMap((run) =>
-          readWindows(run, options.select, options.aroundNs).map((window, i) => [run.files[i]!.path, window]),
+          readWindows(run, options.select, options).map((window, i) => [run.files[i]!.path, window]),
         ),
       );
       const workers = startWorkers(found.files, 1, options);

@@ -14,11 +14,18 @@ import { askedWindow, type SelectionRequest } from '../trace/selection.js';
 /** ns. Work that began earlier than this before the selected time is drawn as if its beginning were lost. */
 export const AROUND_NS = 10e9;
 
+export interface ReadManner {
+  /** May be infinite: all is read. */
+  readonly aroundNs?: number | undefined;
+  /** Of stream files no more is read than a file of flight mode has, whatever is selected. */
+  readonly isLapOnly?: boolean | undefined;
+}
+
 /** By file; null: all of it. */
 export function readWindows(
   { files, started, lastSeen }: FoundRun,
   select: SelectionRequest | undefined,
-  aroundNs = AROUND_NS,
+  { aroundNs = AROUND_NS, isLapOnly }: ReadManner = {},
 ): (ReadWindow | null)[] {
   const run = { traceStart: started, durationNs: Number(lastSeen - started) };
   const { from, to } = askedWindow(run, select ?? {});
@@ -27,7 +34,7 @@ export function readWindows(
     const perNs = ticksPerNs(file);
     const before = Number(file.header.startRealtime - started);
     const tick = (ns: number): number => (ns - before) * perNs;
-    return { from: tick(from), to: tick(to), around: aroundNs * perNs };
+    return { from: tick(from), to: tick(to), around: aroundNs * perNs, isLapOnly };
   });
 }
 
@@ -48,7 +55,7 @@ export function unreadMembers(
   const { traceStart } = solution;
   const window = askedWindow({ traceStart, durationNs: runDuration(run, solution) }, select ?? {});
   return run.members.flatMap(({ scan: { window: read } }, file) => {
-    if (asRead[file]! || read === null) return [];
+    if (asRead[file]! || read === null || read.isLapOnly === true) return [];
     const time = traceTimeOf(solution, file);
     const isEarly = read.from === -Infinity || time(read.from - read.around / 2) <= window.from;
     const isLate = read.to === Infinity || time(read.to + read.around / 2) >= window.to;

@@ -23,7 +23,7 @@ import type { FoundRun, RunFile } from '../runs/runs.js';
 import type { ReadWindow } from '../rankfile/types.js';
 import type { RankScan } from '../scan/scan.js';
 import type { SelectionRequest } from '../trace/selection.js';
-import { readWindows, unreadMembers } from './read_windows.js';
+import { readWindows, unreadMembers, type ReadManner } from './read_windows.js';
 import type { Outcome } from './task.js';
 import type { Workers } from './workers.js';
 
@@ -43,12 +43,11 @@ export interface ScannedRun {
   readonly readFrom: readonly string[];
 }
 
-export interface ScanOptions extends ClockOptions, RunOptions {
+export interface ScanOptions extends ClockOptions, RunOptions, ReadManner {
   /** A file that cannot be used is an error. */
   readonly strict?: boolean | undefined;
   /** Only the selected time of stream files is read, and some time around it (study/read_windows.ts). */
   readonly select?: SelectionRequest | undefined;
-  readonly aroundNs?: number | undefined;
   /** The files will be read again. Files that may still be written are copied first. */
   readonly readsTwice?: boolean | undefined;
   readonly onProgress?: OnProgress | undefined;
@@ -84,7 +83,7 @@ export async function scanRun(
   const { runs, unusable } = findRuns(files, options.onProgress);
   const { aliases, chosen } = pickFrom(runs, unusable, files, options);
   const every = options.clock !== 'realtime' && areOnSeveralHosts(chosen.files);
-  const windows = readWindows(chosen, options.select, options.aroundNs);
+  const windows = readWindows(chosen, options.select, options);
   const joined = async (windows: readonly (ReadWindow | null)[], place: string): Promise<ScannedRun> => {
     const scanned = await scanFiles(workers, chosen.files, place, { ...options, every, windows });
     const gathered = { runs, chosen, aliases, ...scanned, unusable: [...unusable, ...scanned.unusable] };

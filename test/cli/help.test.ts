@@ -24,6 +24,8 @@ describe('help', () => {
     expect(commands.length).toBeGreaterThanOrEqual(19);
     const text = await helpOf('--help');
     expect(text.trimEnd().split('\n').length).toBeLessThan(40);
+    for (const command of ['merge', 'open', 'inspect', 'demo'])
+      expect(text).toContain(`$ nccl-trace ${command} `);
     for (const line of text.split('\n').slice(6)) expect(line.length).toBeLessThanOrEqual(80);
   });
 

@@ -23,7 +23,14 @@ const names = ({ members }: Sight): string[] => members.map(({ path: file }) => 
 it('there is no run before there are files, and none when they are gone', () => {
   const run = path.join(folder, 'run');
   const follower = new Follower(run, undefined);
-  expect(follower.look(0)).toEqual({ run: null, members: [], events: [], isOver: true, denied: 0 });
+  expect(follower.look(0)).toEqual({
+    run: null,
+    lastSeen: -Infinity,
+    members: [],
+    events: [],
+    isOver: true,
+    denied: 0,
+  });
   mkdirSync(run);
   expect(follower.look(1).run).toBeNull();
   cpSync(projectFile('samples/hang'), run, { recursive: true });

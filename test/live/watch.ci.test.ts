@@ -10,18 +10,20 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Incident } from '../../src/live/incident.js';
 import { projectFile } from '../../src/base/project.js';
-import { openRankFileHeader } from '../../src/rankfile/index.js';
+import { SLOT_BYTES } from '../../src/rankfile/format/constants.js';
+import { openRankFileHeader, readPulse } from '../../src/rankfile/index.js';
 import { startRecording, type Running } from '../support/jobs/loopback.js';
 import { runHere } from '../support/program/command_line.js';
 import { PROGRAM } from '../support/program/program.js';
 import { temporaryFolder } from '../support/program/temporary_folder.js';
-import { startWatch, type Watched } from './watched.js';
+import { startWatch, startWatchWith, type Watched } from './watched.js';
 
 let folder: string;
 let remove: () => void;
@@ -126,6 +128,20 @@ describe('a job that hangs in mid-run', () => {
     expect(html).toMatch(/<td>\d+<\/td><td>nccl-trace<\/td><td>S<\/td><td>futex/);
     await runHere(folder, 'report', hang.folder, '--redact', '-fqo', page, '--no-trace');
     expect(readFileSync(page, 'utf8')).not.toContain('<h3>Rank 5');
+  });
+
+  it('in stream mode, when its rings have lapped', async () => {
+    job = startRecording(
+      folder,
+      '--ranks 4 --iterations 100000 --ops allreduce:64K*20,sleep:5ms --skip-rank 3 --skip-at 300 --hang-seconds 200 --timeout 240',
+      { NCCL_TRACE_MODE: 'stream', NCCL_TRACE_RING_MB: '1' },
+    );
+    const watcher = startWatch(recording(), '--every', '1', '--hung-after', '5', '--act-on', 'none');
+    await watcher.says(/HUNG: AllReduce seq 6000 on world \(4 ranks\): rank 3 never entered it/);
+    const slots = 2 ** 20 / SLOT_BYTES;
+    expect(readPulse(path.join(recording(), 'rank00000.bin')).slots).toBeGreaterThan(2 * slots);
+    watcher.process.kill('SIGTERM');
+    await watcher.ended;
   });
 
   it('because a rank is stopped', async () => {
@@ -268,6 +284,34 @@ it('follows a job that is started again and again, and names the rank of each st
   expect(err.match(/another run began/g)?.length).toBe(starts - 1);
   expect(incidents().length).toBe(2);
   expect(err).toContain('no further incident is taken (--incidents 2)');
+});
+
+it('a job that was started with it and is over before its first window is the job', async () => {
+  // As on a busy machine: Node has begun, and the job is over before the command is loaded.
+  const wait = path.join(folder, 'wait.mjs');
+  writeFileSync(
+    wait,
+    `import { existsSync } from 'node:fs';
+     process.stderr.write('begun');
+     while (!existsSync(${JSON.stringify(path.join(folder, 'over'))}))
+       await new Promise((resolve) => setTimeout(resolve, 20));`,
+  );
+  const watcher = startWatchWith(
+    ['--import', wait],
+    recording(),
+    '--linger',
+    '0',
+    '--fail-on',
+    'hung',
+    '--act-on',
+    'none',
+  );
+  await watcher.says(/begun/);
+  await startRecording(folder, '--ranks 2 --iterations 5 --kill-rank 1 --kill-at 2 --hang-seconds 4').ended;
+  writeFileSync(path.join(folder, 'over'), '');
+  const { code, out } = await watcher.ended;
+  expect(code).toBe(5);
+  expect(out).toMatch(/HUNG: AllReduce .* rank 1 fell silent/);
 });
 
 it('a run that is over at the start is not the job; with --run it is', async () => {

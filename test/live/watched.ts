@@ -19,8 +19,11 @@ export interface Watcher {
   readonly says: (what: RegExp) => Promise<void>;
 }
 
-export function startWatch(folder: string, ...args: string[]): Watcher {
-  const child = spawn(process.execPath, [PROGRAM, 'watch', folder, ...args], {
+export const startWatch = (folder: string, ...args: string[]): Watcher => startWatchWith([], folder, ...args);
+
+/** `node`: options of Node itself. */
+export function startWatchWith(node: readonly string[], folder: string, ...args: string[]): Watcher {
+  const child = spawn(process.execPath, [...node, PROGRAM, 'watch', folder, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let [out, err] = ['', ''];

@@ -53,6 +53,7 @@ export interface KernelExports extends DrawingExports {
   /** `positions`: slots of the ring in the file, chunks included. `isRead`: its records are paired. */
   addRing(ring: number, ringClass: number, positions: number, isRead: boolean): void;
   addFold(ring: number, handle: bigint, state: number, count: number, lastTick: number): void;
+  countSentSince(tick: number): void;
   wantStepRows(everyStep: boolean, mostRows: number): void;
 
   /** Pairs all records. Calls `nextSegment` for each segment of a ring. */

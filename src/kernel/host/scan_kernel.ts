@@ -23,6 +23,8 @@ export type ScannedFile = FileFacts & KernelRings;
 export interface ScanWishes {
   /** The side file of steps: every step or only the first one of each operation, and how many rows at most. */
   readonly steps: { readonly every: boolean; readonly mostRows: number } | null;
+  /** Tick from which on the sent bytes are counted; may be -Infinity. */
+  readonly sentSince: number;
   /** Spans in which fewer calls were recorded. */
   readonly unrecorded: readonly Span[];
   /** A stamp of a GPU: columns of src/kernel/stamps.ts. */
@@ -74,6 +76,7 @@ function prepare(kernel: KernelExports, file: ScannedFile, wishes: ScanWishes): 
   kernel.beginScan();
   for (const { from, end } of wishes.unrecorded) kernel.addUnrecorded(from, end);
   addRings(kernel, file, () => true);
+  kernel.countSentSince(wishes.sentSince);
   if (wishes.steps) kernel.wantStepRows(wishes.steps.every, wishes.steps.mostRows);
 }
 

@@ -19,7 +19,7 @@ export const OBJECTS: Readonly<Record<string, Fields>> = {
   ClockSample: {"tick":"number","realtime":"bigint","monotonic":"bigint","boottime":"bigint","width":"number"},
   Beacon: {"sent":"number","received":"number","peerReceived":"bigint","peerSent":"bigint","peerBootId":"string","peerTickSource":"string"},
   ControlChange: {"number":"number","tick":"number","done":"number","events":"number","sampleEvery":"number"},
-  ReadWindow: {"from":"number","to":"number","around":"number"},
+  ReadWindow: {"from":"number","to":"number","around":"number","isLapOnly":["either","undefined","boolean"]},
   RingSummary: {"ring":"number","class":{"is":["host","ops","overflow","steps"]},"head":"number","records":"number","lost":{"of":"Part5"},"folded":"number","unread":"number","muted":"number","nullCalls":"number"},
   Part5: {"overwritten":"number","dropped":"number","torn":"number","copy":"number"},
   Problem: {"what":"string","count":"number"},
@@ -54,11 +54,11 @@ export const OBJECTS: Readonly<Record<string, Fields>> = {
   SendTimes: {"comm":"number","channel":"number","peer":"number","longest":{"of":"Part10"},"sizes":["map","number",{"of":"SizeOnWire"}]},
   Part10: {"took":"number","since":"number","step":"number"},
   SizeOnWire: {"times":"Uint32Array","own":"number"},
-  TransferTotals: {"ends":["array",{"of":"EndTotals"}],"calls":["array",{"of":"CallTotals"}],"ended":{"of":"TimeCounts"},"waits":["array",{"of":"TimeCounts"}]},
+  TransferTotals: {"ends":["array",{"of":"EndTotals"}],"calls":["array",{"of":"CallTotals"}],"sent":"number","ended":{"of":"TimeCounts"},"waits":["array",{"of":"TimeCounts"}]},
   EndTotals: {"comm":"number","channel":"number","peer":"number","isSend":"boolean","transfers":"number","bytes":"number","waits":["array","number"],"open":["either","null",{"of":"Part11"}],"sizes":["array",{"of":"SizeTotals"}]},
   Part11: {"since":"number","wait":"number","transfers":"number"},
   SizeTotals: {"bytes":"number","transfers":"number","sum":"number","sumOfSquares":"number","least":"number","counts":{"of":"TimeCounts"},"sums":{"of":"TimeCounts"}},
-  CallTotals: {"comm":"number","func":"string","waits":["array","number"]},
+  CallTotals: {"comm":"number","func":"string","waits":["array","number"],"sends":"number","bytes":"number","timed":"number","took":"number"},
   Lease: {"ring":"number","tid":"number","threadName":"string","fromTick":"number","fromPosition":"number","endPosition":["either","null","number"],"endTick":["either","null","number"]},
   StudyHead: {"id":"string","options":{"of":"StoredOptions"},"run":{"of":"StoredRun"},"members":["array",{"of":"StudyMember"}]},
   StoredOptions: {"run":["either","undefined","string"],"redact":["either","undefined","boolean"],"clock":["either",{"is":["auto","realtime"]},"undefined"],"alike":["either","undefined","number"],"wander":["either","undefined","number"],"hungAfter":["either","undefined","number"],"select":["either","undefined",{"of":"SelectionRequest"}]},
@@ -115,7 +115,7 @@ export const OBJECTS: Readonly<Record<string, Fields>> = {
   FlowEnds: {"operation":"Float64Array","sends":"Uint8Array","from":"Uint32Array","end":"Uint32Array"},
 };
 
-export const SHAPES_ID = 2159031327;
+export const SHAPES_ID = 3740843928;
 
 export const STORED = {
   ScanHead: {"of":"ScanHead"},
