@@ -33,22 +33,40 @@ export const givenUp: Rule = ({ over, asRecorded }) =>
     .map(({ stall, at, next }) => ({
       rule: 'given up',
       verdict: { kind: 'healthy', silent: [] },
-      about: { kind: 'hung', hang: { ...describeHang(stall, [stall], asRecorded), until: at } },
+      about: {
+        kind: 'hung',
+        hang: { ...describeHang(stall, [stall], backThen(stall, asRecorded)), until: at },
+      },
       next,
       stands: false,
       isSure: true,
     }));
 
+/** The evidence as of the time when the stall was given up: a rank that set up another communicator since it began died later, if at all. */
+const backThen = ({ commId, since }: Stall, evidence: Case): Case => ({
+  ...evidence,
+  processes: evidence.processes.map((process, file) => {
+    const { communicators } = evidence.ranks[file]!;
+    const wentOn = [...communicators.values()].some(
+      (comm) => comm.commId !== commId && (comm.init ?? -Infinity) > since,
+    );
+    return wentOn ? { ...process, state: 'alive' } : process;
+  }),
+});
+
+const silentThen = (stall: Stall, evidence: Case): number[] =>
+  silentAmong(stall.files, backThen(stall, evidence), stall.since).map(({ file }) => file);
+
 export const findGivenUp = (evidence: Case): GivenUp[] =>
   findUnfinished(evidence).flatMap((stall) => givenUpOf(stall, evidence) ?? []);
 
 function givenUpOf(stall: Stall, evidence: Case): GivenUp | null {
-  const { commId, works, inside, collective, since } = stall;
+  const { commId, works, inside, collective } = stall;
   const { ranks } = evidence;
   if (commId === null) return null;
   const entered = [...works, ...inside].map(({ file }) => file);
   const waiting = new Set([...entered, ...(collective?.open ?? []), ...(collective?.aborted ?? [])]);
-  const gone = new Set(silentAmong(stall.files, evidence, since).map(({ file }) => file));
+  const gone = new Set(silentThen(stall, evidence));
   const smaller = smallerThan(stall, gone, ranks);
   const ends = new Map<number, TraceNs>();
   for (const file of waiting) {
@@ -112,9 +130,7 @@ function smallerThan(
 /** The evidence without what is over: work that stands there, and silent ranks without which the others went on. */
 export function withoutGivenUp(evidence: Case, over: readonly GivenUp[]): Case {
   if (over.length === 0) return evidence;
-  const leftBehind = new Set(
-    over.flatMap(({ stall }) => silentAmong(stall.files, evidence, stall.since).map(({ file }) => file)),
-  );
+  const leftBehind = new Set(over.flatMap(({ stall }) => silentThen(stall, evidence)));
   return {
     ...withoutStalls(
       over.map(({ stall }) => stall),
