@@ -130,7 +130,10 @@ export interface HostCalls extends Pick<CommCalls, 'shape' | 'begins' | 'isLastO
 export interface RankCalls {
   /** null: it is not in the file, or its replay is not known. */
   entered(commId: bigint, call: CallNumber): EnteredCall | null;
-  /** How long its received data waited for its GPU. null: not known, or not at all. */
+  /**
+   * How long its received data waited for its GPU, after the sends and receives that the GPU had to finish first: their number and size
+   * differ from rank to rank. null: not known, or not at all.
+   */
   held(commId: bigint, call: CallNumber): Held | null;
   /** The communicator's oldest collective that began at `from` or later. */
   oldest(commId: bigint, from: TraceNs): EnteredCall | null;

@@ -50,6 +50,18 @@ export function rankCalls(
     return (row) => numbers.has(numberAt(works.comm, row));
   };
   const isColl = (row: number): boolean => numberAt(works.seq, row) >= 0;
+  /** Ticks: when the sends and receives were over that are between this collective and the one before it on the communicator. */
+  const transfersOver = (row: number): number => {
+    const comm = numberAt(works.comm, row);
+    let over = -Infinity;
+    for (let before = row - 1; before >= 0; before--) {
+      if (numberAt(works.comm, before) !== comm) continue;
+      if (isColl(before)) break;
+      const end = numberAt(workEnds.lastOp, before);
+      if (end > over) over = end;
+    }
+    return over;
+  };
   return {
     entered: (commId, { func, seq, ordinal }) => {
       const isIt = isOf(commId);
@@ -58,10 +70,11 @@ export function rankCalls(
     held: (commId, { func, seq, ordinal }) => {
       const row = rowsOf(func, true, seq, ordinal).findLast(isOf(commId));
       if (row === undefined || Number.isNaN(numberAt(workEnds.heldTo, row))) return null;
-      const from = numberAt(workEnds.heldFrom, row);
+      const to = numberAt(workEnds.heldTo, row);
+      const from = Math.max(numberAt(workEnds.heldFrom, row), Math.min(to, transfersOver(row)));
       return {
         from: time(from),
-        to: time(numberAt(workEnds.heldTo, row)),
+        to: time(to),
         channel: numberAt(workEnds.heldChannel, row),
         noRoom: time(from + numberAt(workEnds.noRoom, row)) - time(from),
         plan: works.plans[numberAt(works.plan, row)]!,
