@@ -52,6 +52,9 @@ function watched(wishes: Wishes, more: (draw: Draw, shape: Shape) => string = ()
   };
 }
 
+const recovers = (draw: Draw, { ranks }: Shape): string =>
+  recovery(draw, draw.between(0, ranks - 1), draw.between(1, 4));
+
 export const HEALTHY: Readonly<Record<string, DrawCase>> = {
   'any job': anyJob,
   'training loop': well({}, [3, 20]),
@@ -79,9 +82,11 @@ export const HEALTHY: Readonly<Record<string, DrawCase>> = {
   ),
   'all jitter': well({ least: 3, most: 8 }, [10, 30], (draw) => `--jitter ${draw.between(1, 15)}ms`),
   'connections at first use, unnamed': well({}, [3, 10], () => '--connect-at-use --no-comm-names'),
-  recovered: well({ least: 4, most: 8, ops: MET }, [6, 20], (draw, { ranks }) =>
-    recovery(draw, draw.between(0, ranks - 1), draw.between(1, 4)),
-  ),
+  recovered: well({ least: 4, most: 8, ops: MET }, [6, 20], recovers),
+  'recovered, full rings': (draw) => {
+    const drawn = well({ least: 4, most: 8, ops: MET }, [40, 80], recovers)(draw);
+    return { ...drawn, settings: { ...drawn.settings, NCCL_TRACE_RING_MB: '0.0625' } };
+  },
   'RANK repeats': well(
     { least: 4, leastAbi: 4 },
     [3, 20],
