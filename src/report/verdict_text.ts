@@ -260,7 +260,6 @@ function limits(report: VerdictReport): string[] {
     unresolved,
     notRecorded,
     muted,
-    uneven,
   } = report.verdict;
   const lines: string[] = [...notRead(report), ...sampledLines(report)];
   if (muted.length > 0)
@@ -292,13 +291,6 @@ function limits(report: VerdictReport): string[] {
     lines.push(labelled('window', `${calls} ${are}: no claim about them`));
   }
   if (stallOf(report.verdict)) return lines;
-  if (uneven)
-    lines.push(
-      labelled(
-        'uneven',
-        `rank ${rankName(report, uneven.file)} sends ${uneven.times.toFixed(1)} times as much as the others on ${commName(uneven)}`,
-      ),
-    );
   if (!lateness) lines.push(labelled('late', "not known who: the hosts' wall clocks have an unknown error"));
   if (unresolved)
     lines.push(

@@ -143,14 +143,8 @@ export interface RankCalls {
   enteredAs(commId: bigint, call: CallNumber): readonly number[];
   /** It began a send or receive of the communicator. */
   hasTransfers(commId: bigint): boolean;
-  /**
-   * How many sends and receives it began, by number of the communicator in this file. Without those whose number is not certain. `bytes`: of
-   * one, in the mean; NaN: their type has no name.
-   */
-  transfers(comm: number): readonly (Pick<Transfer, 'func' | 'peer'> & {
-    readonly count: number;
-    readonly bytes: number;
-  })[];
+  /** How many sends and receives it began, by number of the communicator in this file. Without those whose number is not certain. */
+  transfers(comm: number): readonly (Pick<Transfer, 'func' | 'peer'> & { readonly count: number })[];
   /** null: it is not certain that it began that send or receive. */
   transferred(commId: bigint, transfer: Transfer): EnteredCall | null;
 }

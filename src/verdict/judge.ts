@@ -10,7 +10,6 @@ import type { RankWitness } from './file_facts.js';
 import { findingsOf, inOrder, type Found } from './finding.js';
 import { RULES } from './rules.js';
 import { sceneOf } from './scene.js';
-import { unevenIn } from './uneven.js';
 import type { Verdict, VerdictKind } from './types.js';
 
 export function judge(facts: Facts): Verdict {
@@ -42,7 +41,6 @@ export function judge(facts: Facts): Verdict {
     lateness: comms.every(({ files }) => comparable(files)),
     unresolved: lateness.unresolved,
     latest: lateness.latest,
-    uneven: unevenIn(scene),
     compared: lateness.compared,
   };
 }

@@ -25,14 +25,6 @@ export interface ProcessState {
   readonly isSure: boolean;
 }
 
-export interface Uneven {
-  readonly commId: string;
-  readonly comm: string;
-  readonly file: number;
-  /** What it sends in one exchange, by what the others send in the mean. */
-  readonly times: number;
-}
-
 export type Verdict = VerdictKind & {
   /** All that was found. The first one is the headline, and has its kind; empty: healthy. */
   readonly findings: readonly Finding[];
@@ -64,8 +56,6 @@ export type Verdict = VerdictKind & {
   readonly unresolved: Slowness | null;
   /** The rank that cost most if none is slow; null: no rank was certainly late. */
   readonly latest: Slowness | null;
-  /** The rank that sends much more than the others in exchanges of all ranks with all; null: none does. */
-  readonly uneven: Uneven | null;
   /** Collectives in which lateness was compared: not the first of a communicator, none with a root, all ranks and ends known. */
   readonly compared: number;
 };

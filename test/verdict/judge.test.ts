@@ -397,7 +397,6 @@ it('a run that ended is healthy', () => {
     lateness: true,
     unresolved: null,
     latest: null,
-    uneven: null,
     compared: 1,
   });
 });

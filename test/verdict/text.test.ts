@@ -413,7 +413,6 @@ it('says for which time and ranks there is no evidence', () => {
     lateness: false,
     unresolved: null,
     latest: null,
-    uneven: null,
     compared: 0,
   } as const;
   expect(body(report({ kind: 'healthy', silent: [], ...reported }, 4, { missingRanks: [2, 3] }))).toEqual([

@@ -160,7 +160,6 @@ it('fits, whatever the evidence, and lets no control character through to the te
         lateness,
         unresolved: null,
         latest: null,
-        uneven: null,
         compared: 0,
       };
       const otherRuns = lateness ? [] : [{ name: host, started: '', files: 600 }];

@@ -2,7 +2,6 @@
 
 import { forEachNumber, numberAt, rowWith } from '../../base/packed_numbers.js';
 import type { TraceNs } from '../../base/time.js';
-import { ELEMENT_BYTES } from '../../cluster/bandwidth.js';
 import type { ClusterCommunicator } from '../../cluster/types.js';
 import { keyPosition, keyRing } from '../../model/handle_key.js';
 import type { EndTimes } from '../../model/work_end_table.js';
@@ -111,34 +110,17 @@ export function rankCalls(
   };
 }
 
-interface Pair {
-  readonly func: string;
-  readonly peer: number;
-  readonly count: number;
-  /** Those in the file, and their mean size. */
-  readonly seen: number;
-  readonly bytes: number;
-}
-
 /** By number of the communicator. */
-function pairsOf({ comm, seq, func, funcs, peer, ordinal, ordinalAbsolute, ...size }: WorkTable) {
-  const found = new Map<number, Map<string, Pair>>();
+function pairsOf({ comm, seq, func, funcs, peer, ordinal, ordinalAbsolute }: WorkTable) {
+  const found = new Map<number, Map<string, { func: string; peer: number; count: number }>>();
   forEachNumber(seq, (number, row) => {
     if (number >= 0 || numberAt(ordinalAbsolute, row) !== 1) return;
-    const own = found.get(numberAt(comm, row)) ?? new Map<string, Pair>();
+    const own =
+      found.get(numberAt(comm, row)) ?? new Map<string, { func: string; peer: number; count: number }>();
     found.set(numberAt(comm, row), own);
     const one = { func: funcs[numberAt(func, row)]!, peer: numberAt(peer, row) };
     const key = `${one.func} ${one.peer}`;
-    const before = own.get(key) ?? { count: 0, seen: 0, bytes: 0 };
-    const bytes =
-      numberAt(size.count, row) * (ELEMENT_BYTES[size.datatypes[numberAt(size.datatype, row)]!] ?? NaN);
-    const seen = before.seen + 1;
-    own.set(key, {
-      ...one,
-      count: Math.max(before.count, numberAt(ordinal, row) + 1),
-      seen,
-      bytes: before.bytes + (bytes - before.bytes) / seen,
-    });
+    own.set(key, { ...one, count: Math.max(own.get(key)?.count ?? 0, numberAt(ordinal, row) + 1) });
   });
   return new Map([...found].map(([number, own]) => [number, [...own.values()]]));
 }
