@@ -414,7 +414,6 @@ describe.concurrent('the verdict on', () => {
       seen: { communicators: 1, collectives: 3, works: 12 },
       lateness: true,
       unresolved: null,
-      uneven: null,
       compared: 2,
     });
   });
