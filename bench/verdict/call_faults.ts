@@ -1,7 +1,23 @@
 /** A rank does not call, or calls something else than the others. */
 
 import { blame, ITERATIONS, stalling, STALLED, type DrawCase, type Place } from './scenes.js';
-import type { Wishes } from './shapes.js';
+import { shapeArgs, type Shape, type Wishes } from './shapes.js';
+
+/** In the second one, of each pair, only its own ranks meet. */
+export const JOINT = ['allreduce@tp:64K,allreduce:64K'];
+/** Takes some seconds. */
+export const PACED = ['allreduce:64K,allgather:64K,sleep:25ms'];
+
+/** In iteration `at` the pair of `rank` works by itself, `times` times 50 ms long, while the others wait for it. */
+export const elsewhere = (rank: number, at: number, times: number): string => {
+  const first = rank - (rank % 2);
+  const own = Array.from({ length: times }, () => 'allreduce@tp:8K,sleep:50ms');
+  return `--other-rank ${first} --other-rank ${first + 1} --other-at ${at} --other-ops ${own.join(',')}`;
+};
+
+/** Goes on until it is ended, or hangs. */
+export const replica = (shape: Shape, wrong: string): string =>
+  `${shapeArgs(shape, 100_000)} --timeout 60 --hang-seconds 60 ${wrong}`.trim();
 
 export const skip = (rank: number, at: number): string => `--skip-rank ${rank} --skip-at ${at}`;
 
@@ -41,6 +57,32 @@ export const CALL_FAULTS: Readonly<Record<string, DrawCase>> = {
     ranksOf: [4, 8],
     groups: 'tp=2',
   }),
+  'never calls, RANK repeats': stalling({ least: 4, leastAbi: 4 }, ({ draw, rank, at, shape }) => ({
+    args: `--pod-size ${draw.pick([2, shape.ranks])} ${skip(rank, at)}`,
+    truth: blame(rank),
+  })),
+  'never calls, a replica beside it': stalling({ most: 4 }, ({ draw, rank, at, shape }) => ({
+    args: skip(rank, at),
+    truth: blame(rank),
+    earlier: { args: replica(shape, draw.pick(['', skip(0, 1)])), isOver: false },
+  })),
+  'never calls, the second start': stalling({ most: 8 }, ({ draw, rank, at, shape }) => ({
+    args: skip(rank, at),
+    truth: blame(rank),
+    earlier: { args: `${shapeArgs(shape, 4)} ${draw.pick(['', skip(0, 1)])}`.trim(), isOver: true },
+  })),
+  'late joiners stop': stalling({ ranksOf: [4, 8], groups: 'tp=2', ops: JOINT }, ({ rank, at }) => ({
+    args: `${elsewhere(rank, at, 12)} ${skip(rank, at + 1)}`,
+    truth: blame(rank),
+  })),
+  'never calls, recorded less before': stalling({ ops: PACED }, ({ draw, rank }) => ({
+    args: `--iterations 400 ${skip(rank, draw.between(150, 180))}`,
+    truth: blame(rank),
+    control: [
+      `--events ${draw.pick(['Coll,P2p', 'Coll,P2p,ProxyOp', 'none'])}`,
+      ...draw.pick([['--events all'], ['--events Coll,P2p,ProxyOp']]),
+    ],
+  })),
   'other function': mismatch('allreduce:128K', 'reducescatter:128K'),
   'other count': mismatch('allreduce:128K', 'allreduce:96K'),
   'other type': mismatch('allreduce:128K', 'allreduce:128K/i32'),

@@ -16,6 +16,8 @@ export interface Case {
   readonly look: Look;
   /** Options of `nccl-trace control` that change the running job, one second apart. */
   readonly control?: readonly string[];
+  /** Another job in the same folder, which began before: a replica, or the job before it was restarted. */
+  readonly earlier?: { readonly args: string; readonly isOver: boolean };
   /** What is done to the files before they are read. */
   readonly files: FileFate;
 }

@@ -3,6 +3,7 @@
 import { CALL_FAULTS } from './call_faults.js';
 import { FILE_FAULTS } from './file_faults.js';
 import { PROCESS_FAULTS } from './process_faults.js';
+import { RECOVERY_FAULTS } from './recovery.js';
 import type { DrawCase } from './scenes.js';
 import { SLOW_FAULTS } from './slow_faults.js';
 import { STUCK_FAULTS } from './stuck_faults.js';
@@ -13,4 +14,5 @@ export const FAULTS: Readonly<Record<string, DrawCase>> = {
   ...STUCK_FAULTS,
   ...SLOW_FAULTS,
   ...FILE_FAULTS,
+  ...RECOVERY_FAULTS,
 };

@@ -1,10 +1,12 @@
 /** Classes of runs in which nothing is wrong. None of them may raise an alarm. */
 
-import { ALL_FILES } from './case.js';
 import { anyJob } from './any_job.js';
+import { elsewhere, JOINT, replica, skip } from './call_faults.js';
+import { ALL_FILES, type Case } from './case.js';
 import type { Draw } from './draw.js';
 import type { DrawCase } from './scenes.js';
-import { drawLook, drawShape, shapeArgs, type Wishes } from './shapes.js';
+import { MET, recovery } from './recovery.js';
+import { drawLook, drawShape, shapeArgs, type Shape, type Wishes } from './shapes.js';
 
 const OPS_OF_TWO = ['allreduce:64K', 'allreduce:64K,allgather:64K', 'group{send+recv:64K},allreduce:8K'];
 const EXITS = ['', '', '--exit leave', '--exit abrupt', '--exit hasty'];
@@ -13,32 +15,35 @@ const EXITS = ['', '', '--exit leave', '--exit abrupt', '--exit hasty'];
 function well(
   wishes: Wishes,
   iterations: readonly [number, number],
-  more: (draw: Draw) => string = () => '',
+  more: (draw: Draw, shape: Shape) => string = () => '',
+  earlier: (draw: Draw, shape: Shape) => Case['earlier'] = () => undefined,
 ): DrawCase {
   return (draw) => {
     const shape = drawShape(draw, { most: 16, ...wishes });
     const look = drawLook(draw, shape, { canBeLive: false });
-    const args = [shapeArgs(shape, draw.between(...iterations)), draw.pick(EXITS), more(draw)];
+    const args = [shapeArgs(shape, draw.between(...iterations)), draw.pick(EXITS), more(draw, shape)];
+    const other = earlier(draw, shape);
     return {
       args: args.filter((word) => word !== '').join(' '),
       settings: shape.settings,
       truth: null,
       look,
       files: ALL_FILES,
+      ...(other && { earlier: other }),
     };
   };
 }
 
 /** While it goes on. */
-function watched(wishes: Wishes): DrawCase {
+function watched(wishes: Wishes, more: (draw: Draw, shape: Shape) => string = () => ''): DrawCase {
   return (draw) => {
     const shape = drawShape(draw, { most: 8, ...wishes });
     return {
-      args: `${shapeArgs(shape, 100_000)} --timeout 30`,
+      args: `${shapeArgs(shape, 100_000)} --timeout 30 ${more(draw, shape)}`.trim(),
       settings: shape.settings,
       truth: null,
       look: {
-        after: draw.between(1000, 4000),
+        after: draw.between(1500, 4500),
         isLive: true,
         how: draw.pick(['in place', 'copy', 'snapshot']),
       },
@@ -46,6 +51,9 @@ function watched(wishes: Wishes): DrawCase {
     };
   };
 }
+
+const recovers = (draw: Draw, { ranks }: Shape): string =>
+  recovery(draw, draw.between(0, ranks - 1), draw.between(1, 4));
 
 export const HEALTHY: Readonly<Record<string, DrawCase>> = {
   'any job': anyJob,
@@ -74,6 +82,29 @@ export const HEALTHY: Readonly<Record<string, DrawCase>> = {
   ),
   'all jitter': well({ least: 3, most: 8 }, [10, 30], (draw) => `--jitter ${draw.between(1, 15)}ms`),
   'connections at first use, unnamed': well({}, [3, 10], () => '--connect-at-use --no-comm-names'),
+  recovered: well({ least: 4, most: 8, ops: MET }, [6, 20], recovers),
+  'recovered, full rings': (draw) => {
+    const drawn = well({ least: 4, most: 8, ops: MET }, [40, 80], recovers)(draw);
+    return { ...drawn, settings: { ...drawn.settings, NCCL_TRACE_RING_MB: '0.0625' } };
+  },
+  'RANK repeats': well(
+    { least: 4, leastAbi: 4 },
+    [3, 20],
+    (draw, { ranks }) => `--pod-size ${draw.pick([2, ranks])}`,
+  ),
+  'a replica beside it': well({ most: 4 }, [3, 20], undefined, (draw, shape) => ({
+    args: replica(shape, draw.pick(['', skip(0, 1)])),
+    isOver: false,
+  })),
+  'second start': well({ most: 8 }, [3, 20], undefined, (draw, shape) => ({
+    args: `${shapeArgs(shape, 4)} ${draw.pick(['', '--exit abrupt', skip(0, 1)])}`.trim(),
+    isOver: true,
+  })),
+  'exits without ncclCommDestroy': well(
+    { ranksOf: [4, 8], leastAbi: 4 },
+    [3, 20],
+    (draw) => `--node-size ${draw.pick([1, 2, 4])} --exit ${draw.pick(['leave', 'abrupt'])}`,
+  ),
   'two nodes': well({ ranksOf: [4, 8] }, [3, 15], (draw) => `--node-size ${draw.pick([2, 4])}`),
   'sockets, threads, graphs': well(
     { ops: ['graph{allreduce:64K+allgather:32K}*3,allreduce:8K'] },
@@ -82,6 +113,19 @@ export const HEALTHY: Readonly<Record<string, DrawCase>> = {
       draw.pick(['--net socket', '--non-blocking', '--net-events sockets', '--irecv-busy 2', '--registered']),
   ),
   'nodes of four': well({ ranksOf: [8, 12], events: ['default', 'all'] }, [6, 20], () => '--node-size 4'),
+  'nodes of four and eight, busy': well(
+    {
+      ranksOf: [8, 16],
+      events: ['default', 'all'],
+      ops: [
+        'allreduce:1M*4,allgather:256K',
+        'alltoall:256K,allreduce:64K*4',
+        'group{send+recv:256K}*3,allreduce:512K',
+      ],
+    },
+    [10, 30],
+    (draw) => `--node-size ${draw.pick([4, 8])} --jitter ${draw.pick([0, 2, 10])}ms`,
+  ),
   'very short': well({}, [1, 2]),
   'all-to-all': well(
     { ops: ['alltoall:64K', 'alltoall:256K,allreduce:8K', 'alltoall:4K*4'], most: 8 },
@@ -107,10 +151,21 @@ export const HEALTHY: Readonly<Record<string, DrawCase>> = {
       { most: 8, ops: ['allreduce:64K,allgather:64K,sleep:25ms', 'allreduce:8K*3,sleep:25ms'] },
       [200, 250],
     )(draw),
-    control: [`--events Coll,P2p --sample ${draw.between(2, 20)}`, '--events all --sample 1'],
+    control: [
+      `--events ${draw.pick(['Coll,P2p', 'none'])} --sample ${draw.between(2, 20)}`,
+      '--events all --sample 1',
+    ],
   }),
   'watched while it works': watched({
     ops: ['allreduce:64K,sync,sleep:5ms', 'allreduce:256K,allgather:64K,sleep:20ms'],
   }),
+  'watched while late joiners work elsewhere': watched(
+    { ranksOf: [4, 8], groups: 'tp=2', ops: JOINT },
+    (draw, { ranks }) =>
+      `--hang-seconds 60 ${elsewhere(draw.between(0, ranks - 1), draw.between(1, 4), 200)}`,
+  ),
+  'watched after a recovery': watched({ least: 4, ops: ['allreduce:64K,sleep:5ms'] }, (draw, { ranks }) =>
+    recovery(draw, draw.between(0, ranks - 1), draw.between(1, 9)).replace(/:[\d.]+$/, ':0.3'),
+  ),
   'watched in pauses': watched({ ops: ['allreduce:64K*5,sync,sleep:700ms'] }),
 };

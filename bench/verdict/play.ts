@@ -5,7 +5,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, trunca
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startRecording } from '../../test/support/jobs/loopback.js';
+import { startRecording, type Running } from '../../test/support/jobs/loopback.js';
 import { PROJECT } from '../../test/support/jobs/native.js';
 import { drawSkews, skewRun } from '../../test/support/clocks/skewed_run.js';
 import type { Case, FileFate } from './case.js';
@@ -49,14 +49,18 @@ export async function play(one: Case, folder: string, look: Look = inspected): P
 async function playIn(one: Case, folder: string, memory: string, begin: number, look: Look): Promise<Played> {
   const placed = (text: string): string => text.replace(MEMORY, memory);
   const settings = Object.entries(one.settings).map(([name, value]) => [name, placed(value)]);
-  const job = startRecording(
-    folder,
-    placed(one.args),
-    Object.fromEntries(settings) as Record<string, string>,
-  );
+  const start = (place: string, args: string): Running =>
+    startRecording(place, placed(args), {
+      ...(Object.fromEntries(settings) as Record<string, string>),
+      NCCL_TRACE_DIR: join(folder, 'recording'),
+    });
+  const other = one.earlier && start(join(folder, 'earlier'), one.earlier.args);
+  if (one.earlier?.isOver) await other?.ended;
+  else if (one.earlier) await allThere(one.earlier, join(folder, 'recording'));
+  const job = start(folder, one.args);
   const recording = join(folder, 'recording');
   let code: number | null = null;
-  if (one.control) await begun(one, folder, () => false);
+  if (one.control) await allThere(one, recording);
   for (const options of one.control ?? []) {
     await sleep(1000);
     await program(['control', recording, ...options.split(' '), '--quiet']);
@@ -76,6 +80,8 @@ async function playIn(one: Case, folder: string, memory: string, begin: number, 
     job.end();
     await job.ended;
   }
+  other?.end();
+  await other?.ended;
   const naming = namingOf(diagnosis as Parameters<typeof namingOf>[0]);
   return {
     case: one,
@@ -92,19 +98,25 @@ async function playIn(one: Case, folder: string, memory: string, begin: number, 
 }
 
 /** The fault of a faulty job; of a healthy one that all ranks have a file. */
-async function begun(one: Case, folder: string, isOver: () => boolean): Promise<void> {
-  const ranks = Number(/--ranks (\d+)/.exec(one.args)?.[1] ?? 2);
-  const recording = join(folder, 'recording');
-  const isThere = (): boolean =>
-    one.truth === null
-      ? existsSync(recording) && rankFiles(recording).length === ranks
-      : existsSync(join(folder, 'truth', 'fault'));
+const begun = (one: Case, folder: string, isOver: () => boolean): Promise<void> =>
+  one.truth === null
+    ? allThere(one, join(folder, 'recording'))
+    : waitUntil(() => existsSync(join(folder, 'truth', 'fault')) || isOver());
+
+function allThere({ args }: { readonly args: string }, recording: string): Promise<void> {
+  const ranks = Number(/--ranks (\d+)/.exec(args)?.[1] ?? 2);
+  return waitUntil(() => existsSync(recording) && rankFiles(recording).length >= ranks);
+}
+
+async function waitUntil(isSo: () => boolean): Promise<void> {
   const until = performance.now() + PATIENCE;
-  while (!isThere() && !isOver() && performance.now() < until) await sleep(50);
+  while (!isSo() && performance.now() < until) await sleep(50);
 }
 
 const rankFiles = (folder: string): string[] =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => /rank\d+\.bin$/.test(name));
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /rank\d+(\.\d+)?\.bin$/.test(name),
+  );
 
 /** Where to look; files that will be spoiled must be copies. */
 async function filesOf(one: Case, recording: string, copy: string, memory: string): Promise<string> {

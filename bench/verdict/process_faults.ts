@@ -73,6 +73,10 @@ export const PROCESS_FAULTS: Readonly<Record<string, DrawCase>> = {
     args: `--fault stop:${place.rank}@${place.at}:${place.draw.pick(['before', 'in'])}`,
     truth: blame(place.rank),
   })),
+  'killed, RANK repeats': stalling({ least: 4, leastAbi: 4 }, ({ draw, rank, at, shape }) => ({
+    args: `--pod-size ${draw.pick([2, shape.ranks])} --fault kill:${rank}@${at}:${draw.pick(['before', 'in'])}`,
+    truth: blame(rank),
+  })),
   'killed, v1 to v3': stalling({ abi: 3 }, ({ draw, rank, at }) => ({
     args: `--abi ${draw.between(1, 3)} --fault kill:${rank}@${at}:${someSteps(draw)}`,
     truth: blame(rank),

@@ -15,7 +15,7 @@ const LIVE = 25;
 const DEAD = 3;
 const DEAD_IN_MEMORY = 5;
 
-export interface Wrong {
+export interface Wrong extends Pick<Case, 'control' | 'earlier'> {
   readonly args: string;
   readonly truth: Truth;
   readonly files?: FileFate;
@@ -35,7 +35,7 @@ export function stalling(wishes: Wishes, wrong: (place: Place) => Wrong): DrawCa
   return (draw) => {
     const shape = drawShape(draw, { least: 3, ...wishes });
     const place = { draw, shape, rank: draw.between(0, shape.ranks - 1), at: draw.between(1, 4) };
-    const { args, truth, files, settings } = wrong(place);
+    const { args, truth, files, settings, ...more } = wrong(place);
     const look = drawLook(draw, shape, { canBeLive: wishes.canBeLive ?? true });
     const seconds = look.isLive ? LIVE : shape.inMemory ? DEAD_IN_MEMORY : DEAD;
     return {
@@ -44,6 +44,7 @@ export function stalling(wishes: Wishes, wrong: (place: Place) => Wrong): DrawCa
       truth,
       look,
       files: files ?? ALL_FILES,
+      ...more,
     };
   };
 }
@@ -58,13 +59,18 @@ export function lasting(
 ): DrawCase {
   return (draw) => {
     const shape = drawShape(draw, { least: 3, most: 8, ...wishes });
-    const { args, truth, files, settings } = wrong({ draw, shape, rank: draw.between(0, shape.ranks - 1) });
+    const { args, truth, files, settings, ...more } = wrong({
+      draw,
+      shape,
+      rank: draw.between(0, shape.ranks - 1),
+    });
     return {
       args: `${shapeArgs(shape, wishes.iterations)} ${args}`,
       settings: { ...shape.settings, ...settings },
       truth,
       look: drawLook(draw, shape, { canBeLive: false }),
       files: files ?? ALL_FILES,
+      ...more,
     };
   };
 }

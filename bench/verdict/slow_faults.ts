@@ -91,6 +91,40 @@ export const SLOW_FAULTS: Readonly<Record<string, DrawCase>> = {
       truth: blame(rank, ['slow'], [next(rank, shape)]),
     }),
   ),
+  'slow channel': lasting(
+    { ops: ['allreduce:1M', 'allreduce:2M'], iterations: 12 },
+    ({ draw, rank, shape }) => ({
+      args: `--channels ${draw.between(2, 4)} --slow channel:${rank}:4`,
+      truth: blame(rank, ['slow'], [next(rank, shape)]),
+    }),
+  ),
+  'slow NIC of one group of several': lasting(
+    { ops: ['allreduce@tp:1M'], ranksOf: [8], groups: 'tp=4', leastAbi: 4, iterations: 12 },
+    ({ rank }) => ({ args: `--slow nic:${rank}:8`, truth: blame(rank, ['slow']) }),
+  ),
+  // The large sender's data hold up the others' GPUs. No GPU is slow.
+  'uneven all-to-all': lasting(
+    { ops: ['alltoall:128K', 'alltoall:256K,allreduce:8K', 'allreduce:64K,alltoall:128K'], iterations: 20 },
+    ({ draw, rank, shape }) => ({
+      args: `--ops ${shape.ops.replace('all:', `all(${rank}):`)} --rate-limit ${draw.between(20, 60)}`,
+      truth: { ...blame(rank, ['slow', 'healthy']), needsName: false },
+    }),
+  ),
+  'straggler on the host, RANK repeats': lasting(
+    { ops: OPS, leastAbi: 4, iterations: 20 },
+    ({ draw, rank, shape }) => ({
+      args: `--pod-size ${draw.pick([2, shape.ranks])} --slow host:${rank}:${draw.between(60, 120)}ms`,
+      truth: late(rank, 'host'),
+    }),
+  ),
+  'straggler on the host, recorded less at times': lasting(
+    { ops: OPS, leastAbi: 4, iterations: 60 },
+    ({ draw, rank }) => ({
+      args: `--slow host:${rank}:${draw.between(60, 120)}ms`,
+      truth: late(rank, 'host'),
+      control: [`--events ${draw.pick(['Coll', 'none'])}`, '--events all'],
+    }),
+  ),
   'slow NIC': lasting({ ops: ['allreduce:1M', 'allreduce:1M,allgather:1M'], iterations: 12 }, ({ rank }) => ({
     args: `--slow nic:${rank}:8`,
     truth: blame(rank, ['slow']),

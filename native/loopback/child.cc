@@ -35,9 +35,10 @@ std::string OwnProgram() {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  setenv("RANK", std::to_string(rank).c_str(), 1);
-  setenv("LOCAL_RANK", std::to_string(rank).c_str(), 1);
-  setenv("WORLD_SIZE", std::to_string(options.ranks).c_str(), 1);
+  const int size = options.podSize == 0 ? 1 : options.podSize;
+  setenv("RANK", std::to_string(rank / size).c_str(), 1);
+  setenv("LOCAL_RANK", std::to_string(options.podSize == 0 ? rank : rank % size).c_str(), 1);
+  setenv("WORLD_SIZE", std::to_string((options.ranks + size - 1) / size).c_str(), 1);
   options.nodes.SetVariables(rank);
   std::vector<char*> argv;
   for (std::string& arg : args) argv.push_back(arg.data());

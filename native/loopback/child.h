@@ -20,6 +20,7 @@ struct Child {
   bool connected = true;  // its end of the control socket is open
   bool atBarrier = false;
   bool dumped = false;
+  bool leftBehind = false;  // it died, and the others went on
   std::optional<uint16_t> port = std::nullopt;
   RankResult result{};
   std::optional<int> status = std::nullopt;  // from waitpid. Nothing: it is alive

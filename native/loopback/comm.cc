@@ -43,7 +43,10 @@ std::vector<ConnectionKey> Comm::NeededConnections(const Script& script, ProtoCh
     if (IsP2p(op.func)) AddTransfer(keys, op.peer, op.func == Func::kSend, op.bytes, choice);
     if (op.func == Func::kAllToAll) {
       for (int distance = 1; distance < nRanks; distance++) {
-        for (bool isSend : {false, true}) AddTransfer(keys, distance, isSend, BlockBytes(op.bytes, nRanks), choice);
+        for (bool isSend : {false, true}) {
+          for (size_t times : {size_t{1}, kLargeBlock})
+            AddTransfer(keys, distance, isSend, times * BlockBytes(op.bytes, nRanks), choice);
+        }
       }
     }
     if (op.func == Func::kAllReduce && (op.algo ? op.algo : algo) == Algo::kTree) {

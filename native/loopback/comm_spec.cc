@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
 #include "loopback/parse.h"
 
@@ -41,14 +40,18 @@ std::set<int> SizesOf(const GroupSpec& group, int worldSize) {
   return sizes;
 }
 
-std::vector<CommSpec> CommsOf(int rank, int worldSize, const std::vector<GroupSpec>& groups, uint64_t runId) {
-  CommSpec world{"world", std::vector<int>(worldSize), Mix(runId, 0), false};
-  std::iota(world.worldRanks.begin(), world.worldRanks.end(), 0);
+std::vector<CommSpec> CommsOf(int rank, int worldSize, const std::vector<GroupSpec>& groups, uint64_t runId,
+                              const std::set<int>& gone) {
+  for (int r : gone) runId = Mix(runId, r);
+  CommSpec world{"world", {}, Mix(runId, 0), false};
+  for (int r = 0; r < worldSize; r++) {
+    if (gone.count(r) == 0) world.worldRanks.push_back(r);
+  }
   std::vector<CommSpec> comms{world};
   for (size_t g = 0; g < groups.size(); g++) {
     const int color = ColorOf(groups[g], rank);
     CommSpec comm{groups[g].name, {}, Mix(Mix(runId, g + 1), color), g % 2 == 0};
-    for (int r = 0; r < worldSize; r++) {
+    for (int r : world.worldRanks) {
       if (ColorOf(groups[g], r) == color) comm.worldRanks.push_back(r);
     }
     if (groups[g].reversed) std::reverse(comm.worldRanks.begin(), comm.worldRanks.end());

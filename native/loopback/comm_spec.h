@@ -32,8 +32,12 @@ GroupSpec ParseGroup(GroupSpec::Kind kind, const std::string& text, const char* 
 /** The sizes of its communicators. They differ if the split is uneven. */
 std::set<int> SizesOf(const GroupSpec& group, int worldSize);
 
-/** The communicators `rank` belongs to, in the order they are created: the world first. */
-std::vector<CommSpec> CommsOf(int rank, int worldSize, const std::vector<GroupSpec>& groups, uint64_t runId);
+/**
+ * The communicators `rank` belongs to, in the order they are created: the world first. `gone`: ranks that no communicator
+ * has any more.
+ */
+std::vector<CommSpec> CommsOf(int rank, int worldSize, const std::vector<GroupSpec>& groups, uint64_t runId,
+                              const std::set<int>& gone = {});
 
 /** A splitmix64 step: ids and offsets that look random and are the same in every process. */
 uint64_t Mix(uint64_t seed, uint64_t value);

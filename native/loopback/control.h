@@ -1,7 +1,8 @@
 // Messages between the launcher and a rank's process, over a socket pair that keeps their boundaries.
 //
 //   rank ──▶ launcher   kHello (port) · kBarrier · kStuck · kResult (how far it is) · kDumped · kNodeDown
-//   launcher ──▶ rank   kPeers (all ports) · kGo (barrier reached) · kDump (write down everything, the end is near)
+//   launcher ──▶ rank   kPeers (all ports) · kGo (barrier reached) · kDump (write down everything, the end is near) ·
+//                       kRecover (a rank has died: go on without it)
 //
 // A rank that reads end-of-file has lost its launcher and ends itself.
 
@@ -14,7 +15,18 @@
 
 namespace loopback {
 
-enum class MessageType : uint32_t { kHello, kPeers, kBarrier, kGo, kStuck, kResult, kDump, kDumped, kNodeDown };
+enum class MessageType : uint32_t {
+  kHello,
+  kPeers,
+  kBarrier,
+  kGo,
+  kStuck,
+  kResult,
+  kDump,
+  kDumped,
+  kNodeDown,
+  kRecover
+};
 
 /** What a rank has done so far. Sent after each iteration, so that the launcher knows it also if the rank dies. */
 struct RankResult {
@@ -36,6 +48,7 @@ struct Message {
   union {
     uint16_t port;      // kHello
     RankResult result;  // kResult
+    int32_t rank;       // kRecover: the dead one
   };
 };
 

@@ -22,17 +22,18 @@ bool Due(int64_t& at, int64_t now) {
 
 }  // namespace
 
-Endgame::Endgame(const Options& options, const std::vector<Child>& children)
+Endgame::Endgame(const Options& options, const std::vector<Child>& children, std::function<bool()> recover)
     : options_(options),
       children_(children),
+      recover_(std::move(recover)),
       timeoutAt_(MonotonicNs() + options.timeoutNs),
       hangEndsAt_(kNoTime),
       dumpEndsAt_(kNoTime),
       killAt_(kNoTime) {}
 
 void Endgame::BeginHang() {
-  if (hangEndsAt_ == kNoTime) ReportFault();
-  hangEndsAt_ = std::min(hangEndsAt_, MonotonicNs() + options_.hangNs);
+  if (hangEndsAt_ == kNoTime && !MayRecover()) ReportFault();
+  hangEndsAt_ = std::min(hangEndsAt_, MonotonicNs() + (MayRecover() ? options_.recoveryNs : options_.hangNs));
 }
 
 /** Makes an empty file. Tests wait for it before they look at a stuck job. */
@@ -52,7 +53,7 @@ void Endgame::HandleTimers() {
     endSignal_ = SIGKILL;
     AskForDumps();
   }
-  if (Due(hangEndsAt_, now)) {
+  if (Due(hangEndsAt_, now) && !(MayRecover() && (recovered_ = recover_()))) {
     if (endSignal_ == 0) endSignal_ = options_.hangSignal;
     AskForDumps();
   }

@@ -1,10 +1,11 @@
-// Ends a job that does not end by itself, in these steps:
+// Ends a job that does not end by itself, after its recovery if that is asked for, in these steps:
 //
 //   it hangs, or the time is over ─▶ ranks write down what they were doing ─▶ a signal ─▶ SIGKILL
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_ENDGAME_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_ENDGAME_H_
 
+#include <functional>
 #include <vector>
 
 #include "loopback/child.h"
@@ -13,7 +14,8 @@ namespace loopback {
 
 class Endgame {
  public:
-  Endgame(const Options& options, const std::vector<Child>& children);
+  /** `recover`: lets the others go on without a dead rank. False: nobody has died. */
+  Endgame(const Options& options, const std::vector<Child>& children, std::function<bool()> recover);
 
   /** A fault happened that the other ranks wait for in vain. */
   void BeginHang();
@@ -27,12 +29,14 @@ class Endgame {
   bool timedOut() const { return timedOut_; }
 
  private:
+  bool MayRecover() const { return options_.recovery != Recovery::kNone && !recovered_; }
   void ReportFault() const;
   void AskForDumps();
   void SignalAll(int signal) const;
 
   const Options& options_;
   const std::vector<Child>& children_;
+  const std::function<bool()> recover_;
 
   // CLOCK_MONOTONIC; far away: not planned.
   int64_t timeoutAt_;
@@ -41,6 +45,7 @@ class Endgame {
   int64_t killAt_;
   int endSignal_ = 0;
   bool timedOut_ = false;
+  bool recovered_ = false;
 };
 
 }  // namespace loopback

@@ -35,7 +35,8 @@ workload:
     operation  NAME[@COMM][(PEER)][:SIZE][/ALGO][/PROTO][/i32], NAME of allreduce, allgather, reducescatter, broadcast,
                reduce, alltoall, send, recv
     PEER       +k or -k relative to the own rank (send: +1, recv: -1); matching sends and receives belong in one group.
-               Of a broadcast or reduce: the root's rank in COMM (0)
+               Of a broadcast or reduce: the root's rank in COMM (0).
+               Of an alltoall: the rank in COMM that sends 16 times as much as SIZE says (none)
     i32        says that the numbers are integers; they are floats all the same
     SIZE       bytes with K, M or G: of the whole buffer, so one rank's block of an allgather is SIZE / ranks
     *COUNT     repeats an item
@@ -63,6 +64,7 @@ machine:
   --jitter TIME        each rank does each item late, by any time up to that
   --node-size K        so many consecutive ranks share a node: between them nothing goes through the proxy, as far as the
                        profiler can tell (1)
+  --pod-size K         RANK, LOCAL_RANK and WORLD_SIZE count pods of so many processes, as some operators set them
   --node-memory VAR=DIR  each node has a folder of its own in DIR, which VAR names to its processes
   --net credits|socket credits: a send waits until the receiver has posted (states 20 repeat); socket: it does not
   --irecv-busy K       the network refuses each receive K times first, so its step starts K more times (0)
@@ -100,7 +102,7 @@ faults (ranks of the world; iterations from 0):
   --slow-rank R --slow-us T [--slow-at ITER]  R enters late by T, in every iteration or in one
   --skip-rank R --skip-at ITER                R never enters that iteration; it stays alive
   --other-rank R --other-at ITER --other-ops SCRIPT
-                                              R calls something else in that iteration
+                                              R calls something else in that iteration; --other-rank may be repeated
   --kill-rank R --kill-at ITER[:STEP]         R kills itself by SIGKILL in mid collective, after STEP proxy steps
   --stall-rank R --stall-at ITER[:STEP]       R's progress thread stops there; R stays alive
   --drop-rank R --drop-at ITER[:STEP]         from then on no byte of R's sends arrives;
@@ -120,6 +122,8 @@ faults (ranks of the world; iterations from 0):
                        channel:R:MB/s: the same on channel 0. May be repeated
   --hang-seconds S     how long a hung job goes on before it is ended (2)
   --hang-signal KILL|TERM|ABORT   how (KILL); ABORT: every rank calls ncclCommAbort and leaves
+  --recover abort|shrink:S   S seconds after the death of a rank the others go on without it in new communicators, for as
+                       many iterations again, which count on; abort: after ncclCommAbort of the old ones
   --timeout S          the end of everything (60)
 
 output:

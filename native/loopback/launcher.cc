@@ -31,7 +31,10 @@ int WatchSignals() {
 class Launcher {
  public:
   explicit Launcher(const Options& options)
-      : options_(options), begin_(MonotonicNs()), signals_(WatchSignals()), endgame_(options, children_) {}
+      : options_(options),
+        begin_(MonotonicNs()),
+        signals_(WatchSignals()),
+        endgame_(options, children_, [this] { return Recover(); }) {}
 
   int Run(int argc, char** argv) {
     for (int r = 0; r < options_.ranks; r++) children_.push_back(StartRank(options_, r, argc, argv));
@@ -94,6 +97,23 @@ class Launcher {
                        [&](const Fault& fault) { return fault.OfProcess() && fault.Concerns(child.rank); });
   }
 
+  /** Tells the others to go on without the one that died. */
+  bool Recover() {
+    const auto dead = std::find_if(children_.begin(), children_.end(), [](const Child& c) { return !c.alive(); });
+    if (dead == children_.end()) return false;
+    Message message{};
+    message.type = MessageType::kRecover;
+    message.rank = dead->rank;
+    dead->leftBehind = true;
+    asked_ = false;
+    for (Child& child : children_) {
+      child.port.reset();
+      child.atBarrier = false;
+      if (child.alive()) child.control.Send(message);
+    }
+    return true;
+  }
+
   /** Ends all processes of the rank's node at once. */
   void EndNodeOf(int rank) {
     asked_ = true;
@@ -121,11 +141,11 @@ class Launcher {
     switch (message.type) {
       case MessageType::kHello:
         child.port = message.port;
-        if (All([](const Child& c) { return c.port.has_value(); })) TellPorts();
+        if (All([](const Child& c) { return c.port.has_value() || c.leftBehind; })) TellPorts();
         return;
       case MessageType::kBarrier:
         child.atBarrier = true;
-        if (All([](const Child& c) { return c.atBarrier; })) OpenBarrier();
+        if (All([](const Child& c) { return c.atBarrier || c.leftBehind; })) OpenBarrier();
         return;
       case MessageType::kStuck:
         asked_ = true;
@@ -146,14 +166,16 @@ class Launcher {
 
   void TellPorts() {
     std::vector<uint16_t> ports;
-    for (const Child& child : children_) ports.push_back(*child.port);
-    for (const Child& child : children_) child.control.SendPeers(ports);
+    for (const Child& child : children_) ports.push_back(child.port.value_or(0));
+    for (const Child& child : children_) {
+      if (child.alive()) child.control.SendPeers(ports);
+    }
   }
 
   void OpenBarrier() {
     for (Child& child : children_) {
       child.atBarrier = false;
-      child.control.Send(MessageType::kGo);
+      if (child.alive()) child.control.Send(MessageType::kGo);
     }
   }
 
@@ -164,7 +186,7 @@ class Launcher {
     }
     if (endgame_.timedOut()) return Ending::kTimeout;
     if (asked_) return Ending::kHung;
-    return All([](const Child& c) { return c.endedWell(); }) ? Ending::kFinished : Ending::kFailed;
+    return All([](const Child& c) { return c.endedWell() || c.leftBehind; }) ? Ending::kFinished : Ending::kFailed;
   }
 
   const Options& options_;

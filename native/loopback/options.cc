@@ -69,6 +69,16 @@ Flag StepFaultAt(const char* name, StepFault FaultOptions::*member) {
           }};
 }
 
+/** "abort:1.5" */
+void ParseRecovery(Options& o, const std::string& text) {
+  const std::vector<std::string> parts = Split(text, ':');
+  if (parts.size() != 2 || (parts[0] != "abort" && parts[0] != "shrink")) {
+    throw UsageError("--recover wants abort:SECONDS or shrink:SECONDS, not '" + text + "'");
+  }
+  o.recovery = parts[0] == "abort" ? Recovery::kAbort : Recovery::kShrink;
+  o.recoveryNs = ParseDouble(parts[1], "--recover") * kSecond;
+}
+
 const std::map<std::string, Flag>& Flags() {
   static const std::map<std::string, Flag> flags = {
       {"--ranks", Int("--ranks", &Options::ranks, 1, kMaxRanks)},
@@ -118,6 +128,7 @@ const std::map<std::string, Flag>& Flags() {
       {"--peer-channels", Int("--peer-channels", &Options::peerChannels, 1, kMaxChannels)},
       {"--node-size",
        {true, [](Options& o, const std::string& v) { o.nodes.size = ParseInt(v, 1, kMaxRanks, "--node-size"); }}},
+      {"--pod-size", Int("--pod-size", &Options::podSize, 1, kMaxRanks)},
       {"--node-memory", {true, [](Options& o, const std::string& v) { ParseNodeMemory(v, o.nodes); }}},
       {"--slow-rank", FaultInt("--slow-rank", &FaultOptions::slowRank, kMaxRanks)},
       {"--slow-us",
@@ -127,7 +138,11 @@ const std::map<std::string, Flag>& Flags() {
       {"--slow-at", FaultInt("--slow-at", &FaultOptions::slowAt, kMaxIterations)},
       {"--skip-rank", FaultInt("--skip-rank", &FaultOptions::skipRank, kMaxRanks)},
       {"--skip-at", FaultInt("--skip-at", &FaultOptions::skipAt, kMaxIterations)},
-      {"--other-rank", FaultInt("--other-rank", &FaultOptions::otherRank, kMaxRanks)},
+      {"--other-rank",
+       {true,
+        [](Options& o, const std::string& v) {
+          o.faults.otherRanks.insert(ParseInt(v, 0, o.ranks - 1, "--other-rank (a rank of --ranks, which comes first)"));
+        }}},
       {"--other-at", FaultInt("--other-at", &FaultOptions::otherAt, kMaxIterations)},
       {"--other-ops", {true, [](Options& o, const std::string& v) { o.faults.otherScript = ParseScript(v); }}},
       {"--kill-rank", StepFaultRank("--kill-rank", &FaultOptions::kill)},
@@ -146,6 +161,7 @@ const std::map<std::string, Flag>& Flags() {
       {"--hang-signal", Choice<int>("--hang-signal", &Options::hangSignal,
                                     {{"KILL", SIGKILL}, {"TERM", SIGTERM}, {"ABORT", kAbortComms}})},
       {"--timeout", Seconds("--timeout", &Options::timeoutNs)},
+      {"--recover", {true, ParseRecovery}},
       {"--net-events", {true, [](Options& o, const std::string& v) { ParseNetEvents(v, o.netEvents); }}},
       {"--net-event-id",
        {true, [](Options& o, const std::string& v) { o.netEvents.id = ParseInt(v, 1, INT64_MAX, "--net-event-id"); }}},
@@ -239,16 +255,16 @@ void CheckFaults(const Options& o) {
 void Check(const Options& o) {
   CheckFaults(o);
   const FaultOptions& f = o.faults;
-  for (int rank : {f.slowRank, f.skipRank, f.otherRank, f.kill.rank, f.stall.rank, f.drop.rank, f.corruptRank,
-                   o.pxn.origin, o.pxn.executor}) {
+  for (int rank :
+       {f.slowRank, f.skipRank, f.kill.rank, f.stall.rank, f.drop.rank, f.corruptRank, o.pxn.origin, o.pxn.executor}) {
     if (rank >= o.ranks) throw UsageError("there is no rank " + std::to_string(rank) + " to go wrong");
   }
   const int stepFaults = (f.kill.rank != kNever) + (f.stall.rank != kNever) + (f.drop.rank != kNever);
   if (stepFaults > 1) throw UsageError("of --kill-rank, --stall-rank and --drop-rank only one counts steps");
-  if ((f.otherRank != kNever) != !f.otherScript.empty()) {
+  if (f.otherRanks.empty() != f.otherScript.empty()) {
     throw UsageError("--other-rank and --other-ops belong together");
   }
-  if (f.otherRank != kNever && (o.copyEngine || o.symmetric)) {
+  if (!f.otherRanks.empty() && (o.copyEngine || o.symmetric)) {
     throw UsageError("--other-ops has no windows for --ce and --symmetric");
   }
   if (o.registered && o.pxn.origin != kNever) {

@@ -4,6 +4,7 @@
 #define NCCL_TRACE_NATIVE_LOOPBACK_OPTIONS_H_
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,7 @@ struct FaultOptions {
   int slowAt = kNever;  // kNever: in every iteration
   int skipRank = kNever;
   int skipAt = 0;
-  int otherRank = kNever;
+  std::set<int> otherRanks;
   int otherAt = 0;
   Script otherScript;
   StepFault kill;
@@ -54,6 +55,13 @@ enum class ExitStyle { kClean, kLeave, kAbrupt, kHasty, kParentFirst };
 
 /** A hang of FaultOptions ends with ncclCommAbort on every rank, without a signal. */
 constexpr int kAbortComms = 0;
+
+/** What the others do when a rank has died: end, or go on without it in new communicators. */
+enum class Recovery {
+  kNone,
+  kAbort,   // after ncclCommAbort of the old ones
+  kShrink,  // the old ones stay as they are
+};
 
 /** `executor` executes the sends of `origin`. Both are ranks of the world. */
 struct PxnOptions {
@@ -91,6 +99,7 @@ struct Options {
   int peerChannels = 1;       // most channels of a send or receive
   int64_t jitterNs = 0;       // each rank calls late by any time up to this
   Nodes nodes;
+  int podSize = 0;  // processes that have the same RANK; 0: each has its own
 
   bool credits = true;      // a receiver grants each send, as InfiniBand does; false: as sockets
   bool registered = false;  // AllGather, Send, Recv: the network uses the users' buffers
@@ -115,6 +124,8 @@ struct Options {
   int64_t timeoutNs = 60 * kSecond;
   int64_t hangNs = 2 * kSecond;
   int hangSignal = 9;
+  Recovery recovery = Recovery::kNone;
+  int64_t recoveryNs = 0;  // after the death
 
   std::string truthDir;
   bool quiet = false;
@@ -127,6 +138,7 @@ struct Options {
   int controlFd = kNever;
   int memoryFd = kNever;  // memory that all ranks share
   uint64_t runId = 0;
+  std::set<int> gone;  // ranks without which the job went on
 };
 
 /** Throws UsageError. */

@@ -26,19 +26,37 @@ void Barrier(const Control& control) {
   _exit(kExitFailed);
 }
 
+/** What a rank still has when it has given up its communicators. */
+struct Process {
+  explicit Process(const Options& options)
+      : control(options.controlFd),
+        gpuClock(options.gpuDriftPpm, options.gpuTickNs, Mix(options.runId, options.rank)),
+        truth(options.truthDir, options.rank) {
+    profiler.SetAbuse(options.abuses);
+    profiler.Load(options.abi, options.plugin ? options.pluginAbi : 0);
+  }
+
+  Control control;
+  const GpuClock gpuClock;
+  Truth truth;
+  Profiler profiler;
+};
+
 class Rank {
  public:
-  explicit Rank(const Options& options)
+  Rank(const Options& options, Process* process)
       : options_(options),
-        control_(options.controlFd),
-        gpuClock_(options.gpuDriftPpm, options.gpuTickNs, Mix(options.runId, options.rank)),
-        truth_(options.truthDir, options.rank),
+        process_(process),
+        control_(process->control),
+        gpuClock_(process->gpuClock),
+        truth_(process->truth),
+        profiler_(process->profiler),
         network_(&profiler_, options),
         memory_(MapSharedMemory(options.memoryFd, SharedBytes(options))),
         windows_(options, memory_),
         pxn_(options, memory_ + WindowBytes(options), &completion_),
         firstUse_(options, memory_ + WindowBytes(options) + PxnBytes(options)) {
-    for (const CommSpec& spec : CommsOf(options.rank, options.ranks, options.groups, options.runId)) {
+    for (const CommSpec& spec : CommsOf(options.rank, options.ranks, options.groups, options.runId, options.gone)) {
       comms_.push_back(
           std::make_unique<Comm>(spec, options.rank, ChannelLimits{options.channels, options.peerChannels}));
       if (options.oneStream) comms_.back()->stream = comms_.front().get();
@@ -47,8 +65,6 @@ class Rank {
 
   int Run() {
     ConnectAll(comms_, options_, control_, &network_, &pxn_);
-    profiler_.SetAbuse(options_.abuses);
-    profiler_.Load(options_.abi, options_.plugin ? options_.pluginAbi : 0);
     CreateComms();
     network_.Begin();
     pxn_.Begin(progress_.get());
@@ -59,6 +75,7 @@ class Rank {
                       &control_);
     Barrier(control_);
     workload.OnAbort([&] { Abort(workload); });
+    workload.OnRecovery([&](int gone) { Recover(gone); });
     RankResult result = workload.Run();
     if (options_.exit == ExitStyle::kHasty) {
       for (size_t i = comms_.size(); i-- > 0;) Finalize(i);
@@ -119,6 +136,16 @@ class Rank {
     exit(kExitOk);
   }
 
+  /** Goes on without a rank. The frozen threads of the old communicators stay. */
+  [[noreturn]] void Recover(int gone) {
+    if (options_.recovery == Recovery::kAbort) {
+      for (size_t i = comms_.size(); i-- > 0;) Finalize(i);
+    }
+    Options* const rest = new Options(options_);
+    rest->gone.insert(gone);
+    exit((new Rank(*rest, process_))->Run());
+  }
+
   void WriteTruthHead() {
     truth_.Process(options_.rank, options_.ranks, profiler_);
     truth_.Gpu(gpuClock_);
@@ -126,10 +153,11 @@ class Rank {
   }
 
   const Options& options_;
-  Control control_;
-  const GpuClock gpuClock_;
-  Truth truth_;
-  Profiler profiler_;
+  Process* const process_;
+  Control& control_;
+  const GpuClock& gpuClock_;
+  Truth& truth_;
+  Profiler& profiler_;
   Network network_;
   char* const memory_;
   const Windows windows_;
@@ -145,7 +173,8 @@ class Rank {
 
 int RunRank(const Options& options) {
   SetOwnRank(options.rank);
-  return Rank(options).Run();
+  Process process(options);
+  return Rank(options, &process).Run();
 }
 
 }  // namespace loopback

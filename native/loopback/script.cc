@@ -39,14 +39,16 @@ std::optional<int64_t> TakeCount(std::string& text) {
 }
 
 int ParsePeer(Func func, std::optional<std::string> peer) {
-  if (!peer) return func == Func::kSend ? 1 : func == Func::kRecv ? -1 : 0;
-  if (!IsP2p(func) && !HasRoot(func)) {
-    throw UsageError("only send and recv have a peer, broadcast and reduce a root: '(" + *peer + "'");
+  if (!peer) return func == Func::kSend ? 1 : func == Func::kRecv || func == Func::kAllToAll ? -1 : 0;
+  const bool namesRank = HasRoot(func) || func == Func::kAllToAll;
+  if (!IsP2p(func) && !namesRank) {
+    throw UsageError("only send and recv have a peer, broadcast and reduce a root, alltoall a large sender: '(" +
+                     *peer + "'");
   }
   if (peer->empty() || peer->back() != ')') throw UsageError("a peer ends with ')': '(" + *peer + "'");
   peer->pop_back();
   const int most = 1 << 20;
-  return HasRoot(func) ? ParseInt(*peer, 0, most, "a root") : ParseInt(*peer, -most, most, "a peer");
+  return namesRank ? ParseInt(*peer, 0, most, "a rank") : ParseInt(*peer, -most, most, "a peer");
 }
 
 /** Takes protocol, algorithm, size, peer and communicator from the right. The rest is the name. No size: 0 and false. */

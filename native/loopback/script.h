@@ -8,6 +8,7 @@
 //   NAME   := allreduce | allgather | reducescatter | broadcast | reduce | alltoall | send | recv
 //   PEER   := +k or -k, relative to the rank in COMM; send has +1, recv has -1 by default
 //             broadcast and reduce: the root, a rank of COMM (0)
+//             alltoall: the rank of COMM that sends kLargeBlock times as much as the others (none)
 //   ALGO   := ring | tree (allreduce only)
 //   PROTO  := simple | ll | ll128
 //
@@ -27,10 +28,13 @@
 
 namespace loopback {
 
+/** Blocks of the large sender of an AlltoAll, in blocks of the others. */
+constexpr size_t kLargeBlock = 16;
+
 struct ScriptOp {
   Func func;
   std::string comm;  // a communicator's name
-  int peer;          // Send, Recv: relative to the own rank; Broadcast, Reduce: the root
+  int peer;          // Send, Recv: relative to the own rank; Broadcast, Reduce: the root; AlltoAll: the large sender
   size_t bytes;      // the larger buffer: of AllGather, ReduceScatter and AlltoAll, one block per rank
   ProtoChoice proto;
   AlgoChoice algo;

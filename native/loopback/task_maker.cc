@@ -20,21 +20,23 @@ TaskMaker::Tasks TaskMaker::Make(const ScriptOp& op, int iteration, const Alloca
   return tasks;
 }
 
-/** Rank by rank, each a send and a receive: NCCL's order. */
+/** Rank by rank, each a send and a receive: NCCL's order. One rank's blocks may be larger (AlltoAllv). */
 TaskMaker::Tasks TaskMaker::AllToAll(const ScriptOp& op, int iteration, Comm* comm, const Allocate& allocate) {
   const size_t blockBytes = BlockBytes(op.bytes, comm->nRanks);
-  const size_t count = blockBytes / kElementBytes;
-  float* const out = allocate(blockBytes * comm->nRanks);
-  float* const in = allocate(blockBytes * comm->nRanks);
+  const auto blockOf = [&](int sender) { return blockBytes * (sender == op.peer ? kLargeBlock : 1); };
+  float* out = allocate(blockOf(comm->rank) * comm->nRanks);
+  float* in = allocate(blockBytes * (comm->nRanks + kLargeBlock));
   Tasks tasks;
   for (int peer = 0; peer < comm->nRanks; peer++) {
     for (Func func : {Func::kSend, Func::kRecv}) {
       std::unique_ptr<Task> task = NewTask(op, func, iteration, comm);
-      task->count = count;
-      task->bytes = blockBytes;
+      task->bytes = blockOf(func == Func::kSend ? comm->rank : peer);
+      task->count = task->bytes / kElementBytes;
       task->peer = peer;
       task->ofAllToAll = true;
-      task->buffer = (func == Func::kSend ? out : in) + peer * count;
+      float*& buffer = func == Func::kSend ? out : in;
+      task->buffer = buffer;
+      buffer += task->count;
       SetSalt(*task);
       tasks.push_back(std::move(task));
     }

@@ -40,7 +40,8 @@ RankResult Workload::Run() {
   const int64_t begin = MonotonicNs();
   const int64_t cpuBegin = ProcessCpuNs();
   for (int i = 0; i < options_.iterations; i++) {
-    RunIteration(i);
+    // After a recovery they count on.
+    RunIteration(i + static_cast<int>(options_.gone.size()) * options_.iterations);
     result_.iterations = i + 1;
     result_.workNs = MonotonicNs() - begin;
     result_.workCpuNs = ProcessCpuNs() - cpuBegin;
@@ -73,7 +74,7 @@ void Workload::RunIteration(int iteration) {
   opInIteration_ = 0;
   BeginFaults(iteration);
   const FaultOptions& faults = options_.faults;
-  const bool other = options_.rank == faults.otherRank && iteration == faults.otherAt;
+  const bool other = faults.otherRanks.count(options_.rank) != 0 && iteration == faults.otherAt;
   for (const ScriptItem& item : other ? faults.otherScript : options_.script) {
     if (options_.jitterNs > 0) Sleep(random_() % options_.jitterNs);
     RunItem(item, iteration);
@@ -109,7 +110,7 @@ void Workload::BeginFaults(int iteration) {
     control_->Send(MessageType::kStuck);
     SleepUntilKilled();
   }
-  if (rank == faults.otherRank && faults.otherAt == iteration) control_->Send(MessageType::kStuck);
+  if (faults.otherRanks.count(rank) != 0 && faults.otherAt == iteration) control_->Send(MessageType::kStuck);
   for (const StepFault* fault : {&faults.kill, &faults.stall, &faults.drop}) {
     if (rank != fault->rank || fault->at != iteration) continue;
     const AfterSteps then = fault == &faults.drop ? AfterSteps::kCutSends : AfterSteps::kFreeze;
@@ -287,10 +288,12 @@ void Workload::LookUp() {
   bool launcherGone = false;
   const std::optional<Message> message = control_->Receive(0, &launcherGone);
   if (launcherGone) _exit(kExitFailed);
-  if (!message || message->type != MessageType::kDump) return;
+  const bool recovers = message && message->type == MessageType::kRecover;
+  if (!recovers && (!message || message->type != MessageType::kDump)) return;
   progress_->Freeze();
   api_->Freeze();
   WriteUnfinished();
+  if (recovers) recover_(message->rank);
   control_->Send(MessageType::kDumped);
   if (options_.hangSignal == kAbortComms) abort_();
   while (true) pause();

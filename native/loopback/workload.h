@@ -42,6 +42,9 @@ class Workload {
   /** Called instead of waiting for a signal. It must not return. */
   void OnAbort(std::function<void()> abort) { abort_ = std::move(abort); }
 
+  /** Called when the job goes on without a rank. It must not return. */
+  void OnRecovery(std::function<void(int gone)> recover) { recover_ = std::move(recover); }
+
   /** Calls so far. Exact only while the progress thread sleeps or is gone. */
   CallTotals Totals(int finalizes) const;
 
@@ -85,6 +88,7 @@ class Workload {
   std::vector<Buffer> buffers_;  // one for each operation of an iteration, reused in the next
   size_t opInIteration_ = 0;
   std::function<void()> abort_;
+  std::function<void(int gone)> recover_;
   TaskMaker maker_;
   std::map<const ScriptItem*, Graph> graphs_;  // captured when first met
   Graph* capturing_ = nullptr;

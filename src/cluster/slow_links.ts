@@ -33,6 +33,11 @@ const LEAST_RATIO = 2;
 const DEVIATIONS = 6;
 /** Few links do not show how much links deviate. With 2 others the time must be 10 times the usual one, with 10 others 2 times. */
 const UNKNOWN_DEVIATION = 9;
+/**
+ * A link that costs so many times less than another one of its communicator is a consequence: its sender gets its data from that one step by step,
+ * and its proxy sleeps in between. It would look as if the rank between the two had a slow NIC.
+ */
+const BESIDE = 10;
 /** At most this many sends of a connection are on the wire at once (NCCL's steps in flight). */
 const IN_FLIGHT = 8;
 
@@ -50,9 +55,12 @@ function slowIn(kind: readonly ComparedLink[]): SlowLink[] {
   const compared = kind.flatMap((times) => comparison(times, usual, like) ?? []);
   const deviation = lowerMedian(compared.map(({ ratio }) => Math.abs(ratio - 1)));
   const least = Math.max(LEAST_RATIO, 1 + UNKNOWN_DEVIATION / (like - 1), 1 + DEVIATIONS * deviation);
-  return compared
+  const slow = compared
     .filter(({ ratio, ownRatio }) => ratio >= least && ownRatio >= LEAST_RATIO)
     .map(({ link }) => link);
+  const most = new Map<bigint, number>();
+  for (const { times, costNs } of slow) most.set(times.commId, Math.max(costNs, most.get(times.commId) ?? 0));
+  return slow.filter(({ times, costNs }) => BESIDE * costNs >= most.get(times.commId)!);
 }
 
 type Usual = Pick<SizeTimes, 'medianNs' | 'quickNs' | 'ownNs'>;

@@ -9,7 +9,7 @@ import type { Ticks } from '../base/time.js';
 import { KernelFile } from '../kernel/host/kernel_file.js';
 import { runKernel, type SeenRing } from '../kernel/host/scan_kernel.js';
 import type { CallTable } from '../model/call_table.js';
-import { controlChanges, isEverMuted, spansWithoutCalls } from '../model/control.js';
+import { controlChanges, everMuted, isEverMuted, spansWithoutCalls } from '../model/control.js';
 import type { ForeignOps } from '../model/pxn.js';
 import type { InsideCall } from '../model/pending.js';
 import type { OddCounts } from '../model/odd_records.js';
@@ -18,6 +18,7 @@ import type { PeerTraffic } from '../model/peer_traffic.js';
 import type { PendingAtEnd } from '../model/pending.js';
 import { outcomeAt, type WorkEndTable } from '../model/work_end_table.js';
 import type { WorkTable } from '../model/work_table.js';
+import { EventType } from '../rankfile/format/nccl.js';
 import { processNow, type RankFileStream, streamSegments } from '../rankfile/index.js';
 import type {
   Beacon,
@@ -182,7 +183,7 @@ function scanStream(
   const lastPoll = numbers.tick();
   const { odd, shown } = readOdd(numbers, communicators.values());
   const rows = readWorks(numbers);
-  const open = readOpenThings(numbers);
+  const open = openThings(readOpenThings(numbers), file);
   const standInSteps = Uint32Array.from(numbers.list(() => numbers.next()));
   const calls = readCalls(numbers);
   const quiet = readQuiet(numbers);
@@ -266,6 +267,10 @@ function recorderTracks(file: ScannedFile, odd: number, lastSign: Ticks | null):
   const others = [odd > 0, controlChanges(file).length > 0, lastSign !== null];
   return file.rings.filter(({ gaps }) => lostGaps(gaps).length > 0).length + others.filter(Boolean).length;
 }
+
+/** Where KernelCh was turned off at times, announced channels without a block prove nothing. */
+const openThings = (open: OpenThings, file: ScannedFile): OpenThings =>
+  (everMuted(file).events & EventType.KernelCh) === 0 ? open : { ...open, tallies: [] };
 
 /** The pending work, without work whose end is only lost. */
 function endings(

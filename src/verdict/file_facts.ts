@@ -130,7 +130,10 @@ export interface HostCalls extends Pick<CommCalls, 'shape' | 'begins' | 'isLastO
 export interface RankCalls {
   /** null: it is not in the file, or its replay is not known. */
   entered(commId: bigint, call: CallNumber): EnteredCall | null;
-  /** The communicator's collectives whose received data waited for its GPU, in order of call. */
+  /**
+   * The communicator's collectives whose received data waited for its GPU, in order of call: after the sends and receives that the GPU had to
+   * finish first, because their number and size differ from rank to rank.
+   */
   held(commId: bigint): readonly Held[];
   /** The communicator's oldest collective that began at `from` or later. */
   oldest(commId: bigint, from: TraceNs): EnteredCall | null;

@@ -8,13 +8,13 @@ import { hex64 } from '../base/hex.js';
 import { maxOf } from '../base/extremes.js';
 import type { TraceNs } from '../base/time.js';
 import type { ClusterComm } from '../cluster/types.js';
-import { ranksInComm } from './absence.js';
+import { membersOf, ranksInComm } from './absence.js';
 import { lastMoveIn, type Case } from './case.js';
 import type { RankWitness, WitnessedComm } from './file_facts.js';
 import { findUnfinished } from './find_stalls.js';
 import type { Rule } from './finding.js';
 import { describeHang } from './hang.js';
-import { silentAmong } from './process_states.js';
+import { NO_STALL, silentAmong, silentFiles } from './process_states.js';
 import type { Stall } from './stall.js';
 import type { Successor } from './types.js';
 
@@ -33,22 +33,40 @@ export const givenUp: Rule = ({ over, asRecorded }) =>
     .map(({ stall, at, next }) => ({
       rule: 'given up',
       verdict: { kind: 'healthy', silent: [] },
-      about: { kind: 'hung', hang: { ...describeHang(stall, [stall], asRecorded), until: at } },
+      about: {
+        kind: 'hung',
+        hang: { ...describeHang(stall, [stall], backThen(stall, asRecorded)), until: at },
+      },
       next,
       stands: false,
       isSure: true,
     }));
 
+/** The evidence as of the time when the stall was given up: a rank that set up another communicator since it began died later, if at all. */
+const backThen = ({ commId, since }: Stall, evidence: Case): Case => ({
+  ...evidence,
+  processes: evidence.processes.map((process, file) => {
+    const { communicators } = evidence.ranks[file]!;
+    const wentOn = [...communicators.values()].some(
+      (comm) => comm.commId !== commId && (comm.init ?? -Infinity) > since,
+    );
+    return wentOn ? { ...process, state: 'alive' } : process;
+  }),
+});
+
+const silentThen = (stall: Stall, evidence: Case): number[] =>
+  silentAmong(stall.files, backThen(stall, evidence), stall.since).map(({ file }) => file);
+
 export const findGivenUp = (evidence: Case): GivenUp[] =>
   findUnfinished(evidence).flatMap((stall) => givenUpOf(stall, evidence) ?? []);
 
 function givenUpOf(stall: Stall, evidence: Case): GivenUp | null {
-  const { commId, works, inside, collective, since } = stall;
+  const { commId, works, inside, collective } = stall;
   const { ranks } = evidence;
   if (commId === null) return null;
   const entered = [...works, ...inside].map(({ file }) => file);
   const waiting = new Set([...entered, ...(collective?.open ?? []), ...(collective?.aborted ?? [])]);
-  const gone = new Set(silentAmong(stall.files, evidence, since).map(({ file }) => file));
+  const gone = new Set(silentThen(stall, evidence));
   const smaller = smallerThan(stall, gone, ranks);
   const ends = new Map<number, TraceNs>();
   for (const file of waiting) {
@@ -89,9 +107,12 @@ const successor = ({ commId, name, nRanks }: WitnessedComm, since: TraceNs): Suc
   since,
 });
 
-/** A communicator of all ranks of the stall but those that are missing, set up since then, in which work has ended. */
+/**
+ * A communicator of all ranks of the stall but those that are missing, set up since then, in which work has ended, as far as is recorded. NCCL
+ * reports its size from interface v4 on.
+ */
 function smallerThan(
-  { files, absent, since, nRanks }: Stall,
+  { files, absent, since, nRanks }: Pick<Stall, 'files' | 'absent' | 'since' | 'nRanks'>,
   gone: ReadonlySet<number>,
   ranks: readonly RankWitness[],
 ): Successor | null {
@@ -102,19 +123,49 @@ function smallerThan(
   for (const comm of candidates) {
     const own = ranks.flatMap((rank, file) => (ranksInComm(rank, comm.commId).length > 0 ? [file] : []));
     const isSame = own.length === survivors.length && own.every((file) => survivors.includes(file));
-    const hasMoved = own.every((file) => lastMoveIn(comm.commId, ranks[file]!) > since);
-    if (comm.init !== null && comm.init > since && comm.nRanks < nRanks && isSame && hasMoved)
-      return successor(comm, comm.init);
+    const { init } = comm;
+    if (init === null || init <= since || !isSame || (comm.nRanks >= nRanks && nRanks > 0)) continue;
+    const hasMoved = own.every(
+      (file) => lastMoveIn(comm.commId, ranks[file]!) > since || ranks[file]!.reach.knownUntil < init,
+    );
+    if (hasMoved) return successor(comm, init);
   }
   return null;
 }
 
-/** The evidence without what is over: work that stands there, and silent ranks without which the others went on. */
-export function withoutGivenUp(evidence: Case, over: readonly GivenUp[]): Case {
-  if (over.length === 0) return evidence;
-  const leftBehind = new Set(
-    over.flatMap(({ stall }) => silentAmong(stall.files, evidence, stall.since).map(({ file }) => file)),
+/**
+ * Silent ranks without which the others went on, though nothing shows any more what stood: of each of its communicators all others left,
+ * or shrank it.
+ */
+export const leftLongAgo = (evidence: Case, over: readonly GivenUp[]): number[] => {
+  const told = new Set(over.flatMap(({ stall }) => silentThen(stall, evidence)));
+  return silentFiles(evidence, NO_STALL).flatMap(({ file }) =>
+    !told.has(file) && wentOnWithout(file, evidence) ? [file] : [],
   );
+};
+
+function wentOnWithout(file: number, evidence: Case): boolean {
+  const { ranks, processes } = evidence;
+  const since = processes[file]!.lastSign;
+  const comms = [...ranks[file]!.communicators.values()].filter(({ nRanks }) => nRanks !== 1);
+  if (since === null || comms.length === 0) return false;
+  const isLeft = ({ commId, nRanks }: WitnessedComm): boolean => {
+    const files = membersOf(commId, nRanks, ranks);
+    const gone = new Set(silentAmong(files, evidence, NO_STALL).map((one) => one.file));
+    if (smallerThan({ files, absent: [], since, nRanks }, gone, ranks)) return true;
+    const others = files.filter((other) => !gone.has(other)).map((other) => ranks[other]!);
+    const ends = others.map((rank) => leftAt(commId, rank));
+    return (
+      ends.every((end) => end !== null) &&
+      others.some((rank, i) => workedLater(commId, ends[i]!, rank) !== null)
+    );
+  };
+  return comms.every(isLeft);
+}
+
+/** The evidence without what is over: work that stands there, and silent ranks without which the others went on (`long`: long ago). */
+export function withoutGivenUp(evidence: Case, over: readonly GivenUp[], long: readonly number[]): Case {
+  const leftBehind = new Set([...over.flatMap(({ stall }) => silentThen(stall, evidence)), ...long]);
   return {
     ...withoutStalls(
       over.map(({ stall }) => stall),
@@ -127,6 +178,7 @@ export function withoutGivenUp(evidence: Case, over: readonly GivenUp[]): Case {
 /** The evidence without what is unfinished in their communicators. */
 export function withoutStalls(stalls: readonly Stall[], evidence: Case): Case {
   const ids = new Set(stalls.flatMap(({ commId }) => commId ?? []));
+  if (ids.size === 0) return evidence;
   return {
     ...evidence,
     comms: evidence.comms.map((comm) => (ids.has(comm.commId) ? finishedOf(comm) : comm)),

@@ -36,11 +36,15 @@ export const isHang = (stall: Stall, evidence: Case): boolean =>
 /** ns: a rank that pauses for as long as this between two calls is at work. */
 const PAUSE = 2e9;
 
-/** All missing ranks work in other communicators up to the end, with no longer pauses than before. */
-function areElsewhere({ commId, absent, since }: Stall, { ranks }: Case): boolean {
+/**
+ * All missing ranks work in other communicators up to the end, with no longer pauses than before. A rank that works for long overwrites
+ * what would show that it has not called, so those of which it is not known count, too.
+ */
+function areElsewhere({ commId, absent, collective, since }: Stall, { ranks }: Case): boolean {
+  const missing = new Set([...absent, ...(collective?.absent ?? []), ...(collective?.notKnown ?? [])]);
   return (
-    absent.length > 0 &&
-    absent.every((file) => {
+    missing.size > 0 &&
+    [...missing].every((file) => {
       const { communicators, pace, reach, life } = ranks[file]!;
       const moves = [...communicators].flatMap(([number, comm]) =>
         comm.commId === commId ? [] : (pace.lastMove.get(number) ?? []),

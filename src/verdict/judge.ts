@@ -18,7 +18,7 @@ export function judge(facts: Facts): Verdict {
   const { comms, comparable } = facts;
   const found = inOrder(RULES.reduce<readonly Found[]>((all, rule) => [...all, ...rule(scene, all)], []));
   return {
-    ...headlineOf(found, { kind: 'healthy', silent: scene.silent }),
+    ...headlineOf(found, { kind: 'healthy', silent: [...scene.silent, ...scene.leftLongAgo] }),
     findings: findingsOf(found),
     states: scene.processes.map(({ state }) => state),
     endsNotKnown: ranks.reduce((sum, { pending }) => sum + pending.endsNotKnown, 0),

@@ -3,9 +3,9 @@
 import { endedInMidst, findBreaks, withoutExits, type Break } from './broken_off.js';
 import type { Case, Facts } from './case.js';
 import { findStalls } from './find_stalls.js';
-import { findGivenUp, withoutGivenUp, type GivenUp } from './given_up.js';
+import { findGivenUp, leftLongAgo, withoutGivenUp, type GivenUp } from './given_up.js';
 import { isWorthReporting } from './is_hang.js';
-import { NO_STALL, processStates, silentFiles } from './process_states.js';
+import { NO_STALL, processStates, silentAmong, silentFiles } from './process_states.js';
 import { slowest, type Judged } from './slowness.js';
 import type { Stall } from './stall.js';
 import type { Silent } from './types.js';
@@ -27,13 +27,16 @@ export interface Scene extends Case {
   /** Some rank that is not silent has unfinished work. */
   readonly isAtWork: boolean;
   readonly silent: readonly Silent[];
+  /** Other silent ranks, without which the others went on long ago. No finding tells them. */
+  readonly leftLongAgo: readonly Silent[];
   readonly lateness: Judged;
 }
 
 export function sceneOf(facts: Facts): Scene {
   const asRecorded: Case = { ...facts, processes: processStates(facts), leftBehind: new Set() };
   const over = findGivenUp(asRecorded);
-  const evidence = withoutExits(withoutGivenUp(asRecorded, over));
+  const long = leftLongAgo(asRecorded, over);
+  const evidence = withoutExits(withoutGivenUp(asRecorded, over, long));
   const seeming = findStalls(evidence).filter((stall) => isWorthReporting(stall, evidence));
   const doubtful = seeming.filter((stall) => mayBeOver(stall, evidence));
   const unfinished = filesAtWork(evidence);
@@ -51,6 +54,7 @@ export function sceneOf(facts: Facts): Scene {
     unfinished,
     isAtWork,
     silent,
+    leftLongAgo: silentAmong(long, evidence, NO_STALL),
     lateness: slowest(evidence),
   };
 }

@@ -219,6 +219,39 @@ describeVerdicts('cases', {
     kind: 'healthy',
     says: [/^HEALTHY/, /rank 2 came last 54 of 59 times/, /hosts run ahead, so only/],
   },
+  'died-later': {
+    kind: 'hung',
+    culprits: [3],
+    finds: ['stuck', 'given up'],
+    says: [
+      /^HUNG {2}AllReduce seq 1 on world \(size not known\): rank 3 fell silent$/,
+      /^ +rank 1 fell silent; goes on with world \(size not known\)$/,
+    ],
+  },
+  'left-long-ago': {
+    kind: 'healthy',
+    finds: [],
+    says: [/^HEALTHY/, /never closed: +rank 2 \(vm gpu2\), last sign of life /],
+  },
+  'long-elsewhere': {
+    kind: 'waiting',
+    hungAfter: 2,
+    says: [/^WAITING {2}AllReduce seq 1 on world/, /not known: +no records of that time: 2 ranks \(2-3\)$/],
+  },
+  uneven: {
+    kind: 'healthy',
+    says: [
+      /^HEALTHY/,
+      /rank 2 came last 15 of 15 times/,
+      /uneven: +AlltoAll on world is uneven: rank 2 sends /,
+    ],
+  },
+  'recorded-less': {
+    kind: 'hung',
+    hungAfter: 2,
+    culprits: [1],
+    says: [/^HUNG {2}AllReduce seq 50 on world \(3 ranks\): rank 1 never entered it$/],
+  },
   aborted: {
     kind: 'hung',
     culprits: [1],

@@ -58,9 +58,20 @@ export function rankCalls(
     held: (commId) => {
       const isIt = isOf(commId);
       const found: Held[] = [];
+      /** Ticks: when the sends and receives were over that came after the collective before. By number of the communicator. */
+      const over = new Map<number, number>();
       forEachNumber(workEnds.heldTo, (to, row) => {
-        if (Number.isNaN(to) || !isColl(row) || !isIt(row)) return;
-        const from = numberAt(workEnds.heldFrom, row);
+        if (!isIt(row)) return;
+        const comm = numberAt(works.comm, row);
+        const transfers = over.get(comm) ?? -Infinity;
+        if (!isColl(row)) {
+          const end = numberAt(workEnds.lastOp, row);
+          over.set(comm, end > transfers ? end : transfers);
+          return;
+        }
+        over.delete(comm);
+        if (Number.isNaN(to)) return;
+        const from = Math.max(numberAt(workEnds.heldFrom, row), Math.min(to, transfers));
         found.push({
           func: works.funcs[numberAt(works.func, row)]!,
           seq: numberAt(works.seq, row),

@@ -111,9 +111,14 @@ function* accusedOf(stall: Hang): ReturnType<typeof accused> {
 }
 
 /** Ranks that became silent before the stall, or at about its begin, come first. None if most ranks became silent. */
-export function goneFirst({ silent, since, nRanks }: Hang, files: number): readonly Silent[] {
+export function goneFirst(
+  { silent, since, nRanks, waiting, neverEntered }: Hang,
+  files: number,
+): readonly Silent[] {
   const gone = silent.filter(({ lastSign }) => lastSign === null || lastSign <= since + GONE_WITHIN);
-  return 2 * gone.length > Math.max(files, nRanks) ? [] : gone;
+  // Up to interface v3 NCCL does not report how many ranks there are.
+  const known = new Set([...silent, ...waiting, ...neverEntered].map(({ file }) => file)).size;
+  return 2 * gone.length > Math.max(files, nRanks, known) ? [] : gone;
 }
 
 const TRANSFERS: readonly string[] = ['Send', 'Recv'];
