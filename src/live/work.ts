@@ -360,7 +360,7 @@ function functionSends({ transfers, header }: Scan): FunctionSends[] {
     });
 }
 
-/** Of the part of the time that the records cover: older ones may be overwritten. null: of none of it. */
+/** The records may cover only a part of that time, because older ones are overwritten. null: they cover none of it. */
 function sentPerSecond({ transfers, window, lastSign, header }: Scan): number | null {
   const from = Math.max(window?.from ?? -Infinity, transfers.ended.first);
   const seconds = ((lastSign ?? 0) - from) / header.tickHz;

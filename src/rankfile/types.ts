@@ -151,7 +151,7 @@ export interface ReadWindow {
   readonly to: number;
   /** Ticks before and after the stretch that are read, too. */
   readonly around: number;
-  /** Of the chunks only those of the newest lap of their ring are read. */
+  /** Chunks are read only if they are of the newest lap of their ring. */
   readonly isLapOnly?: boolean | undefined;
 }
 
