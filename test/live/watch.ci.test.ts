@@ -133,11 +133,11 @@ describe('a job that hangs in mid-run', () => {
   it('in stream mode, when its rings have lapped', async () => {
     job = startRecording(
       folder,
-      '--ranks 4 --iterations 100000 --ops allreduce:64K*20,sleep:5ms --skip-rank 3 --skip-at 300 --hang-seconds 200 --timeout 240',
+      '--ranks 2 --channels 16 --iterations 100000 --ops allreduce:4M*4,sleep:5ms --skip-rank 1 --skip-at 30 --hang-seconds 200 --timeout 240',
       { NCCL_TRACE_MODE: 'stream', NCCL_TRACE_RING_MB: '1' },
     );
     const watcher = startWatch(recording(), '--every', '1', '--hung-after', '5', '--act-on', 'none');
-    await watcher.says(/HUNG: AllReduce seq 6000 on world \(4 ranks\): rank 3 never entered it/);
+    await watcher.says(/HUNG: AllReduce seq 120 on world \(2 ranks\): rank 1 never entered it/);
     const slots = 2 ** 20 / SLOT_BYTES;
     expect(readPulse(path.join(recording(), 'rank00000.bin')).slots).toBeGreaterThan(2 * slots);
     watcher.process.kill('SIGTERM');
