@@ -21,7 +21,8 @@ export default defineConfig({
       tier('first', ['test/**/*.test.ts'], {
         exclude: [...configDefaults.exclude, 'test/**/*.{ci,long,check}.test.ts'],
       }),
-      tier('ci', ['test/**/*.ci.test.ts', IN_EACH]),
+      // Whole jobs are recorded in it, beside other work.
+      tier('ci', ['test/**/*.ci.test.ts', IN_EACH], { testTimeout: 3 * MINUTE }),
       tier('long', ['test/**/*.long.test.ts', IN_EACH], { testTimeout: 30 * MINUTE }),
       // A part of `npm run check`.
       tier('ci', ['test/**/*.check.test.ts'], { name: 'check' }),

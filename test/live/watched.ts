@@ -2,7 +2,11 @@
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import path from 'node:path';
+import { afterEach, beforeEach } from 'vitest';
+import { startRecording, type Recording } from '../support/jobs/loopback.js';
 import { PROGRAM } from '../support/program/program.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 export interface Watched {
   readonly code: number | null;
@@ -42,6 +46,48 @@ export function startWatchWith(node: readonly string[], folder: string, ...args:
           throw new Error(`the watch ended without a word of ${what}: ${out}${err}`);
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
+    },
+  };
+}
+
+/** A folder of each test, and the last job that was started in it, which ends with the test. */
+export interface LiveJob {
+  readonly folder: string;
+  /** The directory of the rank files, in `folder`. */
+  readonly recording: string;
+  readonly start: (args: string, settings?: Readonly<Record<string, string>>) => Promise<Recording>;
+  /** Ends the job. */
+  readonly end: () => Promise<void>;
+}
+
+/** Its hooks are those of the file that calls it. */
+export function liveJob(): LiveJob {
+  let [folder, remove] = ['', (): void => undefined];
+  let end = (): Promise<unknown> => Promise.resolve();
+  beforeEach(() => {
+    ({ folder, remove } = temporaryFolder());
+  });
+  afterEach(async () => {
+    await end();
+    remove();
+  });
+  return {
+    get folder() {
+      return folder;
+    },
+    get recording() {
+      return path.join(folder, 'recording');
+    },
+    start: (args, settings) => {
+      const job = startRecording(folder, args, settings);
+      end = () => {
+        job.end();
+        return job.ended;
+      };
+      return job.ended;
+    },
+    end: async () => {
+      await end();
     },
   };
 }
