@@ -215,9 +215,14 @@ export class Work extends Event {
   untilEnqueued: OpenWork | null = null;
 }
 
-/** Which children of one peer, of one kind, a work has had: one bit per channel and direction. */
+/**
+ * Which children of one peer, of one kind, a work has had: one bit per channel and direction. Those of a work are a list and a search tree
+ * (parents.ts), whose root is the list's first.
+ */
 export class Claims {
   next: Claims | null = null;
+  left: Claims | null = null;
+  right: Claims | null = null;
   peer: i32 = 0;
   kind: i32 = 0;
   readonly begun: StaticArray<u64> = new StaticArray<u64>(8);

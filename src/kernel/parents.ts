@@ -23,20 +23,40 @@ const enum ClaimKind {
 }
 
 /**
- * One child per channel, direction and peer. A second one that begins after the first has stopped belongs to other work. One that begins
+ * One child per channel, direction and peer (of a search tree: a damaged file may name thousands of peers). A second one that begins after the first has stopped belongs to other work. One that begins
  * earlier is a repeat and counts once: the first stop ends both.
  */
 function claimsOf(work: Work, kind: ClaimKind, peer: i32): Claims {
-  let known = work.claims;
-  while (known !== null) {
-    if (known.peer == peer && known.kind == kind) return known;
-    known = known.next;
+  const root = work.claims;
+  if (root === null) {
+    const first = madeClaims(kind, peer);
+    work.claims = first;
+    return first;
   }
+  // A bit for each level. Peers have paths of their own, as an odd factor makes other numbers of other numbers; so few levels follow its end.
+  let path = <u32>peer * 0x9e3779b1;
+  let at = root;
+  while (at.peer != peer || at.kind != kind) {
+    const isRight = (path & 0x80000000) != 0;
+    const next = isRight ? at.right : at.left;
+    if (next === null) {
+      const made = madeClaims(kind, peer);
+      if (isRight) at.right = made;
+      else at.left = made;
+      made.next = root.next;
+      root.next = made;
+      return made;
+    }
+    path <<= 1;
+    at = next;
+  }
+  return at;
+}
+
+function madeClaims(kind: ClaimKind, peer: i32): Claims {
   const made = takeClaims();
   made.peer = peer;
   made.kind = kind;
-  made.next = work.claims;
-  work.claims = made;
   return made;
 }
 

@@ -106,6 +106,8 @@ function dropClaims(work: Work): void {
   for (let one: Claims | null = work.claims; one !== null;) {
     const next = one.next;
     one.next = null;
+    one.left = null;
+    one.right = null;
     claims.push(one);
     one = next;
   }
