@@ -38,6 +38,8 @@ const HALF = 0.5;
 const QUARTER = 0.25;
 /** ns: less lost time is not reported as doubtful, because half of a shorter run is its start-up. */
 const WORTH_DOUBT = 1e8;
+/** ns: a busy machine holds up a process so long within seconds, and its GPU, its proxy or its host looks late. Less must be a large share. */
+const SOON_LOST = 2e8;
 /** ns: a machine delays a process for some time, so waits for one rank within this time have one cause. */
 const ONE_CAUSE = 2e7;
 /** Data that wait for a GPU cost so much more than the late rank that they have another reason. */
@@ -218,9 +220,10 @@ function judgedWaits(
           size,
         ));
   const habit = Math.max(0, held - (worst.to - worst.from) - ofOthers) / span;
-  const slowFrom = shareOf(whole.length);
+  const lost = held - ofOthers;
+  const share = lost / span;
+  const slowFrom = Math.max(shareOf(whole.length), lost < SOON_LOST && share < QUARTER ? QUARTER : 0);
   const isCostly = habit >= slowFrom;
-  const share = (held - ofOthers) / span;
   const rare = leastLikely(share);
   const isByChance = chance > rare;
   const isFew = whole.length < FEWEST;
