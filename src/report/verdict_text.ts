@@ -297,7 +297,7 @@ function limits(report: VerdictReport): string[] {
       labelled(
         'late',
         `not resolved by the clocks: rank ${rankName(report, unresolved.file)}? ` +
-          `${durationText(unresolved.worst.by)} at most, +-${durationText(unresolved.clockBound)}`,
+          `by up to ${durationText(unresolved.worst.by)}, +-${durationText(unresolved.clockBound)}`,
       ),
     );
   return lines;

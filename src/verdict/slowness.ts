@@ -125,10 +125,12 @@ function latenessIn(
 ): { certain: Found | null; nominal: Found | null } | null {
   if (whole.length === 0) return null;
   const size = sizeOf(comm, evidence);
-  const bounds = boundsOf(comm, evidence.clockBound);
+  const boundOf = boundsOf(comm, evidence.clockBound);
+  const nominal = latenessOf(whole, comm, size, tests, evidence, () => 0);
+  const clockBound = maxOf(whole.map(boundOf));
   return {
-    certain: latenessOf(whole, comm, size, tests, evidence, (one) => bounds(one)),
-    nominal: latenessOf(whole, comm, size, tests, evidence, () => 0),
+    certain: latenessOf(whole, comm, size, tests, evidence, boundOf),
+    nominal: nominal && { ...nominal, lateness: { ...nominal.lateness, clockBound } },
   };
 }
 
