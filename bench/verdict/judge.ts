@@ -18,21 +18,17 @@ export const HEALTHY_OUTCOMES = ['quiet', 'true', 'doubt', 'alarm'] as const;
 const ALARMS = ['hung', 'broken', 'slow', 'mismatch'];
 const MOST = 3;
 
-/** `isTrulySlow`: asked of a rank that is called slow, and of its communicator. */
-export function judge(
-  truth: Truth | null,
-  naming: Naming,
-  isTrulySlow: (rank: number, commId: string) => boolean,
-): Outcome {
+/** Asked of a rank that is called slow, of its communicator, and from which collective on it was seen. */
+type IsTrulySlow = (rank: number, commId: string, firstSeq: number) => boolean;
+
+export function judge(truth: Truth | null, naming: Naming, isTrulySlow: IsTrulySlow): Outcome {
   return truth === null ? ofHealthy(naming, isTrulySlow) : ofFaulty(truth, naming);
 }
 
-function ofHealthy(
-  { kind, groups, comm }: Naming,
-  isTrulySlow: (rank: number, commId: string) => boolean,
-): Outcome {
+function ofHealthy({ kind, groups, comm, firstSeq }: Naming, isTrulySlow: IsTrulySlow): Outcome {
   const named = groups[0]?.[0];
-  if (kind === 'slow' && comm !== null && named !== undefined && isTrulySlow(named, comm)) return 'true';
+  if (kind === 'slow' && comm !== null && named !== undefined && isTrulySlow(named, comm, firstSeq))
+    return 'true';
   if (ALARMS.includes(kind)) return 'alarm';
   return kind === 'unclear' || kind === 'none' ? 'doubt' : 'quiet';
 }

@@ -11,6 +11,8 @@ export interface Naming {
   readonly groups: readonly (readonly number[])[];
   /** Of a slow rank: the communicator's id. */
   readonly comm: string | null;
+  /** Of a slow rank: the oldest collective that was seen, by its seq. Full rings hold the newest part of a run. */
+  readonly firstSeq: number;
   /** Who it says was late, though not enough to be called slow; null: nobody. */
   readonly late: number | null;
   /** Of a slow rank: what of it; null: not said. */
@@ -54,8 +56,14 @@ interface Hang {
   readonly kernels?: readonly (FileEntry & { readonly isLeast: boolean })[];
 }
 
+interface Slow {
+  readonly commId: string;
+  readonly on?: 'host' | 'GPU';
+  readonly leftOut?: { readonly first: string | null };
+}
+
 export function namingOf(diagnosis: Diagnosis | null): Naming {
-  if (diagnosis === null) return { kind: 'none', groups: [], comm: null, late: null, on: null };
+  if (diagnosis === null) return { kind: 'none', groups: [], comm: null, firstSeq: 0, late: null, on: null };
   const { verdict, ranks, missingRanks } = diagnosis;
   const ofFiles = (files: readonly (number | null)[]): number[] =>
     files.flatMap((file) => (file === null ? [] : [ranks[file]?.rank ?? -1]));
@@ -67,12 +75,13 @@ export function namingOf(diagnosis: Diagnosis | null): Naming {
   const isStanding = ['hung', 'waiting', 'broken', 'unclear'].includes(verdict.kind);
   if (isStanding) groups.push([...missingRanks]);
   const filled = groups.map((group) => [...new Set(group)]).filter((group) => group.length > 0);
-  const slow = verdict.slow as { commId: string; on?: 'host' | 'GPU' } | undefined;
+  const slow = verdict.slow as Slow | undefined;
   const latest = verdict.latest as FileEntry | null | undefined;
   return {
     kind: verdict.kind,
     groups: filled,
     comm: slow?.commId ?? null,
+    firstSeq: Number(/\d+$/.exec(slow?.leftOut?.first ?? '')?.[0] ?? 0),
     late: latest ? (ranks[latest.file]?.rank ?? null) : null,
     on: slow?.on ?? null,
   };

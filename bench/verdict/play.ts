@@ -90,7 +90,7 @@ async function playIn(one: Case, folder: string, memory: string, begin: number, 
     outcome:
       one.truth === null && code !== null && code !== 0 && naming.kind === 'broken'
         ? 'true'
-        : judge(one.truth, naming, (rank, comm) => isTrulySlow(join(folder, 'truth'), rank, comm)),
+        : judge(one.truth, naming, (...slow) => isTrulySlow(join(folder, 'truth'), ...slow)),
     code,
     diagnosis,
     seconds: (performance.now() - begin) / 1000,

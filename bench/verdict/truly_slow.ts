@@ -27,8 +27,9 @@ interface Seen {
   readonly begunNs: number | null;
 }
 
-export function isTrulySlow(truth: string, rank: number, commId: string): boolean {
-  const seen = collectivesIn(truth, BigInt(commId));
+/** `firstSeq`: of the first collective that counts. */
+export function isTrulySlow(truth: string, rank: number, commId: string, firstSeq = 0): boolean {
+  const seen = collectivesIn(truth, BigInt(commId), firstSeq);
   const ranks = new Set(seen.flatMap((all) => all.map((one) => one.rank))).size;
   return (
     isLate(
@@ -71,7 +72,7 @@ function waitFor(all: readonly Seen[], timeOf: (one: Seen) => number | null): Wa
 }
 
 /** By collective. */
-function collectivesIn(truth: string, commId: bigint): Seen[][] {
+function collectivesIn(truth: string, commId: bigint, firstSeq: number): Seen[][] {
   const byKey = new Map<string, Seen[]>();
   for (const name of readdirSync(truth).filter((file) => file.endsWith('.jsonl'))) {
     const rank = Number(/\d+/.exec(name)?.[0]);
@@ -81,7 +82,7 @@ function collectivesIn(truth: string, commId: bigint): Seen[][] {
       const { comm, func, seq, graph, replay, startNs, begunNs } = JSON.parse(line) as TaskTruth & {
         replay?: number;
       };
-      if (graph === 'captured' || BigInt(comm) !== commId) continue;
+      if (graph === 'captured' || BigInt(comm) !== commId || (seq ?? firstSeq) < firstSeq) continue;
       const key = `${func} ${seq} ${replay ?? 0}`;
       byKey.set(key, [...(byKey.get(key) ?? []), { rank, calledNs: startNs, begunNs }]);
     }
