@@ -38,7 +38,10 @@ const HALF = 0.5;
 const QUARTER = 0.25;
 /** ns: less lost time is not reported as doubtful, because half of a shorter run is its start-up. */
 const WORTH_DOUBT = 1e8;
-/** ns: a busy machine holds up a process so long within seconds, and its GPU, its proxy or its host looks late. Less must be a large share. */
+/**
+ * ns: a busy machine holds up a proxy thread so long within seconds, and nothing but its steps shows when such a GPU began. Less than this must
+ * be a large share.
+ */
 const SOON_LOST = 2e8;
 /** ns: a machine delays a process for some time, so waits for one rank within this time have one cause. */
 const ONE_CAUSE = 2e7;
@@ -224,7 +227,8 @@ function judgedWaits(
   const habit = Math.max(0, held - (worst.to - worst.from) - ofOthers) / span;
   const lost = held - ofOthers;
   const share = lost / span;
-  const slowFrom = Math.max(shareOf(whole.length), lost < SOON_LOST && share < QUARTER ? QUARTER : 0);
+  const mayBeItsThread = !isOnHost && worst.basis === 'step' && lost < SOON_LOST && share < QUARTER;
+  const slowFrom = Math.max(shareOf(whole.length), mayBeItsThread ? QUARTER : 0);
   const isCostly = habit >= slowFrom;
   const rare = leastLikely(share);
   const isByChance = chance > rare;

@@ -42,10 +42,10 @@ async function judged(ranks: number, abi: number, lives: number, make: (made: Ma
 
 describe('up to interface v3, where no step says that its GPU began', () => {
   /** All call at the same time. The GPU fills the send of rank 1 later, by `by` ns. */
-  const sendsFilled = (by: number) =>
+  const sendsFilled = (by: number, every = S) =>
     judged(3, 3, Infinity, ({ rank, comm, host, ops }) => {
       for (let seqNumber = 0; seqNumber < 14; seqNumber++) {
-        const at = (1 + seqNumber) * S;
+        const at = S + seqNumber * every;
         const parent = host.startColl(at, { comm, seqNumber, nChannels: 1 });
         host.stop(at + 1000, parent);
         const both = [false, true].map((isSend) => {
@@ -63,6 +63,13 @@ describe('up to interface v3, where no step says that its GPU began', () => {
       slow: { file: 1, on: 'GPU', basis: 'step', late: 13, of: 13 },
     });
     expect(await sendsFilled(0)).toMatchObject({ kind: 'healthy', latest: null });
+  });
+
+  it('an eighth of a second is too little, because a busy machine holds up a proxy thread so long; a quarter of the time is not', async () => {
+    const why = { kind: 'healthy', latest: { file: 1, basis: 'step', why: 'cost' } };
+    expect(await sendsFilled(10 * MS, 100 * MS)).toMatchObject(why);
+    expect((await sendsFilled(20 * MS, 200 * MS)).kind).toBe('slow');
+    expect((await sendsFilled(10 * MS, 30 * MS)).kind).toBe('slow');
   });
 });
 
