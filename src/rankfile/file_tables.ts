@@ -5,6 +5,7 @@ import { MIN_PARTS } from './format/layouts.js';
 import type { AreaReader } from './areas.js';
 import type { Area, Directory, TableClass } from './directory.js';
 import type { Problems } from './problems.js';
+import { concatenated } from './records.js';
 import { lostEntries } from './table_damage.js';
 import {
   readBeacons,
@@ -53,7 +54,7 @@ export function readTables(
   const only = (table: TableClass): RecordColumns => {
     const [first, ...more] = all(table);
     problems.add(`further tables of ${table}, skipped`, more.length);
-    return first === undefined ? NO_RECORDS : read(first, table);
+    return first === undefined ? concatenated([]) : read(first, table);
   };
 
   const rings = new Set(areas.filter((area) => area.ring !== null).map((area) => area.index));
@@ -83,16 +84,3 @@ export function readTables(
     },
   };
 }
-
-export const NO_RECORDS: RecordColumns = {
-  length: 0,
-  position: new Float64Array(0),
-  tick: new Float64Array(0),
-  kind: new Uint8Array(0),
-  word1Low: new Uint32Array(0),
-  word1High: new Uint32Array(0),
-  word2Low: new Uint32Array(0),
-  word2High: new Uint32Array(0),
-  extraStart: new Uint32Array(1),
-  extra: new Uint32Array(0),
-};

@@ -1,6 +1,5 @@
 /** Records in columns, for a caller who keeps them. */
 
-import { NO_RECORDS } from './file_tables.js';
 import type { RecordColumns } from './types.js';
 
 /** For a caller who keeps records longer than their space. */
@@ -26,8 +25,7 @@ export function copyOf(records: RecordColumns): RecordColumns {
 
 /** The records of all segments. */
 export function concatenated(segments: readonly RecordColumns[]): RecordColumns {
-  const [first = NO_RECORDS, ...more] = segments;
-  if (more.length === 0) return first;
+  if (segments.length === 1) return segments[0]!;
   const length = segments.reduce((sum, segment) => sum + segment.length, 0);
   const extraLength = segments.reduce((sum, segment) => sum + segment.extra.length, 0);
   const all = {
