@@ -66,6 +66,11 @@ export const CALL_FAULTS: Readonly<Record<string, DrawCase>> = {
     truth: blame(rank),
     earlier: { args: replica(shape, draw.pick(['', skip(0, 1)])), isOver: false },
   })),
+  'never calls, older than a replica': stalling({ most: 4, ops: PACED, canBeLive: false }, ({ shape }) => ({
+    args: '--iterations 300',
+    truth: blame(0),
+    earlier: { args: replica(shape, skip(0, 1)), isOver: false },
+  })),
   'never calls, the second start': stalling({ most: 8 }, ({ draw, rank, at, shape }) => ({
     args: skip(rank, at),
     truth: blame(rank),

@@ -5,6 +5,7 @@ import { hint } from '../base/nearest.js';
 import { verdictKinds, type Judged } from '../report/verdict_kinds.js';
 import { ExitCode } from './exit.js';
 
+/** The worst first. */
 const KINDS = ['hung', 'broken', 'mismatch', 'slow', 'unclear'] as const;
 type FailOn = readonly (typeof KINDS)[number][];
 
@@ -22,6 +23,13 @@ function kinds(text: string): FailOn {
       throw new InvalidArgumentError(`must be of ${KINDS.join(',')}.${hint(name, KINDS)}`);
     return kind;
   });
+}
+
+/** For a sort: the smaller, the worse. */
+export function badness(judged: Judged): number {
+  const kinds = verdictKinds(judged);
+  const place = KINDS.findIndex((kind) => kinds.includes(kind));
+  return place < 0 ? KINDS.length : place;
 }
 
 /** The verdict's exit code if the user asked for one, or else `otherwise`. */

@@ -1,6 +1,6 @@
 /**
  * `nccl-trace inspect`: prints the verdict on a run, or the content of rank files, without a merge. For several files it prints only the
- * verdict, so that the verdict does not scroll away. For one file, or with --files, it prints the facts of each file. With --records it
+ * verdict, so that the verdict does not scroll away; of jobs that ran at the same time each one's, the worst first. For one file, or with --files, it prints the facts of each file. With --records it
  * prints every record in merged order. A file that cannot be used is reported on stderr, and the next one is read.
  */
 
@@ -23,7 +23,7 @@ import {
   summarize,
 } from '../rankfile/index.js';
 import { ExitCode } from './exit.js';
-import { addFailOn, exitFor, type FailOnFlag } from './fail_on.js';
+import { addFailOn, badness, exitFor, type FailOnFlag } from './fail_on.js';
 import { addFlightOption } from './flight_option.js';
 import { recordText, summaryText } from '../report/inspect_text.js';
 import { interruptible } from './interrupts.js';
@@ -37,6 +37,7 @@ import { complain, tellProblems } from './streams.js';
 import { addRunOptions, LIST, runList } from './run_option.js';
 import { coloured, whileWatched } from './watching.js';
 import { fit } from '../report/verdict_phrases.js';
+import { printable } from '../report/text.js';
 import { verdictText } from '../report/verdict_text.js';
 
 interface Options extends FailOnFlag {
@@ -91,17 +92,19 @@ async function run(paths: readonly string[], options: Options): Promise<ExitCode
   const note = options.quiet === true ? (): void => undefined : complain;
   for (const problem of there.problems) note(said(problem, aliases));
   let clean = there.problems.length === 0;
-  let found: Diagnosis | null = null;
+  let found: readonly Diagnosis[] = [];
   const exit = (otherwise: ExitCode): ExitCode =>
-    found === null ? otherwise : exitFor(found, options, otherwise);
+    found.reduce((code, one) => exitFor(one, options, code), otherwise);
   // Naming one file asks for its facts. A folder with one file has a verdict, and so has what is to fail on one.
   if (files.length > 1 || !paths.some((path) => files.includes(path)) || options.failOn) {
     const shown = await showVerdict(paths, options, note);
-    found = shown?.found ?? null;
-    if (shown?.isRead === false) return exit(ExitCode.ok);
+    found = shown.found;
+    if (!shown.isRead) return exit(ExitCode.ok);
     const wantsMore = options.files ?? options.json ?? options.records !== undefined;
-    if (!wantsMore && found !== null)
-      return exit(options.strict === true && !(clean && isClean(found)) ? ExitCode.problems : ExitCode.ok);
+    if (!wantsMore && found.length > 0)
+      return exit(
+        options.strict === true && !(clean && found.every(isClean)) ? ExitCode.problems : ExitCode.ok,
+      );
   }
   let used = 0;
   for (const path of files) {
@@ -154,38 +157,63 @@ async function inspectStudy(path: string, options: Options): Promise<ExitCode> {
   return exitFor(diagnosis, options, otherwise);
 }
 
-/** For several files, the verdict comes first. null: no file can be used. */
+/** A job in the folder, and the verdict on it. */
+interface JudgedRun {
+  /** For --run; undefined: the one that was asked for, or the newest. */
+  readonly run: string | undefined;
+  readonly found: Diagnosis;
+}
+
+/** For several files, the verdict comes first. Without a diagnosis no file can be used. */
 async function showVerdict(
   paths: readonly string[],
   options: Options,
   note: (problem: string) => void,
-): Promise<{ readonly found: Diagnosis; readonly isRead: boolean } | null> {
+): Promise<{ readonly found: readonly Diagnosis[]; readonly isRead: boolean }> {
   try {
-    const found = await interruptible((interrupt) =>
+    const all = await interruptible((interrupt) =>
       whileWatched(options.quiet ?? false, (onProgress) =>
-        diagnose(paths, { ...askedOf(options), interrupt, onWait: note, onProgress }),
+        judgeAll((run) => diagnose(paths, { ...askedOf(options, run), interrupt, onWait: note, onProgress })),
       ),
     );
-    const { problems, ...diagnosis } = found;
-    tellProblems({ problems, unusable: found.unusable }, options.quiet);
+    for (const { found } of all)
+      tellProblems({ problems: found.problems, unusable: found.unusable }, options.quiet);
     const isRead = await print(
-      options.json === true ? jsonLine({ diagnosis }) : verdictOutput(found, paths, options),
+      options.json === true ? all.map(diagnosisLine).join('') : verdictOutput(all, paths, options),
     );
-    return { found, isRead };
+    return { found: all.map(({ found }) => found), isRead };
   } catch (error) {
     // Each file's own error follows.
-    if (error instanceof NoUsableInput) return null;
+    if (error instanceof NoUsableInput) return { found: [], isRead: true };
     throw error;
   }
 }
 
-const askedOf = ({ run, redact, hungAfter, flightRecorder }: Options) => ({
-  ...{ run, redact, hungAfter, flightRecorder },
+/** Jobs that ran at the same time, as replicas do: a hang of one may be older than the newest. The worst first, and of equals the newest. */
+async function judgeAll(judge: (run?: string) => Promise<Diagnosis>): Promise<JudgedRun[]> {
+  const newest = await judge();
+  const all: JudgedRun[] = [{ run: undefined, found: newest }];
+  for (const { name, isBeside } of newest.otherRuns)
+    if (isBeside) all.push({ run: name, found: await judge(name) });
+  return all.sort((a, b) => badness(a.found) - badness(b.found));
+}
+
+const askedOf = ({ run, redact, hungAfter, flightRecorder }: Options, other?: string) => ({
+  ...{ run: other ?? run, redact, hungAfter, flightRecorder },
 });
 
-function verdictOutput(found: Diagnosis, paths: readonly string[], options: Options): string {
-  const lines = verdictText(found, inspectNext(found, paths, askedOf(options)), process.stdout.isTTY);
+function diagnosisLine({ run, found: { problems: _, ...diagnosis } }: JudgedRun): string {
+  return jsonLine({ run, diagnosis });
+}
+
+function verdictOutput(all: readonly JudgedRun[], paths: readonly string[], options: Options): string {
+  const blocks = all.map(({ run, found }) => {
+    const next = inspectNext(found, paths, askedOf(options, run));
+    const title = run === undefined ? 'The newest run:' : `At the same time, ${printable(run)}:`;
+    return [...(all.length > 1 ? [title] : []), ...verdictText(found, next, process.stdout.isTTY)];
+  });
   const factsFollow = options.files ?? options.records !== undefined;
+  const lines = blocks.flatMap((block, i) => (i > 0 ? ['', ...block] : block));
   const text = [...lines, ...(factsFollow ? [''] : [])].map((line) => `${line}\n`).join('');
   return coloured(text, process.stdout);
 }

@@ -47,13 +47,22 @@ export interface OtherRun {
   /** ISO 8601, UTC. */
   readonly started: string;
   readonly files: number;
+  /** A job beside this one, such as a replica: half of its processes or more went on after all of this one's had begun. */
+  readonly isBeside: boolean;
 }
 
-export const otherRun = ({ name, started, files }: FoundRun): OtherRun => ({
-  name,
-  started: utcSeconds(started),
-  files: files.length,
-});
+export function otherRun({ name, started, files }: FoundRun, chosen: FoundRun): OtherRun {
+  const wentOn = files.filter((file) => lastSeen(file) > chosen.newestStart + AFTER_RESTART);
+  return {
+    name,
+    started: utcSeconds(started),
+    files: files.length,
+    isBeside: 2 * wentOn.length >= files.length,
+  };
+}
+
+/** ns: processes of the start before may end while those of the next one begin. */
+const AFTER_RESTART = 5_000_000_000n;
 
 export interface RunListing {
   /** The name for `run`. */

@@ -127,7 +127,7 @@ export function joinScans(
   const others = (options.run === undefined ? runs.filter((other) => other !== chosen) : []).map(shown);
   const problems = [...setAside(others, shown(chosen)), ...run.problems];
   return {
-    run: { ...run, others: others.map(otherRun), problems },
+    run: { ...run, others: others.map((other) => otherRun(other, chosen)), problems },
     clocks,
     records: files.reduce((sum, { scan }) => sum + scan.records, 0),
     unusable,

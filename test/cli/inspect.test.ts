@@ -124,6 +124,50 @@ describe('inspect', () => {
     expect(files.map((line) => Object.keys(line))).toEqual([['file'], ['file'], ['file'], ['file']]);
   });
 
+  it('judges replicas that ran at the same time, the one that hangs first', async () => {
+    const folderOf = path.join(folder, 'replicas');
+    mkdirSync(folderOf);
+    /** Two ranks that call AllReduce each second, and live for `lives` s. If it hangs, rank 1 lacks the last call. */
+    const replica = (name: string, began: number, lives: number, hangs: boolean): void => {
+      for (const rank of [0, 1]) {
+        const startRealtime = 1_760_000_000_000_000_000n + BigInt(began) * 1_000_000_000n;
+        const life = hangs ? 'recording' : 'closed';
+        const ids = { runId: name, pid: 100 + began + rank, startRealtime };
+        const file = new RankFileBuilder({ rank, worldSize: 2, life, ...ids });
+        const comm = file.communicator({ name: 'world', commId: BigInt(0xa00 + began), rank, nRanks: 2 });
+        const host = file.ring('host', 64, { tid: 1 });
+        const ops = file.ring('ops', 64, { tid: 2 });
+        for (let seqNumber = 0; seqNumber < 4; seqNumber++) {
+          const [at, isStuck] = [(1 + seqNumber) * 1e9, hangs && seqNumber === 3];
+          if (isStuck && rank === 1) continue;
+          const parent = host.startColl(at, { comm, seqNumber, nChannels: 1 });
+          host.stop(at + 1000, parent);
+          const op = ops.startProxyOp(at + 5000, { comm, parent, peer: 1 - rank, isSend: false });
+          if (!isStuck) ops.stop(at + 1e6, op);
+        }
+        file
+          .clockSample(0)
+          .heartbeat(lives * 1e9)
+          .write(path.join(folderOf, `rank0000${rank}.${100 + began + rank}.bin`));
+      }
+    };
+    replica('before', 0, 12, true);
+    replica('beside', 20, 100, true);
+    replica('newest', 40, 60, false);
+    const { out, exit } = await inspect(folderOf, '--hung-after', '30', '--fail-on', 'hung');
+    expect(out).toMatch(
+      /^At the same time, beside:\nHUNG {2}AllReduce seq 3 on world \(2 ranks\): rank 1 [^]*\n\nThe newest run:\nHEALTHY /,
+    );
+    expect(out).toMatch(/nccl-trace merge replicas --run (\\\n +)?beside /);
+    expect(out).not.toContain('before');
+    expect(exit).toBe(5);
+    const lines = (await inspect(folderOf, '--json')).out.trimEnd().split('\n');
+    const [worst, newest] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(worst).toMatchObject({ run: 'beside', diagnosis: { verdict: { kind: 'hung' } } });
+    expect(newest).toMatchObject({ diagnosis: { otherRuns: [{ isBeside: true }, { isBeside: false }] } });
+    expect((await inspect(folderOf, '--run', 'newest')).out).toMatch(/^HEALTHY /);
+  });
+
   it('shows the chunks of a stream-mode file, and the ones dropped by the disk limit', async () => {
     const file = new RankFileBuilder({ mode: 'stream' });
     const [steps, host] = [file.ring('steps', 64), file.ring('host', 64)];

@@ -340,7 +340,7 @@ it('names the rank that was silent first in a job that seems healthy, and says t
 describe('other runs beside the one that is judged', () => {
   const verdict = judge(evidence([{ calls: [done(0, 1)] }, { calls: [done(0, 1)] }], { end: 2 }));
   const second = (files: readonly number[]): string | undefined => {
-    const otherRuns = files.map((count, i) => ({ name: `job ${i}`, started: '', files: count }));
+    const otherRuns = files.map((count, i) => ({ name: `job ${i}`, started: '', files: count, isBeside: false }));
     return verdictText(report(verdict, 2, { otherRuns }), NEXT)[1];
   };
 
@@ -351,7 +351,7 @@ describe('other runs beside the one that is judged', () => {
     expect(second([1, 64, 3])).toBe(
       "  other runs:     3 older, one of 64 files (this one: 2): --run 'job 1'",
     );
-    const otherRuns = [{ name: 'n'.repeat(60), started: '', files: 64 }];
+    const otherRuns = [{ name: 'n'.repeat(60), started: '', files: 64, isBeside: false }];
     expect(verdictText(report(verdict, 2, { otherRuns }), NEXT)[1]).toBe(
       '  other runs:     1 older, of 64 files (this one: 2): --run list',
     );

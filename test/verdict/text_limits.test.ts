@@ -162,7 +162,7 @@ it('fits, whatever the evidence, and lets no control character through to the te
         latest: null,
         compared: 0,
       };
-      const otherRuns = lateness ? [] : [{ name: host, started: '', files: 600 }];
+      const otherRuns = lateness ? [] : [{ name: host, started: '', files: 600, isBeside: false }];
       const reported = report(verdict, 512, { missingRanks, otherRuns });
       const lines = verdictText(
         { ...reported, ranks: reported.ranks.map((rank) => ({ ...rank, host, file: host })) },

@@ -63,7 +63,7 @@ export const OBJECTS: Readonly<Record<string, Fields>> = {
   StudyHead: {"id":"string","options":{"of":"StoredOptions"},"run":{"of":"StoredRun"},"members":["array",{"of":"StudyMember"}]},
   StoredOptions: {"run":["either","undefined","string"],"redact":["either","undefined","boolean"],"clock":["either",{"is":["auto","realtime"]},"undefined"],"alike":["either","undefined","number"],"wander":["either","undefined","number"],"hungAfter":["either","undefined","number"],"select":["either","undefined",{"of":"SelectionRequest"}]},
   StoredRun: {"worldSize":"number","missing":["array","number"],"others":["array",{"of":"OtherRun"}],"problems":["array","string"],"unusable":["array","string"],"notes":["array","string"],"records":"number","aliases":["either","null",{"of":"Aliases"}],"clocks":{"of":"FoundClocks"},"alive":["array","boolean"]},
-  OtherRun: {"name":"string","started":"string","files":"number"},
+  OtherRun: {"name":"string","started":"string","files":"number","isBeside":"boolean"},
   Aliases: {"paths":["map","string","string"],"hosts":["map","string","string"],"programs":["map","string","string"],"jobs":["map","string","string"],"comms":["map","string","string"],"threads":["map","string","string"],"gpus":["map","string","string"],"boots":["map","string","string"]},
   FoundClocks: {"solution":{"of":"ClockSolution"},"traffic":["either","null",{"of":"TrafficFacts"}],"broken":{"of":"BrokenTransfers"},"transferTimes":["array",{"of":"TransferTimes"}]},
   ClockSolution: {"traceStart":"bigint","domains":["array",{"of":"ClockDomain"}],"scales":["array",{"of":"TickScale"}],"domainOf":["array","number"]},
@@ -115,7 +115,7 @@ export const OBJECTS: Readonly<Record<string, Fields>> = {
   FlowEnds: {"operation":"Float64Array","sends":"Uint8Array","from":"Uint32Array","end":"Uint32Array"},
 };
 
-export const SHAPES_ID = 3740843928;
+export const SHAPES_ID = 369088763;
 
 export const STORED = {
   ScanHead: {"of":"ScanHead"},
