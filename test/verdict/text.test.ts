@@ -340,7 +340,12 @@ it('names the rank that was silent first in a job that seems healthy, and says t
 describe('other runs beside the one that is judged', () => {
   const verdict = judge(evidence([{ calls: [done(0, 1)] }, { calls: [done(0, 1)] }], { end: 2 }));
   const second = (files: readonly number[]): string | undefined => {
-    const otherRuns = files.map((count, i) => ({ name: `job ${i}`, started: '', files: count, isBeside: false }));
+    const otherRuns = files.map((count, i) => ({
+      name: `job ${i}`,
+      started: '',
+      files: count,
+      isBeside: false,
+    }));
     return verdictText(report(verdict, 2, { otherRuns }), NEXT)[1];
   };
 
