@@ -67,7 +67,7 @@ function givenUpOf(stall: Stall, evidence: Case): GivenUp | null {
   const entered = [...works, ...inside].map(({ file }) => file);
   const waiting = new Set([...entered, ...(collective?.open ?? []), ...(collective?.aborted ?? [])]);
   const gone = new Set(silentThen(stall, evidence));
-  const smaller = smallerThan(stall, gone, ranks);
+  const smaller = smallerThan(stall, gone, evidence);
   const ends = new Map<number, TraceNs>();
   for (const file of waiting) {
     const end = leftAt(commId, ranks[file]!) ?? smaller?.since ?? null;
@@ -108,23 +108,26 @@ const successor = ({ commId, name, nRanks }: WitnessedComm, since: TraceNs): Suc
 });
 
 /**
- * A communicator of all ranks of the stall but those that are missing, set up since then, in which work has ended, as far as is recorded. NCCL
- * reports its size from interface v4 on.
+ * A communicator of all ranks of the stall but those that are missing, set up since then, in which work has ended, as far as is recorded. Who
+ * gave no sign after it had been set up is missing, too, although it may be too early to call that silence. NCCL reports its size from
+ * interface v4 on.
  */
 function smallerThan(
   { files, absent, since, nRanks }: Pick<Stall, 'files' | 'absent' | 'since' | 'nRanks'>,
   gone: ReadonlySet<number>,
-  ranks: readonly RankWitness[],
+  { ranks, processes }: Case,
 ): Successor | null {
-  const survivors = files.filter((file) => !gone.has(file) && !absent.includes(file));
-  if (survivors.length === files.length) return null;
-  const [first] = survivors;
-  const candidates = first === undefined ? [] : [...ranks[first]!.communicators.values()];
-  for (const comm of candidates) {
+  const present = files.filter((file) => !gone.has(file) && !absent.includes(file));
+  const candidates = new Map(
+    present.flatMap((file) => [...ranks[file]!.communicators.values()].map((comm) => [comm.commId, comm])),
+  );
+  for (const comm of candidates.values()) {
+    const { init } = comm;
+    if (init === null || init <= since || (comm.nRanks >= nRanks && nRanks > 0)) continue;
+    const survivors = present.filter((file) => (processes[file]!.lastSign ?? init) >= init);
     const own = ranks.flatMap((rank, file) => (ranksInComm(rank, comm.commId).length > 0 ? [file] : []));
     const isSame = own.length === survivors.length && own.every((file) => survivors.includes(file));
-    const { init } = comm;
-    if (init === null || init <= since || !isSame || (comm.nRanks >= nRanks && nRanks > 0)) continue;
+    if (!isSame || survivors.length === files.length) continue;
     const hasMoved = own.every(
       (file) => lastMoveIn(comm.commId, ranks[file]!) > since || ranks[file]!.reach.knownUntil < init,
     );
@@ -152,7 +155,7 @@ function wentOnWithout(file: number, evidence: Case): boolean {
   const isLeft = ({ commId, nRanks }: WitnessedComm): boolean => {
     const files = membersOf(commId, nRanks, ranks);
     const gone = new Set(silentAmong(files, evidence, NO_STALL).map((one) => one.file));
-    if (smallerThan({ files, absent: [], since, nRanks }, gone, ranks)) return true;
+    if (smallerThan({ files, absent: [], since, nRanks }, gone, evidence)) return true;
     const others = files.filter((other) => !gone.has(other)).map((other) => ranks[other]!);
     const ends = others.map((rank) => leftAt(commId, rank));
     return (

@@ -102,3 +102,18 @@ describe('findings', () => {
     ).toEqual([]);
   });
 });
+
+it('a communicator that all but one rank left for a smaller one is given up, before the last one counts as silent', () => {
+  const goesOn = Array.from({ length: 5 }, (_, seq) => done(seq, 10.5 + seq / 4, { comm: 'pair' }));
+  const left = { calls: [stuck(0, 10), ...goesOn], closed: true } as const;
+  const judged = (alive: number) =>
+    judge(
+      evidence([left, left, { calls: [stuck(0, 10)], alive, isAlive: true }], {
+        ...{ end: 12, hungAfter: 1, comms, setUp: [10.3, 10.3, 10.3] },
+      }),
+    );
+  const { kind, states, findings } = judged(10.1);
+  expect([states[2], kind, findings.map(({ rule }) => rule)]).toEqual(['alive', 'healthy', ['given up']]);
+  // It still lived when they had left, so it may wait for them.
+  expect(judged(11.5).kind).toBe('hung');
+});
