@@ -8,10 +8,13 @@ export const JOINT = ['allreduce@tp:64K,allreduce:64K'];
 /** Takes some seconds. */
 export const PACED = ['allreduce:64K,allgather:64K,sleep:25ms'];
 
-/** In iteration `at` the pair of `rank` works by itself, `times` times 50 ms long, while the others wait for it. */
+/**
+ * In iteration `at` the pair of `rank` works by itself, `times` times 50 ms long, while the others wait for it. With each `sync` a rank
+ * writes down what it did.
+ */
 export const elsewhere = (rank: number, at: number, times: number): string => {
   const first = rank - (rank % 2);
-  const own = Array.from({ length: times }, () => 'allreduce@tp:8K,sleep:50ms');
+  const own = Array.from({ length: times }, () => 'allreduce@tp:8K,sync,sleep:50ms');
   return `--other-rank ${first} --other-rank ${first + 1} --other-at ${at} --other-ops ${own.join(',')}`;
 };
 
