@@ -124,8 +124,10 @@ function smallerThan(
   for (const comm of candidates.values()) {
     const { init } = comm;
     if (init === null || init <= since || (comm.nRanks >= nRanks && nRanks > 0)) continue;
-    const survivors = present.filter((file) => (processes[file]!.lastSign ?? init) >= init);
     const own = ranks.flatMap((rank, file) => (ranksInComm(rank, comm.commId).length > 0 ? [file] : []));
+    const isThere = (file: number): boolean =>
+      own.includes(file) || (processes[file]!.lastSign ?? init) >= init;
+    const survivors = present.filter(isThere);
     const isSame = own.length === survivors.length && own.every((file) => survivors.includes(file));
     if (!isSame || survivors.length === files.length) continue;
     const hasMoved = own.every(
