@@ -176,8 +176,11 @@ async function showVerdict(
         judgeAll((run) => diagnose(paths, { ...askedOf(options, run), interrupt, onWait: note, onProgress })),
       ),
     );
-    for (const { found } of all)
-      tellProblems({ problems: found.problems, unusable: found.unusable }, options.quiet);
+    // Each diagnosis has looked at all files.
+    const once = (of: 'problems' | 'unusable'): string[] => [
+      ...new Set(all.flatMap(({ found }) => found[of])),
+    ];
+    tellProblems({ problems: once('problems'), unusable: once('unusable') }, options.quiet);
     const isRead = await print(
       options.json === true ? all.map(diagnosisLine).join('') : verdictOutput(all, paths, options),
     );

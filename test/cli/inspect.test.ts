@@ -1,6 +1,6 @@
 /** `nccl-trace inspect`: data on stdout, messages on stderr, and nothing from a file that a terminal would obey. */
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 
@@ -154,13 +154,16 @@ describe('inspect', () => {
     replica('before', 0, 12, true);
     replica('beside', 20, 100, true);
     replica('newest', 40, 60, false);
-    const { out, exit } = await inspect(folderOf, '--hung-after', '30', '--fail-on', 'hung');
+    writeFileSync(path.join(folderOf, 'rank00009.bin'), 'nothing');
+    const { out, err, exit } = await inspect(folderOf, '--hung-after', '30', '--fail-on', 'hung');
+    expect(err.match(/rank00009\.bin: not a rank file/g)).toHaveLength(1);
     expect(out).toMatch(
       /^At the same time, beside:\nHUNG {2}AllReduce seq 3 on world \(2 ranks\): rank 1 [^]*\n\nThe newest run:\nHEALTHY /,
     );
     expect(out).toMatch(/nccl-trace merge replicas --run (\\\n +)?beside /);
     expect(out).not.toContain('before');
     expect(exit).toBe(5);
+    rmSync(path.join(folderOf, 'rank00009.bin'));
     const lines = (await inspect(folderOf, '--json')).out.trimEnd().split('\n');
     const [worst, newest] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(worst).toMatchObject({ run: 'beside', diagnosis: { verdict: { kind: 'hung' } } });
