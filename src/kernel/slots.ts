@@ -104,10 +104,12 @@ export class RingSlots extends Slots {
         if (follows && next < farthest && isWhole(slot, word3, u64(next))) continue;
         this.addStretch(f64(start), first, index - first);
       }
-      const position = positionIn(slot, index, headLow, headHigh, mask);
-      if (position < 0 && !isZero(slot)) torn++;
       first = index;
-      start = position;
+      start = NO_POSITION;
+      // Of a ring that never got full most slots are empty.
+      if (isZero(slot)) continue;
+      start = positionIn(slot, index, headLow, headHigh, mask);
+      if (start < 0) torn++;
     }
     if (start >= 0) this.addStretch(f64(start), first, count - first);
     this.torn = torn;
