@@ -206,6 +206,13 @@ export class Work extends Event {
   heldTo: f64 = NaN;
   heldChannel: f64 = NaN;
   noRoom: f64 = 0;
+  /** Its finished sends and receives: their number and what Op has of them, all together, times after this work's start. */
+  sends: f64 = 0;
+  sentSteps: f64 = 0;
+  sentAfter: f64 = 0;
+  onWire: f64 = 0;
+  receivedSteps: f64 = 0;
+  receivedAfter: f64 = 0;
   data: f64 = NaN;
   /** Its blocks so far, while its communicator counts them (progress.ts); null: it does not. */
   progress: Progress | null = null;
@@ -283,6 +290,13 @@ export class Op extends Placed {
   heldTo: f64 = NaN;
   /** Ticks: the longest time from when its GPU had filled a send until it was done. Meanwhile the GPU may have no room for more. */
   noRoom: f64 = 0;
+  /**
+   * Its finished steps whose data passed the border of the node: when its GPU had filled them, or they had arrived, in ticks after `start`,
+   * all together; and how long they were on the wire, together.
+   */
+  passedSteps: f64 = 0;
+  passedAfter: f64 = 0;
+  onWire: f64 = 0;
   /** Arrival of its newest data. */
   lastData: f64 = NaN;
   /** Its steps in flight, in order: few at a time. */

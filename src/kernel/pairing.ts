@@ -207,6 +207,12 @@ export class Pairing {
     op.stepsDone++;
     op.lastMove = at;
     if (!op.isSend && isNaN(op.gpuBegan)) op.gpuBegan = at;
+    const passed = op.isSend ? step.filled : step.arrived;
+    if (!isNaN(passed)) {
+      op.passedSteps++;
+      op.passedAfter += passed - op.start;
+      op.onWire += at - passed;
+    }
     if (!isNaN(step.filled)) op.noRoom = max(op.noRoom, at - step.filled);
     if (step.phase == Phase.RecvGpuWait && !(at - step.phaseSince <= op.heldTo - op.heldFrom)) {
       op.heldFrom = step.phaseSince;

@@ -125,6 +125,12 @@ function putWorks(out: Out, works: Work[]): void {
     out.put(work.heldTo);
     out.put(work.heldChannel);
     out.put(work.noRoom);
+    out.put(work.sends);
+    out.put(work.sentSteps);
+    out.put(Math.round(work.start + work.sentAfter / work.sentSteps));
+    out.put(Math.round(work.onWire / work.sentSteps));
+    out.put(work.receivedSteps);
+    out.put(Math.round(work.start + work.receivedAfter / work.receivedSteps));
   }
 }
 

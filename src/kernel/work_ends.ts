@@ -10,6 +10,7 @@ export function opEnded(op: Op): void {
   if (work === null) return;
   gpuBegan(work, op);
   held(work, op);
+  passed(work, op);
   work.lastOp = op.stop;
   if (!op.isSend) work.lastRecv = op.stop;
 }
@@ -20,6 +21,19 @@ function held(work: Work, op: Op): void {
   work.heldFrom = op.heldFrom;
   work.heldTo = op.heldTo;
   work.heldChannel = op.channel;
+}
+
+function passed(work: Work, op: Op): void {
+  const after = op.passedAfter + op.passedSteps * (op.start - work.start);
+  if (op.isSend) {
+    work.sends++;
+    work.sentSteps += op.passedSteps;
+    work.sentAfter += after;
+    work.onWire += op.onWire;
+  } else {
+    work.receivedSteps += op.passedSteps;
+    work.receivedAfter += after;
+  }
 }
 
 /** Operations come in any order: they are not merged by time. Also for those that have not ended, at the end of the file. */

@@ -22,6 +22,16 @@ export const END_TIMES = [
   'heldTo',
   'heldChannel',
   'noRoom',
+  /**
+   * Finished sends, and the steps of all of them: their number, when its GPU had filled them, on average, and for how many ticks they were on
+   * the wire from then on. Then the received steps: their number, and when they had arrived.
+   */
+  'sends',
+  'sentSteps',
+  'sentAt',
+  'onWire',
+  'receivedSteps',
+  'receivedAt',
 ] as const;
 
 export type EndTimes = Readonly<Record<(typeof END_TIMES)[number], PackedNumbers>>;

@@ -38,7 +38,10 @@ export function slowLines(slow: Slowness, report: VerdictReport): string[] {
     return [
       `SLOW  one of ${ranksOfNode(slow.taker.node, report)}: data wait for it in ${late} of ${of} collectives`,
       ...latenessLines(slow, report),
-      labelled('which GPU', `data wait at rank ${rankName(report, file)}; the inside of the node is not`),
+      labelled(
+        'which GPU',
+        `data come in at rank ${rankName(report, file)}; where in the node they stay is not`,
+      ),
       continued('recorded: record KernelCh (NCCL_TRACE_EVENTS)'),
     ];
   // If a few waits make up most of the cost, their number shows how much evidence there is.

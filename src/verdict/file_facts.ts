@@ -131,10 +131,10 @@ export interface RankCalls {
   /** null: it is not in the file, or its replay is not known. */
   entered(commId: bigint, call: CallNumber): EnteredCall | null;
   /**
-   * The communicator's collectives whose received data waited for its GPU, in order of call: after the sends and receives that the GPU had to
-   * finish first, because their number and size differ from rank to rank.
+   * How data passed through this rank in the communicator's collectives, in order of call. Data wait for its GPU only after the sends and
+   * receives that the GPU had to finish first, because their number and size differ from rank to rank.
    */
-  held(commId: bigint): readonly Held[];
+  passages(commId: bigint): readonly Passage[];
   /** The communicator's oldest collective that began at `from` or later. */
   oldest(commId: bigint, from: TraceNs): EnteredCall | null;
   /** The communicator's newest collective in the file; `ranks`: only of these ranks. */
@@ -149,15 +149,20 @@ export interface RankCalls {
   transferred(commId: bigint, transfer: Transfer): EnteredCall | null;
 }
 
-/** The longest time for which received data of a collective waited for the GPU. */
-export interface Held extends CallNumber {
-  readonly from: TraceNs;
-  readonly to: TraceNs;
-  readonly channel: number;
-  /** ns: the longest time from when its GPU had filled a send until it was done. Meanwhile the GPU may have no room for more. */
-  readonly noRoom: number;
+/** How data of a collective passed through a rank, as its sends and receives show. */
+export interface Passage extends CallNumber {
   /** As RING/SIMPLE. */
   readonly plan: string;
+  /** The longest time for which received data waited for the GPU; null: none did. */
+  readonly held: { readonly from: TraceNs; readonly to: TraceNs; readonly channel: number } | null;
+  /** ns: the longest time from when its GPU had filled a send until it was done. Meanwhile the GPU may have no room for more. */
+  readonly noRoom: number;
+  /** Operations that send: one per channel and peer. */
+  readonly sends: number;
+  /** The steps of these, when its GPU had filled them, on average, and how long they were on the wire then, ns. */
+  readonly sent: { readonly steps: number; readonly at: TraceNs; readonly onWire: number };
+  /** The received steps, and when they had arrived and its GPU could take them, on average. */
+  readonly received: { readonly steps: number; readonly at: TraceNs };
 }
 
 /** Which send or receive of a communicator. */

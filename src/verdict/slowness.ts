@@ -8,13 +8,12 @@ import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import { lateSpans, listOf, together, type Spell } from '../cluster/late_spans.js';
 import type { ClusterComm, Collective, Late } from '../cluster/types.js';
-import { ranksInComm } from './absence.js';
 import type { Case } from './case.js';
-import type { CallNumber, Held } from './file_facts.js';
 import type { Rule } from './finding.js';
 import { heldUp } from './pace.js';
 import { aheadOf } from './run_ahead.js';
 import { slowestLink } from './slow_links.js';
+import { takenLate } from './slow_taker.js';
 import { placesOf } from './wait_chains.js';
 import type { Slowness } from './types.js';
 import { doubt, unclearWhetherSlow } from './unclear.js';
@@ -227,8 +226,9 @@ function judgedWaits(
   const habit = Math.max(0, held - (worst.to - worst.from) - ofOthers) / span;
   const lost = held - ofOthers;
   const share = lost / span;
-  const mayBeItsThread = !isOnHost && worst.basis === 'step' && lost < SOON_LOST && share < QUARTER;
-  const slowFrom = Math.max(shareOf(whole.length), mayBeItsThread ? QUARTER : 0);
+  const mayBeItsThread = !isOnHost && worst.basis === 'step' && lost < SOON_LOST;
+  // A machine may hold up the threads of a whole node for as long: a large share proves nothing there.
+  const slowFrom = Math.max(shareOf(whole.length), mayBeItsThread ? (taker ? Infinity : QUARTER) : 0);
   const isCostly = habit >= slowFrom;
   const rare = leastLikely(share);
   const isByChance = chance > rare;
@@ -284,79 +284,28 @@ function judgedWaits(
   };
 }
 
-/**
- * Data that had arrived waited for a GPU, longer than on any other node. Then this GPU, or any other of its node to which a ring passes the
- * data, takes them slowly. A GPU whose sends take as long has no room for more: it waits for a later rank
- * or for the wire.
- */
+/** Data waited for a GPU, or for one of a node, longer than for those of any other node. */
 function slowTaker(
   comm: ClusterComm,
   all: readonly Collective[],
   evidence: Case,
   tests: number,
 ): Found | null {
-  const { ranks } = evidence;
-  const { nodeOf } = placesOf(ranks, comm.commId);
-  const nodes = [...new Map(comm.files.map((file) => [minOf(nodeOf(file).files), nodeOf(file)]))];
-  const whole = all.slice(-Math.floor(MOST_CALLS / comm.files.length));
-  if (nodes.length < 2 || sizeOf(comm, evidence) < FEWEST_TO_COMPARE || whole.length === 0) return null;
-  const byNode = new Map<number, Wait[]>();
-  const channels = new Map<number, number>();
-  const longest = longestHeld(nodes, comm.commId, whole, ranks);
-  for (const [place, one] of whole.entries()) {
-    const held = longest
-      .flatMap((ofNode) => ofNode[place] ?? [])
-      .filter(({ noRoom, took }) => 2 * noRoom < took);
-    const [most, second] = held.sort((a, b) => b.took - a.took);
-    if (!most) continue;
-    const { file, first, to, took, channel } = most;
-    const rank = ranksInComm(ranks[file]!, comm.commId)[0]!;
-    const spell = { from: to - (took - (second?.took ?? 0)), to, called: -Infinity };
-    listOf(byNode, first).push({ ...spell, file, rank, basis: 'step', one, bound: 0 });
-    channels.set(channel, (channels.get(channel) ?? 0) + took);
-  }
-  const found = judgedWaits(byNode, whole, comm, nodes.length, tests, evidence, {
-    channel: null,
-    node: null,
-  });
+  const size = sizeOf(comm, evidence);
+  const taken = size < FEWEST_TO_COMPARE ? null : takenLate(comm, all, size, evidence);
+  if (!taken) return null;
+  const { byNode, nodes, channels, whole } = taken;
+  const found = judgedWaits(byNode, whole, comm, nodes, tests, evidence, { channel: null, node: null });
   if (!found) return null;
-  const node = nodeOf(found.lateness.file);
+  const node = placesOf(evidence.ranks, comm.commId).nodeOf(found.lateness.file);
   const [[channel, slowest] = [null, 0], next] = [...channels].sort((a, b) => b[1] - a[1]);
   const isOne = next !== undefined && slowest > ONE_OF_MANY * next[1];
   const taker = { channel: isOne ? channel : null, node: node.files.length > 1 ? node : null };
   return { ...found, lateness: { ...found.lateness, taker } };
 }
 
-/** By node and place in `whole`: the longest wait of its files, and the longest time without room. */
-function longestHeld(
-  nodes: readonly (readonly [first: number, node: { readonly files: readonly number[] }])[],
-  commId: bigint,
-  whole: readonly Collective[],
-  ranks: Case['ranks'],
-) {
-  const nameOf = ({ func, seq, ordinal }: CallNumber): string => `${func} ${seq} ${ordinal}`;
-  const places = new Map(whole.map((one, place) => [nameOf(one), place]));
-  return nodes.map(([first, { files }]) => {
-    const longest: (Held & { file: number; first: number; took: number })[] = [];
-    for (const file of files) {
-      for (const held of ranks[file]!.calls.held(commId)) {
-        const place = held.plan.startsWith('RING') ? places.get(nameOf(held)) : undefined;
-        if (place === undefined) continue;
-        const took = held.to - held.from;
-        const known = longest[place];
-        const noRoom = Math.max(held.noRoom, known?.noRoom ?? 0);
-        longest[place] =
-          known && known.took >= took ? { ...known, noRoom } : { ...held, noRoom, file, first, took };
-      }
-    }
-    return longest;
-  });
-}
-
 /** Two ranks do not show what is usual. On one GPU that both share, one of them waits for the other. */
 const FEWEST_TO_COMPARE = 3;
-/** Times that are looked up. A longer run shows in its last part what the whole would. */
-const MOST_CALLS = 400_000;
 /** One channel is slow if its data waited so many times longer than those of any other. */
 const ONE_OF_MANY = 4;
 

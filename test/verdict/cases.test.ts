@@ -201,15 +201,24 @@ describeVerdicts('cases', {
     finds: ['late'],
     says: [
       /^SLOW {2}one of ranks 4-7 of node fake-1: data wait for it in 21 of 23 collectives$/,
-      /cost: +all waited 800.9 ms of 1.4 s for it alone/,
-      /when: +since 01:47:24 UTC, 867.4 ms of 1.4 s$/,
-      /which GPU: +data wait at rank 4; the inside of the node is not$/,
+      /cost: +all waited 811.0 ms of 1.4 s for it alone/,
+      /when: +since 01:47:24 UTC, 868.6 ms of 1.4 s$/,
+      /which GPU: +data come in at rank 4; where in the node they stay is not$/,
+    ],
+  },
+  'slow-inside': {
+    kind: 'slow',
+    culprits: [4, 5, 6, 7],
+    says: [
+      /^SLOW {2}one of ranks 4-7 of node node-1: data wait for it in 7 of 7 collectives$/,
+      /cost: +all waited 946.8 ms of 1.2 s for it alone$/,
+      /which GPU: +data come in at rank 4; where in the node they stay is not$/,
     ],
   },
   'slow-channel': {
     kind: 'slow',
     culprits: [1],
-    says: [/^SLOW {2}rank 1 \(vm\): data wait for its GPU on ch 0 in 27 of 34 collectives$/],
+    says: [/^SLOW {2}rank 1 \(vm\): data wait for its GPU on ch 0 in 26 of 34 collectives$/],
   },
   'hosts-run-ahead': {
     kind: 'healthy',

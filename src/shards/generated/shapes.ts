@@ -25,7 +25,7 @@ export const OBJECTS: Readonly<Record<string, Fields>> = {
   Problem: {"what":"string","count":"number"},
   FileDamage: {"lostCommunicators":"number","lostEntries":"number","cutAreas":"number","lostAreas":"number","shortRings":"number","isHollow":"boolean"},
   OddCounts: {"beganBefore":"number","afterStop":"number","foreign":"number","repeatedStates":"number","netStopsAgain":"number","kernelsWithoutStart":"number","staleParents":"number","startsAgain":"number","afterFinalize":"number","stepsWithoutStop":"number","unknown":["map","string","number"]},
-  WorkEndTable: {"outcome":{"of":"PackedNumbers"},"finalized":["map","number","number"],"cutOff":["map","number","number"],"elsewhere":["map","number",{"of":"Elsewhere"}],"step":{"of":"PackedNumbers"},"lastOp":{"of":"PackedNumbers"},"lastRecv":{"of":"PackedNumbers"},"noticed":{"of":"PackedNumbers"},"firstStamp":{"of":"PackedNumbers"},"lastStamp":{"of":"PackedNumbers"},"kernelStamp":{"of":"PackedNumbers"},"kernelNoticed":{"of":"PackedNumbers"},"data":{"of":"PackedNumbers"},"heldFrom":{"of":"PackedNumbers"},"heldTo":{"of":"PackedNumbers"},"heldChannel":{"of":"PackedNumbers"},"noRoom":{"of":"PackedNumbers"}},
+  WorkEndTable: {"outcome":{"of":"PackedNumbers"},"finalized":["map","number","number"],"cutOff":["map","number","number"],"elsewhere":["map","number",{"of":"Elsewhere"}],"step":{"of":"PackedNumbers"},"lastOp":{"of":"PackedNumbers"},"lastRecv":{"of":"PackedNumbers"},"noticed":{"of":"PackedNumbers"},"firstStamp":{"of":"PackedNumbers"},"lastStamp":{"of":"PackedNumbers"},"kernelStamp":{"of":"PackedNumbers"},"kernelNoticed":{"of":"PackedNumbers"},"data":{"of":"PackedNumbers"},"heldFrom":{"of":"PackedNumbers"},"heldTo":{"of":"PackedNumbers"},"heldChannel":{"of":"PackedNumbers"},"noRoom":{"of":"PackedNumbers"},"sends":{"of":"PackedNumbers"},"sentSteps":{"of":"PackedNumbers"},"sentAt":{"of":"PackedNumbers"},"onWire":{"of":"PackedNumbers"},"receivedSteps":{"of":"PackedNumbers"},"receivedAt":{"of":"PackedNumbers"}},
   PackedNumbers: {"length":"number","blocks":"Float64Array","bytes":"Uint8Array","wide":"Float64Array"},
   Elsewhere: {"executors":["array","string"],"ops":"number","lastEnd":["either","null","number"],"isOpen":"boolean"},
   WorkTable: {"keys":{"of":"PackedNumbers"},"comm":{"of":"PackedNumbers"},"func":{"of":"PackedNumbers"},"seq":{"of":"PackedNumbers"},"peer":{"of":"PackedNumbers"},"ordinal":{"of":"PackedNumbers"},"ordinalAbsolute":{"of":"PackedNumbers"},"count":{"of":"PackedNumbers"},"datatype":{"of":"PackedNumbers"},"plan":{"of":"PackedNumbers"},"root":{"of":"PackedNumbers"},"arrival":{"of":"PackedNumbers"},"enqueued":{"of":"PackedNumbers"},"funcs":["array","string"],"datatypes":["array","string"],"plans":["array","string"]},
@@ -115,7 +115,7 @@ export const OBJECTS: Readonly<Record<string, Fields>> = {
   FlowEnds: {"operation":"Float64Array","sends":"Uint8Array","from":"Uint32Array","end":"Uint32Array"},
 };
 
-export const SHAPES_ID = 369088763;
+export const SHAPES_ID = 3915296344;
 
 export const STORED = {
   ScanHead: {"of":"ScanHead"},

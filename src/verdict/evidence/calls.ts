@@ -6,7 +6,7 @@ import type { ClusterCommunicator } from '../../cluster/types.js';
 import { keyPosition, keyRing } from '../../model/handle_key.js';
 import type { EndTimes } from '../../model/work_end_table.js';
 import type { WorkTable } from '../../model/work_table.js';
-import type { EnteredCall, Held, RankCalls } from '../file_facts.js';
+import type { EnteredCall, Passage, RankCalls } from '../file_facts.js';
 
 interface Table {
   readonly works: WorkTable;
@@ -55,9 +55,10 @@ export function rankCalls(
       const isIt = isOf(commId);
       return call(rowsOf(func, true, seq, ordinal).findLast((row) => isAbsolute(row) && isIt(row)));
     },
-    held: (commId) => {
+    passages: (commId) => {
       const isIt = isOf(commId);
-      const found: Held[] = [];
+      const found: Passage[] = [];
+      const { sends, sentSteps, sentAt, onWire, receivedSteps, receivedAt, noRoom } = workEnds;
       /** Ticks: when the sends and receives were over that came after the collective before. By number of the communicator. */
       const over = new Map<number, number>();
       forEachNumber(workEnds.heldTo, (to, row) => {
@@ -70,17 +71,24 @@ export function rankCalls(
           return;
         }
         over.delete(comm);
-        if (Number.isNaN(to)) return;
+        const [sent, received] = [numberAt(sentSteps, row), numberAt(receivedSteps, row)];
+        if (sent + received === 0) return;
         const from = Math.max(numberAt(workEnds.heldFrom, row), Math.min(to, transfers));
+        const [filled, arrived] = [numberAt(sentAt, row), numberAt(receivedAt, row)];
+        const begin = numberAt(works.arrival, row);
+        const lasting = (ticks: number): number => time(begin + ticks) - time(begin);
         found.push({
           func: works.funcs[numberAt(works.func, row)]!,
           seq: numberAt(works.seq, row),
           ordinal: numberAt(works.ordinal, row),
-          from: time(from),
-          to: time(to),
-          channel: numberAt(workEnds.heldChannel, row),
-          noRoom: time(from + numberAt(workEnds.noRoom, row)) - time(from),
           plan: works.plans[numberAt(works.plan, row)]!,
+          held: Number.isNaN(to)
+            ? null
+            : { from: time(from), to: time(to), channel: numberAt(workEnds.heldChannel, row) },
+          noRoom: lasting(numberAt(noRoom, row)),
+          sends: numberAt(sends, row),
+          sent: { steps: sent, at: time(filled), onWire: lasting(numberAt(onWire, row)) },
+          received: { steps: received, at: time(Math.max(arrived, transfers)) },
         });
       });
       return found;

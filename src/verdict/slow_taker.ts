@@ -1,0 +1,187 @@
+/**
+ * For which node data waited: a GPU, or any other of its node to which a ring passes the data, takes them slowly. Two things show it.
+ *
+ * - Data that had arrived waited for the GPU of the connection, longer than on any other node.
+ * - The data stayed in the node longer than in any other of as many GPUs: from when they arrived until its GPUs had filled a send with them. A
+ *   ring passes on what it receives, so the sum of both times is enough, and no step of one file has to be found in another.
+ *
+ * A GPU whose sends take as long has no room for more: it waits for a later rank or for the wire.
+ */
+
+import { minOf } from '../base/extremes.js';
+import { listOf } from '../cluster/late_spans.js';
+import type { ClusterComm, Collective } from '../cluster/types.js';
+import { ranksInComm } from './absence.js';
+import type { Case } from './case.js';
+import type { CallNumber, Passage } from './file_facts.js';
+import type { Wait } from './slowness.js';
+import { placesOf } from './wait_chains.js';
+
+export interface TakenLate {
+  /** By its lowest file. */
+  readonly byNode: ReadonlyMap<number, Wait[]>;
+  /** How many nodes were compared. */
+  readonly nodes: number;
+  /** ns, by channel: how long data waited on it. */
+  readonly channels: ReadonlyMap<number, number>;
+  /** The collectives of which all nodes have steps. */
+  readonly whole: readonly Collective[];
+}
+
+/** `all`: collectives that are whole. `size`: ranks of the communicator. */
+export function takenLate(
+  comm: ClusterComm,
+  all: readonly Collective[],
+  size: number,
+  { ranks }: Case,
+): TakenLate | null {
+  const { nodeOf } = placesOf(ranks, comm.commId);
+  const nodes = [...new Map(comm.files.map((file) => [minOf(nodeOf(file).files), nodeOf(file).files]))];
+  const newest = all.slice(-Math.floor(MOST_CALLS / comm.files.length));
+  if (nodes.length < 2) return null;
+  const passed = nodes.map(([, files]) => passedThrough(files, comm.commId, newest, ranks));
+  const byNode = new Map<number, Wait[]>();
+  const channels = new Map<number, number>();
+  const whole: Collective[] = [];
+  for (const [place, one] of newest.entries()) {
+    const found = nodes.flatMap(([first], node) => {
+      const through = passed[node]![place];
+      return through ? [{ first, through }] : [];
+    });
+    if (found.length < nodes.length) continue;
+    whole.push(one);
+    const most = [longestHeld(found), longestInside(found, size, one)]
+      .flatMap((delay) => delay ?? [])
+      .reduce<Delay | null>((a, b) => (a === null || b.took > a.took ? b : a), null);
+    if (!most) continue;
+    const { file, first, to, took, channel } = most;
+    const rank = ranksInComm(ranks[file]!, comm.commId)[0]!;
+    const spell = { from: to - took, to, called: -Infinity };
+    listOf(byNode, first).push({ ...spell, file, rank, basis: 'step', one, bound: 0 });
+    if (channel !== null) channels.set(channel, (channels.get(channel) ?? 0) + most.waited);
+  }
+  return whole.length === 0 ? null : { byNode, nodes: nodes.length, channels, whole };
+}
+
+/** Times that are looked up. A longer run shows in its last part what the whole would. */
+const MOST_CALLS = 400_000;
+
+/** What the files of a node show of one collective. */
+interface Through {
+  plan: string;
+  /** The longest wait for a GPU. */
+  held: Passage['held'];
+  /** Where the data wait, or come in. */
+  file: number;
+  noRoom: number;
+  /** Each sum is of all its steps. */
+  sends: number;
+  sentSteps: number;
+  sentAt: number;
+  onWire: number;
+  receivedSteps: number;
+  receivedAt: number;
+  files: number;
+}
+
+interface Delay {
+  readonly first: number;
+  readonly file: number;
+  readonly to: number;
+  /** ns: how much longer than on the next node. */
+  readonly took: number;
+  /** ns */
+  readonly waited: number;
+  readonly channel: number | null;
+}
+
+type ByNode = readonly { readonly first: number; readonly through: Through }[];
+
+/** By place in `whole`. */
+function passedThrough(
+  files: readonly number[],
+  commId: bigint,
+  whole: readonly Collective[],
+  ranks: Case['ranks'],
+): Through[] {
+  const nameOf = ({ func, seq, ordinal }: CallNumber): string => `${func} ${seq} ${ordinal}`;
+  const places = new Map(whole.map((one, place) => [nameOf(one), place]));
+  const found: Through[] = [];
+  for (const file of files) {
+    for (const passage of ranks[file]!.calls.passages(commId)) {
+      const { plan, held, noRoom, sends, sent, received } = passage;
+      const place = plan.startsWith('RING') ? places.get(nameOf(passage)) : undefined;
+      if (place === undefined) continue;
+      const own = (found[place] ??= {
+        ...{ plan, held: null, file, noRoom: 0, sends: 0, sentSteps: 0, sentAt: 0, onWire: 0 },
+        ...{ receivedSteps: 0, receivedAt: 0, files: files.length },
+      });
+      if (own.receivedSteps === 0) own.file = file;
+      if (held && !(own.held && lasting(own.held) >= lasting(held))) Object.assign(own, { held, file });
+      own.noRoom = Math.max(own.noRoom, noRoom);
+      own.sends += sends;
+      own.sentSteps += sent.steps;
+      own.receivedSteps += received.steps;
+      if (sent.steps > 0) own.sentAt += sent.steps * sent.at;
+      if (sent.steps > 0) own.onWire += sent.steps * sent.onWire;
+      if (received.steps > 0) own.receivedAt += received.steps * received.at;
+    }
+  }
+  return found;
+}
+
+const lasting = ({ from, to }: NonNullable<Passage['held']>): number => to - from;
+
+function longestHeld(nodes: ByNode): Delay | null {
+  const held = nodes.flatMap(({ first, through }) => {
+    const { held, noRoom, file } = through;
+    if (!held || 2 * noRoom >= lasting(held)) return [];
+    return [{ first, file, to: held.to, waited: lasting(held), channel: held.channel }];
+  });
+  const [most, second] = held.sort((a, b) => b.waited - a.waited);
+  return most ? { ...most, took: most.waited - (second?.waited ?? 0) } : null;
+}
+
+/**
+ * On a ring as many slices are under way at any time: each rank begins with those of its own chunk, and from then on passes on what it
+ * gets. Where they queue, a GPU is slow. If they stay in one node for T longer than in another, each lap around the ring takes T longer, and
+ * the others wait for that share of a lap. If as many queue as half fill a connection, they wait all the time. But a GPU that is a little
+ * slower than the others has a long queue, too. So at most what the GPUs of the other node have not worked themselves is lost.
+ */
+function longestInside(nodes: ByNode, size: number, { lastArrival, end }: Collective): Delay | null {
+  const { plan, files, sends, sentSteps } = nodes[0]!.through;
+  const isComparable = nodes.every(
+    ({ through: one }) =>
+      one.plan === plan &&
+      one.files === files &&
+      one.sends === sends &&
+      one.sentSteps === sentSteps &&
+      one.receivedSteps === sentSteps,
+  );
+  if (!isComparable || sends === 0 || end === null) return null;
+  const slices = plan.endsWith('SIMPLE') ? 2 : 1;
+  const duration = end - lastArrival;
+  const inside = nodes
+    .flatMap(({ first, through }) => {
+      const { sentAt, receivedAt, onWire, file } = through;
+      // NCCL sends one slice after the other and does not look at the next before. So its GPU may have filled it long ago.
+      const isWireBusy = onWire / sends / duration >= BUSY;
+      // What it sends first and receives last does not pass through it.
+      const own = files * slices * sends * duration;
+      return isWireBusy ? [] : [{ first, file, stayed: sentAt - receivedAt + own }];
+    })
+    .sort((a, b) => b.stayed - a.stayed);
+  const [most, second] = inside;
+  if (!most) return null;
+  const ofNext = (second?.stayed ?? 0) / sends;
+  const queued = (most.stayed / sends - ofNext) / duration;
+  const share = queued >= HALF_FULL / slices ? 1 : queued / (size * slices);
+  const took = Math.min(share * duration, duration - ofNext / files);
+  if (took <= 0) return null;
+  return { first: most.first, file: most.file, to: end, took, waited: took, channel: null };
+}
+
+/** Half of the steps that a connection has room for. A slice of SIMPLE is two of them, and a chunk two slices; else all are one. */
+const HALF_FULL = 4;
+/** Slices on the wire of a connection, at a time. */
+const BUSY = 0.5;
