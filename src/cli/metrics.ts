@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { InvalidArgumentError, type Command } from 'commander';
 import { Interrupted, NoUsableInput, OutputError, UsageError } from '../base/errors.js';
 import { codeOf, reason } from '../base/reason.js';
-import { Follower, type Sight } from '../live/follow.js';
+import { Follower, NO_SIGHT, type Sight } from '../live/follow.js';
 import { metricsOf, metricsText, OPEN_METRICS, PROMETHEUS, type LiveState } from '../live/metrics.js';
 import type { OtlpPush } from '../live/otlp.js';
 import { watch, type Look } from '../live/watch.js';
@@ -175,7 +175,7 @@ async function pushTo(url: URL, note: (text: string) => void): Promise<OtlpPush>
 }
 
 class State implements LiveState {
-  sight: Sight = { run: null, lastSeen: -Infinity, members: [], events: [], isOver: true, denied: 0 };
+  sight = NO_SIGHT;
   look: LiveState['look'] = null;
   looks = { count: 0, cpuSeconds: 0 };
   work = new WorkTotals();

@@ -9,7 +9,7 @@ import { emitKeypressEvents } from 'node:readline';
 import type { Command } from 'commander';
 import { Interrupted, UsageError } from '../base/errors.js';
 import { SORTS, topLine, topLines, topRows, type TopState, type TopView } from '../live/top_screen.js';
-import type { Sight } from '../live/follow.js';
+import { NO_SIGHT, type Sight } from '../live/follow.js';
 import { watch, type Look } from '../live/watch.js';
 import { printable } from '../report/text.js';
 import { ExitCode, exitCodeOf } from './exit.js';
@@ -102,14 +102,7 @@ const follow = (
 const MOST_RATES = 12;
 
 abstract class Shown {
-  protected sight: Sight = {
-    run: null,
-    lastSeen: -Infinity,
-    members: [],
-    events: [],
-    isOver: true,
-    denied: 0,
-  };
+  protected sight = NO_SIGHT;
   protected look: TopState['look'] = null;
   private seen: TopState['seen'] = { ranks: [], pairs: [], channels: [], p2p: [] };
   private readonly rates = new Map<string, number[]>();

@@ -38,6 +38,8 @@ export type Event = 'appeared' | 'ended' | 'died';
 export interface Sight {
   /** The name of the run; null: there is none yet, or its files are gone. */
   readonly run: string | null;
+  /** Other jobs whose processes run, too. */
+  readonly beside: readonly string[];
   /** ms since the Unix epoch: the last sign of life of any process of the run when its files were chosen. -Infinity: there is no run. */
   readonly lastSeen: number;
   readonly members: readonly Member[];
@@ -48,6 +50,17 @@ export interface Sight {
   /** Files that this user may not read: of other users' jobs, or of a job that must be watched by its own user. */
   readonly denied: number;
 }
+
+/** Before the first look. */
+export const NO_SIGHT: Sight = {
+  run: null,
+  beside: [],
+  lastSeen: -Infinity,
+  members: [],
+  events: [],
+  isOver: true,
+  denied: 0,
+};
 
 interface Known {
   /** The process, so that a file that was replaced is another one. */
@@ -73,6 +86,7 @@ export class Follower {
     readonly lastSeen: number;
     readonly paths: readonly string[];
   } | null = null;
+  private others: readonly { readonly name: string; readonly paths: readonly string[] }[] = [];
 
   /** `wanted`: the name of a run; undefined: the newest. */
   constructor(
@@ -99,7 +113,9 @@ export class Follower {
     if (events.has('appeared') && members.some(isDead)) events.add('died');
     const isOver = members.every((member) => member.isOver);
     const { name: run = null, lastSeen = -Infinity } = this.run ?? {};
-    return { run, lastSeen, members, events: [...events], isOver, denied: this.denied };
+    const isLive = (path: string): boolean => this.known.get(path)?.isOver === false;
+    const beside = this.others.filter(({ paths }) => paths.some(isLive)).map((other) => other.name);
+    return { run, beside, lastSeen, members, events: [...events], isOver, denied: this.denied };
   }
 
   /** True if it is a new file, or one in place of another. */
@@ -164,11 +180,15 @@ export class Follower {
     }
     const runs = groupIntoRuns(found);
     const chosen = runs.length === 0 ? null : pickRun(runs, this.wanted);
+    const pathsOf = (run: (typeof runs)[number]): string[] => run.files.map(({ path }) => path);
     this.run = chosen && {
       name: chosen.name,
       lastSeen: Number(chosen.lastSeen / 1_000_000n),
-      paths: chosen.files.map(({ path }) => path),
+      paths: pathsOf(chosen),
     };
+    this.others = runs
+      .filter((run) => run !== chosen)
+      .map((run) => ({ name: run.name, paths: pathsOf(run) }));
   }
 }
 

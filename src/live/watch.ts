@@ -68,6 +68,7 @@ export async function watch(options: WatchOptions): Promise<AlarmKind | null> {
     if (waits !== text) onNote(text);
     waits = text;
   };
+  const told = new Set<string>();
   let overSince: number | null = null;
   // A run that was over when this process began is an earlier one: the job may take minutes to begin.
   let earlier: string | null | undefined;
@@ -75,6 +76,11 @@ export async function watch(options: WatchOptions): Promise<AlarmKind | null> {
     const now = clock();
     const sight = follower.look(now);
     options.onSight?.(sight);
+    // Who names a run knows that there are several.
+    for (const other of run === undefined ? sight.beside : []) {
+      if (!told.has(other)) onNote(`${other} runs there, too, and is not watched: --run ${other} watches it`);
+      told.add(other);
+    }
     if (earlier === undefined)
       earlier =
         run === undefined && sight.isOver && sight.lastSeen < performance.timeOrigin ? sight.run : null;

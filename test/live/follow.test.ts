@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, utimesSync } from '
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { projectFile } from '../../src/base/project.js';
-import { Follower, type Sight } from '../../src/live/follow.js';
+import { Follower, NO_SIGHT, type Sight } from '../../src/live/follow.js';
 import { startRecording } from '../support/jobs/loopback.js';
 import { startPuppet } from '../support/jobs/puppet.js';
 import { temporaryFolder } from '../support/program/temporary_folder.js';
@@ -23,14 +23,7 @@ const names = ({ members }: Sight): string[] => members.map(({ path: file }) => 
 it('there is no run before there are files, and none when they are gone', () => {
   const run = path.join(folder, 'run');
   const follower = new Follower(run, undefined);
-  expect(follower.look(0)).toEqual({
-    run: null,
-    lastSeen: -Infinity,
-    members: [],
-    events: [],
-    isOver: true,
-    denied: 0,
-  });
+  expect(follower.look(0)).toEqual(NO_SIGHT);
   mkdirSync(run);
   expect(follower.look(1).run).toBeNull();
   cpSync(projectFile('samples/hang'), run, { recursive: true });
@@ -97,4 +90,25 @@ it('a hundred starts beside each other: the newest is the job, and the others ar
   renameSync(path.join(recording, 'rank00000.bin'), path.join(recording, 'rank00009.bin'));
   utimesSync(path.join(recording, 'rank00009.bin'), 0, 0);
   expect(names(follower.look(3))).toEqual(['rank00001.bin', 'rank00009.bin']);
+});
+
+it('a job that runs beside the newest is named, until it ends', async () => {
+  const settings = {
+    NCCL_TRACE_DIR: folder,
+    NCCL_TRACE_RING_MB: '1',
+    NCCL_TRACE_RING_DIR: 'none',
+    RANK: '0',
+  };
+  const first = startPuppet({ ...settings, NCCL_TRACE_RUN_ID: 'first' });
+  await first.tell('coll 1');
+  const follower = new Follower(folder, undefined);
+  expect(follower.look(0).beside).toEqual([]);
+  const second = startPuppet({ ...settings, NCCL_TRACE_RUN_ID: 'second' });
+  await second.tell('coll 1');
+  const { run, beside } = follower.look(1);
+  expect(run).toMatch(/^second/);
+  expect(beside).toEqual([expect.stringMatching(/^first/)]);
+  await first.end();
+  expect(follower.look(2).beside).toEqual([]);
+  await second.end();
 });
