@@ -28,13 +28,13 @@ const other = ({ rank, at }: Pick<Place, 'rank' | 'at'>, ops: string): string =>
   `--other-rank ${rank} --other-at ${at} --other-ops ${ops}`;
 
 /** All ranks do the first; the faulty one does the second. */
-const mismatch = (right: string, wrong: string): DrawCase =>
+export const mismatch = (right: string, wrong: string): DrawCase =>
   stalling({ ops: [`allreduce:8K,${right}`] }, (place) => ({
     args: other(place, `allreduce:8K,${wrong}`),
     truth: blame(place.rank, ['mismatch', 'hung', 'waiting']),
   }));
 
-const never = (wishes: Wishes, more = ''): DrawCase =>
+export const never = (wishes: Wishes, more = ''): DrawCase =>
   stalling(wishes, ({ rank, at, shape }) => ({
     args: `${skip(rank, at)} ${more.replace('RANKS', String(shape.ranks))}`.trim(),
     truth: blame(rank),

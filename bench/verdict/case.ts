@@ -52,7 +52,8 @@ export interface Look {
   /** ms after the job's end; `live`: ms after the fault began, while the job is stuck. */
   readonly after: number;
   readonly isLive: boolean;
-  readonly how: 'in place' | 'copy' | 'snapshot' | 'hosts';
+  /** `dumps`: those of PyTorch's Flight Recorder, and no rank file. */
+  readonly how: 'in place' | 'copy' | 'snapshot' | 'hosts' | 'dumps';
 }
 
 export interface FileFate {

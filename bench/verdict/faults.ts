@@ -1,6 +1,7 @@
 /** All classes of runs with a fault. */
 
 import { CALL_FAULTS } from './call_faults.js';
+import { DUMP_FAULTS } from './dumps.js';
 import { FILE_FAULTS } from './file_faults.js';
 import { PROCESS_FAULTS } from './process_faults.js';
 import { RECOVERY_FAULTS } from './recovery.js';
@@ -15,4 +16,5 @@ export const FAULTS: Readonly<Record<string, DrawCase>> = {
   ...SLOW_FAULTS,
   ...FILE_FAULTS,
   ...RECOVERY_FAULTS,
+  ...DUMP_FAULTS,
 };

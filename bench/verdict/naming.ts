@@ -87,6 +87,22 @@ export function namingOf(diagnosis: Diagnosis | null): Naming {
   };
 }
 
+/** What is read of the verdict on dumps alone. */
+interface DumpVerdict {
+  readonly kind: 'hung' | 'mismatch' | 'pending' | 'quiet';
+  readonly findings: readonly { readonly named: readonly { readonly rank: number }[] }[];
+}
+
+export function namingOfDumps(found: { readonly verdict: DumpVerdict } | null): Naming {
+  const none = { groups: [], comm: null, firstSeq: 0, late: null, on: null };
+  if (found === null) return { kind: 'none', ...none };
+  const { kind, findings } = found.verdict;
+  const groups = findings
+    .map(({ named }) => named.map(({ rank }) => rank))
+    .filter((group) => group.length > 0);
+  return { ...none, groups, kind: kind === 'pending' ? 'waiting' : kind === 'quiet' ? 'healthy' : kind };
+}
+
 function fileGroups(verdict: Diagnosis['verdict']): (number | null)[][] {
   switch (verdict.kind) {
     case 'slow': {

@@ -9,10 +9,11 @@ import { startRecording, type Running } from '../../test/support/jobs/loopback.j
 import { PROJECT } from '../../test/support/jobs/native.js';
 import { drawSkews, skewRun } from '../../test/support/clocks/skewed_run.js';
 import type { Case, FileFate } from './case.js';
+import { dumpTruth } from './dumps.js';
 import { judge, type Outcome } from './judge.js';
 import { MEMORY } from './shapes.js';
 import { isTrulySlow } from './truly_slow.js';
-import { namingOf, type Naming } from './naming.js';
+import { namingOf, namingOfDumps, type Naming } from './naming.js';
 
 export interface Played {
   readonly case: Case;
@@ -73,16 +74,19 @@ async function playIn(one: Case, folder: string, memory: string, begin: number, 
     ({ code } = await job.ended);
   }
   await sleep(one.look.after);
-  const looked = await filesOf(one, recording, join(folder, 'looked'), memory);
+  const ofDumps = one.look.how === 'dumps';
+  const looked = await filesOf(one, folder, join(folder, 'looked'), memory);
   spoil(looked, one.files);
-  const diagnosis = await look(looked);
+  const diagnosis = await (ofDumps ? inspectedDumps : look)(looked);
   if (one.look.isLive) {
     job.end();
     await job.ended;
   }
   other?.end();
   await other?.ended;
-  const naming = namingOf(diagnosis as Parameters<typeof namingOf>[0]);
+  const naming = ofDumps
+    ? namingOfDumps(diagnosis as Parameters<typeof namingOfDumps>[0])
+    : namingOf(diagnosis as Parameters<typeof namingOf>[0]);
   return {
     case: one,
     naming,
@@ -103,8 +107,10 @@ const begun = (one: Case, folder: string, isOver: () => boolean): Promise<void> 
     ? allThere(one, join(folder, 'recording'))
     : waitUntil(() => existsSync(join(folder, 'truth', 'fault')) || isOver());
 
-function allThere({ args }: { readonly args: string }, recording: string): Promise<void> {
-  const ranks = Number(/--ranks (\d+)/.exec(args)?.[1] ?? 2);
+const ranksOf = ({ args }: { readonly args: string }): number => Number(/--ranks (\d+)/.exec(args)?.[1] ?? 2);
+
+function allThere(job: { readonly args: string }, recording: string): Promise<void> {
+  const ranks = ranksOf(job);
   return waitUntil(() => existsSync(recording) && rankFiles(recording).length >= ranks);
 }
 
@@ -119,8 +125,9 @@ const rankFiles = (folder: string): string[] =>
   );
 
 /** Where to look; files that will be spoiled must be copies. */
-async function filesOf(one: Case, recording: string, copy: string, memory: string): Promise<string> {
+async function filesOf(one: Case, folder: string, copy: string, memory: string): Promise<string> {
   const { look } = one;
+  const recording = join(folder, 'recording');
   const isSpoiled = one.files.missing.length + one.files.cut.length > 0;
   switch (look.how === 'in place' && isSpoiled ? 'copy' : look.how) {
     case 'in place':
@@ -130,6 +137,9 @@ async function filesOf(one: Case, recording: string, copy: string, memory: strin
       return copy;
     case 'hosts':
       skewRun(recording, copy, drawSkews(look.after + 1, rankFiles(recording).length, ANY_HZ));
+      return copy;
+    case 'dumps':
+      dumpTruth(join(folder, 'truth'), copy, ranksOf(one));
       return copy;
     case 'snapshot':
       await program(['snapshot', recording, '-o', copy, '--ring-dir', memory, '--quiet']);
@@ -152,6 +162,11 @@ export async function inspected(folder: string): Promise<unknown> {
   const [line] = out.split('\n', 1);
   const parsed = line === undefined || line === '' ? {} : (JSON.parse(line) as { diagnosis?: unknown });
   return parsed.diagnosis ?? null;
+}
+
+async function inspectedDumps(folder: string): Promise<unknown> {
+  const out = await program(['inspect', '--flight-recorder', folder, '--json']);
+  return out === '' ? null : (JSON.parse(out) as { flightRecorder?: unknown }).flightRecorder;
 }
 
 function program(args: readonly string[]): Promise<string> {
