@@ -39,7 +39,8 @@ export function takenLate(
   const nodes = [...new Map(comm.files.map((file) => [minOf(nodeOf(file).files), nodeOf(file).files]))];
   const newest = all.slice(-Math.floor(MOST_CALLS / comm.files.length));
   if (nodes.length < 2) return null;
-  const passed = nodes.map(([, files]) => passedThrough(files, comm.commId, newest, ranks));
+  const placeOf = placesIn(newest);
+  const passed = nodes.map(([, files]) => passedThrough(files, comm.commId, placeOf, ranks));
   const byNode = new Map<number, Wait[]>();
   const channels = new Map<number, number>();
   const whole: Collective[] = [];
@@ -97,27 +98,25 @@ interface Delay {
 
 type ByNode = readonly { readonly first: number; readonly through: Through }[];
 
-/** By place in `whole`. */
+/** By place. */
 function passedThrough(
   files: readonly number[],
   commId: bigint,
-  whole: readonly Collective[],
+  placeOf: (call: CallNumber) => number | undefined,
   ranks: Case['ranks'],
 ): Through[] {
-  const nameOf = ({ func, seq, ordinal }: CallNumber): string => `${func} ${seq} ${ordinal}`;
-  const places = new Map(whole.map((one, place) => [nameOf(one), place]));
   const found: Through[] = [];
   for (const file of files) {
     for (const passage of ranks[file]!.calls.passages(commId)) {
       const { plan, held, noRoom, sends, sent, received } = passage;
-      const place = plan.startsWith('RING') ? places.get(nameOf(passage)) : undefined;
+      const place = plan.startsWith('RING') ? placeOf(passage) : undefined;
       if (place === undefined) continue;
-      const own = (found[place] ??= {
-        ...{ plan, held: null, file, noRoom: 0, sends: 0, sentSteps: 0, sentAt: 0, onWire: 0 },
-        ...{ receivedSteps: 0, receivedAt: 0, files: files.length },
-      });
+      const own = (found[place] ??= newThrough(plan, file, files.length));
       if (own.receivedSteps === 0) own.file = file;
-      if (held && !(own.held && lasting(own.held) >= lasting(held))) Object.assign(own, { held, file });
+      if (held && !(own.held && lasting(own.held) >= lasting(held))) {
+        own.held = held;
+        own.file = file;
+      }
       own.noRoom = Math.max(own.noRoom, noRoom);
       own.sends += sends;
       own.sentSteps += sent.steps;
@@ -128,6 +127,28 @@ function passedThrough(
     }
   }
   return found;
+}
+
+const newThrough = (plan: string, file: number, files: number): Through => ({
+  plan,
+  held: null,
+  file,
+  noRoom: 0,
+  sends: 0,
+  sentSteps: 0,
+  sentAt: 0,
+  onWire: 0,
+  receivedSteps: 0,
+  receivedAt: 0,
+  files,
+});
+
+/** The place of a call. By number first, because a large job asks millions of times. */
+function placesIn(whole: readonly Collective[]): (call: CallNumber) => number | undefined {
+  const places = new Map<number, number[]>();
+  for (const [place, { seq }] of whole.entries()) listOf(places, seq).push(place);
+  return ({ func, seq, ordinal }) =>
+    places.get(seq)?.find((place) => whole[place]!.func === func && whole[place]!.ordinal === ordinal);
 }
 
 const lasting = ({ from, to }: NonNullable<Passage['held']>): number => to - from;
