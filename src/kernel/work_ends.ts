@@ -5,6 +5,9 @@
 
 import { Block, Op, Work } from './event';
 
+/** NCCL 2.27. */
+const FIRST_WITH_PEER_WAIT = 4;
+
 export function opEnded(op: Op): void {
   const work = op.work;
   if (work === null) return;
@@ -24,6 +27,8 @@ function held(work: Work, op: Op): void {
 }
 
 function passed(work: Work, op: Op): void {
+  // Before, no state of a step tells that its GPU has filled it and the receiver has no room.
+  if (op.isSend && op.comm.abi < FIRST_WITH_PEER_WAIT) return;
   const after = op.passedAfter + op.passedSteps * (op.start - work.start);
   if (op.isSend) {
     work.sends++;

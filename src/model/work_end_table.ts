@@ -23,7 +23,7 @@ export const END_TIMES = [
   'heldChannel',
   'noRoom',
   /**
-   * Finished sends, and the steps of all of them: their number, when its GPU had filled them, on average, and for how many ticks they were on
+   * Finished sends (0 before interface v4, where their times are not known), and the steps of all of them: their number, when its GPU had filled them, on average, and for how many ticks they were on
    * the wire from then on. Then the received steps: their number, and when they had arrived.
    */
   'sends',

@@ -47,7 +47,11 @@ function longestStop(comm: ClusterComm, { longestSends, ranks }: Case): Slowness
   if (!worst || took(worst) < Math.max(STOOD_STILL, MUCH_LONGER * worst.medianNs)) return null;
   const { file, rank, peerFile, channel, from, to, step, medianNs } = worst;
   const alike = own.filter(({ file: other }) => other !== file);
-  const one = collectives.find(({ firstArrival, end }) => firstArrival <= from && end !== null && end > from);
+  // When it began, other ranks may not have ended the collective before.
+  const middle = (from + to) / 2;
+  const one = collectives.find(
+    ({ firstArrival, end }) => firstArrival <= middle && end !== null && end > middle,
+  );
   const others = collectives.filter((other) => other !== one && other.end !== null).map(lengthOf);
   const isOne =
     alike.every((other) => STANDS_OUT * took(other) < took(worst)) &&

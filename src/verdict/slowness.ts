@@ -301,8 +301,13 @@ function slowTaker(
   const [[channel, slowest] = [null, 0], next] = [...channels].sort((a, b) => b[1] - a[1]);
   const isOne = next !== undefined && slowest > ONE_OF_MANY * next[1];
   const taker = { channel: isOne ? channel : null, node: node.files.length > 1 ? node : null };
-  return { ...found, lateness: { ...found.lateness, taker } };
+  const { cost, ofOthers } = found.lateness;
+  const isSlow = found.isSlow && cost >= MOSTLY_THERE * ofOthers * (nodes - 1);
+  return { ...found, isSlow, lateness: { ...found.lateness, taker } };
 }
+
+/** Where data stay now here and now there, the machines are busy, and none of their GPUs is slow. */
+const MOSTLY_THERE = 3;
 
 /** Two ranks do not show what is usual. On one GPU that both share, one of them waits for the other. */
 const FEWEST_TO_COMPARE = 3;
