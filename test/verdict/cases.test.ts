@@ -195,6 +195,11 @@ describeVerdicts('cases', {
       /cost: +2\.5 s of 3\.9 s$/,
     ],
   },
+  'link-stop-early': {
+    kind: 'slow',
+    culprits: [3],
+    says: [/^SLOW {2}rank 3 \(vm gpu3\): its sends to rank 4 stood still once, for 1\.3 s$/],
+  },
   'slow-nodes': {
     kind: 'slow',
     culprits: [4, 5, 6, 7],
