@@ -127,7 +127,7 @@ export function setAside(others: readonly FoundRun[], chosen: FoundRun): string[
   const files = others.reduce((sum, run) => sum + run.files.length, 0);
   return [
     `${files} files are of ${others.length} other runs (the newest run here is ${runTitle(chosen)}) and left out; ` +
-      '--run list shows them, --run NAME merges another one',
+      '--run list shows them, --run NAME names one',
   ];
 }
 
@@ -138,8 +138,8 @@ function leftOut(run: FoundRun, chosen: FoundRun): string {
   const files = run.files.length === 1 ? 'is' : `and ${run.files.length - 1} more are`;
   const what = run.id !== '' && run.id === chosen.id ? 'another start of the same job' : 'another run';
   return (
-    `${run.files[0]!.path} ${files} of ${what} (${runTitle(run)}; the newest run here is ${runTitle(chosen)}) and left ` +
-    `out; merge each run by itself: --run ${run.name}`
+    `${run.files[0]!.path} ${files} of ${what} (${runTitle(run)}; the newest run here is ${runTitle(chosen)}); ` +
+    `--run ${run.name} names it`
   );
 }
 

@@ -154,9 +154,7 @@ describe('a job that was restarted, as recorded', () => {
     const report = await merge({ inputs: [path.join(recording, '77')], output, jobs: 1 });
     expect(report.ranks.map(({ file }) => file)).toEqual([listed[0]!.files[0]]);
     expect(report.missingRanks).toHaveLength(1);
-    expect(report.problems[0]).toMatch(
-      /another start of the same job \(77@.*merge each run by itself: --run 77@/,
-    );
+    expect(report.problems[0]).toMatch(/another start of the same job \(77@.*--run 77@\S+ names it$/);
     expect(
       viewTrace(readFileSync(output), { emptySlices: 'fine' }).processes.map(({ name }) =>
         name.split(' · ').at(-1),
