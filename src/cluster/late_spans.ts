@@ -20,6 +20,14 @@ export interface Spell {
   readonly to: number;
 }
 
+/** All others had arrived and waited for one rank alone. */
+export interface LoneWait extends Spell, Pick<Late, 'file' | 'rank' | 'basis'> {
+  /** When the late rank called it. */
+  readonly called: number;
+  readonly one: Collective;
+  readonly bound: number;
+}
+
 /** Ranks wait for collectives that were called together at the same time. That time counts once. */
 export function together(waits: readonly Spell[]): Spell[] {
   const spells: { from: number; to: number }[] = [];

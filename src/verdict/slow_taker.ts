@@ -9,17 +9,16 @@
  */
 
 import { minOf } from '../base/extremes.js';
-import { listOf } from '../cluster/late_spans.js';
+import { listOf, type LoneWait } from '../cluster/late_spans.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
 import { ranksInComm } from './absence.js';
 import type { Case } from './case.js';
 import type { CallNumber, Passage } from './file_facts.js';
-import type { Wait } from './slowness.js';
 import { placesOf } from './wait_chains.js';
 
 export interface TakenLate {
   /** By its lowest file. */
-  readonly byNode: ReadonlyMap<number, Wait[]>;
+  readonly byNode: ReadonlyMap<number, LoneWait[]>;
   /** How many nodes were compared. */
   readonly nodes: number;
   /** ns, by channel: how long data waited on it. */
@@ -41,7 +40,7 @@ export function takenLate(
   if (nodes.length < 2) return null;
   const placeOf = placesIn(newest);
   const passed = nodes.map(([, files]) => passedThrough(files, comm.commId, placeOf, ranks));
-  const byNode = new Map<number, Wait[]>();
+  const byNode = new Map<number, LoneWait[]>();
   const channels = new Map<number, number>();
   const whole: Collective[] = [];
   for (const [place, one] of newest.entries()) {

@@ -6,8 +6,8 @@
 import { maxOf, minOf } from '../base/extremes.js';
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
-import { lateSpans, listOf, together, type Spell } from '../cluster/late_spans.js';
-import type { ClusterComm, Collective, Late } from '../cluster/types.js';
+import { lateSpans, listOf, together, type Spell, type LoneWait } from '../cluster/late_spans.js';
+import type { ClusterComm, Collective } from '../cluster/types.js';
 import type { Case } from './case.js';
 import type { Rule } from './finding.js';
 import { heldUp } from './pace.js';
@@ -48,14 +48,6 @@ const ONE_CAUSE = 2e7;
 const OF_ITS_OWN = 1.5;
 /** The waits that make up this share of the cost are counted. */
 const MOST_OF_IT = 0.9;
-
-/** All others had arrived and waited for one rank alone. */
-export interface Wait extends Spell, Pick<Late, 'file' | 'rank' | 'basis'> {
-  /** When the late rank called it. */
-  readonly called: number;
-  readonly one: Collective;
-  readonly bound: number;
-}
 
 export interface Judged {
   readonly slow: Slowness | null;
@@ -174,7 +166,7 @@ function latenessOf(
   evidence: Case,
   boundOf: (one: Collective) => number,
 ): Found | null {
-  const byRank = new Map<number, Wait[]>();
+  const byRank = new Map<number, LoneWait[]>();
   for (const one of whole) {
     const bound = boundOf(one);
     for (const { late, from, to } of lateSpans(one, bound)) {
@@ -187,7 +179,7 @@ function latenessOf(
 
 /** `byRank`: waits for each of `size` equal ranks or nodes. */
 function judgedWaits(
-  byRank: ReadonlyMap<number, readonly Wait[]>,
+  byRank: ReadonlyMap<number, readonly LoneWait[]>,
   whole: readonly Collective[],
   comm: ClusterComm,
   size: number,
@@ -351,7 +343,7 @@ const EDGE = 0.2;
 const GAPS = 2;
 
 function courseOf(
-  waits: readonly Wait[],
+  waits: readonly LoneWait[],
   longest: readonly Spell[],
   whole: readonly Collective[],
 ): Slowness['course'] {
