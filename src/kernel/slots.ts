@@ -106,7 +106,7 @@ export class RingSlots extends Slots {
       }
       first = index;
       start = NO_POSITION;
-      // Of a ring that never got full most slots are empty.
+      // Most slots of a ring that never got full are empty.
       if (isZero(slot)) continue;
       start = positionIn(slot, index, headLow, headHigh, mask);
       if (start < 0) torn++;

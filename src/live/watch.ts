@@ -76,7 +76,7 @@ export async function watch(options: WatchOptions): Promise<AlarmKind | null> {
     const now = clock();
     const sight = follower.look(now);
     options.onSight?.(sight);
-    // Who names a run knows that there are several.
+    // A user who names a run knows of the others.
     for (const other of run === undefined ? sight.beside : []) {
       if (!told.has(other)) onNote(`${other} runs there, too, and is not watched: --run ${other} watches it`);
       told.add(other);
