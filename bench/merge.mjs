@@ -89,6 +89,7 @@ async function measureMany(name, count, collectives, detail) {
     {
       [`inspect of ${name} files`]: () => command(['inspect', ...many]),
       [`merge of ${name} files`]: () => command(['merge', ...many, ...detail, '-qfo', output, '-j1']),
+      [`-j2 of ${name} files`]: () => command(['merge', ...many, ...detail, '-qfo', output, '-j2']),
     },
     records,
   );

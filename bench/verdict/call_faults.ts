@@ -28,8 +28,8 @@ const other = ({ rank, at }: Pick<Place, 'rank' | 'at'>, ops: string): string =>
   `--other-rank ${rank} --other-at ${at} --other-ops ${ops}`;
 
 /** All ranks do the first; the faulty one does the second. */
-export const mismatch = (right: string, wrong: string): DrawCase =>
-  stalling({ ops: [`allreduce:8K,${right}`] }, (place) => ({
+export const mismatch = (right: string, wrong: string, wishes: Wishes = {}): DrawCase =>
+  stalling({ ...wishes, ops: [`allreduce:8K,${right}`] }, (place) => ({
     args: other(place, `allreduce:8K,${wrong}`),
     truth: blame(place.rank, ['mismatch', 'hung', 'waiting']),
   }));

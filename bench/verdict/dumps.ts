@@ -6,9 +6,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeDumps, type MadeUpCall } from '../../test/support/made_up/flight_dumps.js';
-import { readTruth, tasksOf, totalsOf, type TruthLine } from '../../test/support/jobs/truth.js';
+import { readTruth, tasksOf, type TruthLine } from '../../test/support/jobs/truth.js';
 import { mismatch, never } from './call_faults.js';
-import type { Draw } from './draw.js';
 import { blame, stalling, type DrawCase } from './scenes.js';
 
 /** PyTorch's name of a collective, by NCCL's. */
@@ -25,21 +24,21 @@ const WORK = {
 };
 
 /** The last account is written when the process ends by itself. */
-export const ended = (draw: DrawCase): DrawCase => {
-  return (from: Draw) => ({ ...draw(from), look: { after: 0, isLive: false, how: 'dumps' } });
-};
+export const asDumps =
+  (drawCase: DrawCase): DrawCase =>
+  (draw) => ({ ...drawCase(draw), look: { after: 0, isLive: false, how: 'dumps' } });
 
 export const DUMP_FAULTS: Readonly<Record<string, DrawCase>> = {
-  'dumps: never calls': ended(never(WORK)),
-  'dumps: never calls, one communicator of several': ended(
+  'dumps: never calls': asDumps(never(WORK)),
+  'dumps: never calls, one communicator of several': asDumps(
     never({ ...WORK, ops: ['allreduce@tp:64K*3,allreduce:8K'], ranksOf: [4, 8], groups: 'tp=2' }),
   ),
-  'dumps: other count': ended(mismatch('allreduce:128K', 'allreduce:96K')),
-  'dumps: other function': ended(mismatch('allreduce:128K', 'reducescatter:128K')),
-  'dumps: killed': ended(
+  'dumps: other count': asDumps(mismatch('allreduce:128K', 'allreduce:96K', WORK)),
+  'dumps: other function': asDumps(mismatch('allreduce:128K', 'reducescatter:128K', WORK)),
+  'dumps: killed': asDumps(
     stalling(WORK, ({ rank, at }) => ({ args: `--fault kill:${rank}@${at}:before`, truth: blame(rank) })),
   ),
-  'dumps: kernel never begins': ended(
+  'dumps: kernel never begins': asDumps(
     stalling(WORK, ({ rank, at }) => ({ args: `--fault gpu-start:${rank}@${at}`, truth: blame(rank) })),
   ),
 };
@@ -84,7 +83,8 @@ function wholeLines(truth: string, rank: number): TruthLine[] {
   }
 }
 
-const hasEnded = (lines: readonly TruthLine[]): boolean => lines.length > 0 && totalsOf(lines).final;
+const hasEnded = (lines: readonly TruthLine[]): boolean =>
+  lines.some(({ kind, final }) => kind === 'totals' && final === true);
 
 function callsOf(lines: readonly TruthLine[]): MadeUpCall[] {
   const seqs = new Map<string, number>();

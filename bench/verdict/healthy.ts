@@ -4,7 +4,7 @@ import { anyJob } from './any_job.js';
 import { elsewhere, JOINT, replica, skip } from './call_faults.js';
 import { ALL_FILES, type Case } from './case.js';
 import type { Draw } from './draw.js';
-import { ended } from './dumps.js';
+import { asDumps } from './dumps.js';
 import type { DrawCase } from './scenes.js';
 import { MET, recovery } from './recovery.js';
 import { drawLook, drawShape, shapeArgs, type Shape, type Wishes } from './shapes.js';
@@ -58,7 +58,7 @@ const recovers = (draw: Draw, { ranks }: Shape): string =>
 
 export const HEALTHY: Readonly<Record<string, DrawCase>> = {
   'any job': anyJob,
-  'dumps of any job': ended(well({ ops: OPS_OF_TWO.slice(0, 2), leastAbi: 4 }, [3, 20])),
+  'dumps of any job': asDumps(well({ ops: OPS_OF_TWO.slice(0, 2), leastAbi: 4 }, [3, 20])),
   'training loop': well({}, [3, 20]),
   'idle between steps': well(
     { ops: ['allreduce:64K,sync,sleep:300ms', 'allgather:64K,sleep:100ms'] },

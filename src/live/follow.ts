@@ -15,6 +15,8 @@ import { groupIntoRuns, processKey } from '../runs/runs.js';
 const SILENT_AFTER = 60_000;
 /** Looks: this process may have been stopped for a minute, too. */
 const SILENT_LOOKS = 6;
+/** ms: processes of the start before may end while those of the next one begin. */
+const AFTER_RESTART = 30_000;
 
 /** A rank file of the run, and what its process does. */
 export interface Member {
@@ -38,7 +40,7 @@ export type Event = 'appeared' | 'ended' | 'died';
 export interface Sight {
   /** The name of the run; null: there is none yet, or its files are gone. */
   readonly run: string | null;
-  /** Other jobs whose processes run, too. */
+  /** Other jobs whose processes went on running beside this one, not only while it was started again. */
   readonly beside: readonly string[];
   /** ms since the Unix epoch: the last sign of life of any process of the run when its files were chosen. -Infinity: there is no run. */
   readonly lastSeen: number;
@@ -86,6 +88,8 @@ export class Follower {
     readonly lastSeen: number;
     readonly paths: readonly string[];
   } | null = null;
+  /** ms: since when it is this run. */
+  private chosenAt = 0;
   private others: readonly { readonly name: string; readonly paths: readonly string[] }[] = [];
 
   /** `wanted`: the name of a run; undefined: the newest. */
@@ -114,7 +118,8 @@ export class Follower {
     const isOver = members.every((member) => member.isOver);
     const { name: run = null, lastSeen = -Infinity } = this.run ?? {};
     const isLive = (path: string): boolean => this.known.get(path)?.isOver === false;
-    const beside = this.others.filter(({ paths }) => paths.some(isLive)).map((other) => other.name);
+    const goOn = now - this.chosenAt >= AFTER_RESTART ? this.others : [];
+    const beside = goOn.filter(({ paths }) => paths.some(isLive)).map((other) => other.name);
     return { run, beside, lastSeen, members, events: [...events], isOver, denied: this.denied };
   }
 
@@ -181,6 +186,7 @@ export class Follower {
     const runs = groupIntoRuns(found);
     const chosen = runs.length === 0 ? null : pickRun(runs, this.wanted);
     const pathsOf = (run: (typeof runs)[number]): string[] => run.files.map(({ path }) => path);
+    if (chosen?.name !== this.run?.name) this.chosenAt = now;
     this.run = chosen && {
       name: chosen.name,
       lastSeen: Number(chosen.lastSeen / 1_000_000n),

@@ -218,9 +218,8 @@ function judgedWaits(
   const habit = Math.max(0, held - (worst.to - worst.from) - ofOthers) / span;
   const lost = held - ofOthers;
   const share = lost / span;
-  const mayBeItsThread = !isOnHost && worst.basis === 'step' && lost < SOON_LOST;
-  // A machine may hold up the threads of a whole node for as long: a large share proves nothing there.
-  const slowFrom = Math.max(shareOf(whole.length), mayBeItsThread ? (taker ? Infinity : QUARTER) : 0);
+  const mayBeItsThread = !isOnHost && worst.basis === 'step' && lost < SOON_LOST && share < QUARTER;
+  const slowFrom = Math.max(shareOf(whole.length), mayBeItsThread ? QUARTER : 0);
   const isCostly = habit >= slowFrom;
   const rare = leastLikely(share);
   const isByChance = chance > rare;
@@ -293,8 +292,10 @@ function slowTaker(
   const [[channel, slowest] = [null, 0], next] = [...channels].sort((a, b) => b[1] - a[1]);
   const isOne = next !== undefined && slowest > ONE_OF_MANY * next[1];
   const taker = { channel: isOne ? channel : null, node: node.files.length > 1 ? node : null };
-  const { cost, ofOthers } = found.lateness;
-  const isSlow = found.isSlow && cost >= MOSTLY_THERE * ofOthers * (nodes - 1);
+  const { cost, ofOthers, heldUp } = found.lateness;
+  // A machine may hold up the threads of a whole node for some time: a large share of little time proves nothing here.
+  const isLong = heldUp - ofOthers >= SOON_LOST;
+  const isSlow = found.isSlow && isLong && cost >= MOSTLY_THERE * ofOthers * (nodes - 1);
   return { ...found, isSlow, lateness: { ...found.lateness, taker } };
 }
 
