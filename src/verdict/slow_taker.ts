@@ -196,8 +196,9 @@ function longestInside(nodes: ByNode, size: number, { lastArrival, end }: Collec
     })
     .sort((a, b) => b.stayed - a.stayed);
   const [most, second] = inside;
-  if (!most) return null;
-  const ofNext = (second?.stayed ?? 0) / sends;
+  // Alone it shows nothing: each node holds as many slices as it has work for.
+  if (!most || !second) return null;
+  const ofNext = second.stayed / sends;
   const queued = (most.stayed / sends - ofNext) / duration;
   const share = queued >= HALF_FULL / slices ? 1 : queued / (size * slices);
   const took = Math.min(share * duration, duration - ofNext / files);
