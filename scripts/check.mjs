@@ -29,7 +29,12 @@ const failed = [
   ...(write ? [] : [check('warnings C++', [process.execPath, 'scripts/build.mjs', '--native'])]),
   ...(write
     ? []
-    : [check('generated files and the package', tool('vitest/vitest.mjs', 'run', '--project', 'check'))]),
+    : [
+        check(
+          'generated files and the package',
+          tool('vitest/vitest.mjs', ...'run --project check --reporter verbose'.split(' ')),
+        ),
+      ]),
 ].filter((name) => name !== undefined);
 
 if (failed.length > 0) {
@@ -50,7 +55,9 @@ function check(name, command) {
     env: { ...process.env, npm_lifecycle_event: 'build' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  process.stderr.write(status === 0 ? 'ok\n' : `\n${stdout}`);
+  // What a test runner left out is said, with its reason.
+  const skipped = stdout.match(/^.*↓.*\n/gm) ?? [];
+  process.stderr.write(status === 0 ? `ok\n${skipped.join('')}` : `\n${stdout}`);
   return status === 0 ? undefined : name;
 }
 

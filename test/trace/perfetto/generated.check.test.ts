@@ -29,7 +29,7 @@ describe('the generated code', () => {
   });
 });
 
-describe.runIf(hasProtoc)('protoc, as a second reader', () => {
+describe.runIf(hasProtoc)('protoc, as a second reader (skipped where there is none)', () => {
   const { bytes } = block((sink) => {
     const lane = sink.describe({ kind: 'slices', name: 'colls', rank: 1 });
     const slice = sink.begin(lane, ns(5000), 'AllReduce', {
