@@ -83,10 +83,10 @@ export function runNumbers(studied: Study, numbers: CauseNumbers, peaks?: Peaks)
   const hosts = run.members.map(({ scan }) => scan.header.hostName);
   const known = checkedPeaks(peaks, hosts, aliases?.hosts ?? null);
   const bounds = { from: 0, to: durationNs };
-  const moments = momentsOf(verdict, '', { run, comms, bounds });
+  const moments = momentsOf(verdict, '', { run, bounds });
   const commId = suspectComm(verdict)?.commId ?? null;
   const about = { comms, commId: commId === null ? null : BigInt(commId), bounds };
-  const view = viewAround(verdict, moments.all[moments.main]!, about) ?? [0, Math.ceil(durationNs)];
+  const view = viewAround(verdict, moments.main, about) ?? [0, Math.ceil(durationNs)];
   const parts = new PartsCollector(comms, comparableBy(solution), run.members.length, durationNs, view);
   joinRun(run, solution, ends, gpuLines, parts.heard);
   return {

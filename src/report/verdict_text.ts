@@ -99,8 +99,8 @@ function verdictLines(verdict: VerdictKind, report: VerdictReport): string[] {
     case 'nothing':
       return [
         leftOut(report).length === 0
-          ? 'NOTHING  to judge: NCCL reported no work of a collective, send or receive'
-          : `NOTHING  to judge: the event mask leaves out ${leftOut(report).join(' and ')}`,
+          ? 'NOTHING TO JUDGE  NCCL reported no work of a collective, send or receive'
+          : `NOTHING TO JUDGE  the event mask leaves out ${leftOut(report).join(' and ')}`,
       ];
   }
 }

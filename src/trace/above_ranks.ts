@@ -60,19 +60,21 @@ export interface AboveRanks {
 
 /** Whoever gets a reduced trace must not take what is not drawn for time without work. So the first slice says it. */
 function withLeftOut(
-  { all, main }: Moments,
+  { whole, waits }: Moments,
   leftOut: NotDrawn | null,
-): Pick<VerdictPicture, 'moments' | 'main'> {
-  const [first, ...others] = all;
-  if (!leftOut || !first) return { moments: all, main };
+): Pick<VerdictPicture, 'before' | 'whole' | 'waits'> {
+  if (!leftOut) return { before: null, whole, waits };
   const text = `Not drawn: ${leftOut.what}`;
-  if (first.from === 0) {
-    const headline = `${first.headline}. ${text}`;
-    const fits = headline.length <= HEADLINE_CHARACTERS;
-    return { moments: fits ? [{ ...first, headline }, ...others] : all, main };
+  if (whole.from > 0) {
+    const to = Math.round(Math.min(whole.from, leftOut.until)) as TraceNs;
+    return { before: { from: 0 as TraceNs, to, headline: text }, whole, waits };
   }
-  const to = Math.round(Math.min(first.from, leftOut.until)) as TraceNs;
-  return { moments: [{ from: 0 as TraceNs, to, headline: text }, ...all], main: main + 1 };
+  const headline = `${whole.headline}. ${text}`;
+  return {
+    before: null,
+    whole: headline.length <= HEADLINE_CHARACTERS ? { ...whole, headline } : whole,
+    waits,
+  };
 }
 
 /** `blocks`: by file; null: not drawn. */
@@ -90,9 +92,7 @@ export function drawAboveRanks(
   const isNamed = new Set(named);
   const title = clusterTitle(verdict, run.members, named);
   const bounds = boundsOf(drawing.scope, duration);
-  const { all, main } = momentsOf(verdict, texts.headline, { run, comms, bounds });
-  const colour = COLOUR[verdict.kind];
-  const moments = { all: all.map((moment) => ({ ...moment, colour })), main };
+  const moments = momentsOf(verdict, texts.headline, { run, bounds });
   const found = watches.map(({ file }, i) => {
     const own = watches.slice(0, i).filter((one) => one.file === file).length;
     return blocks[file]?.found[own] ?? null;
@@ -113,6 +113,7 @@ export function drawAboveRanks(
     const target = watches.find((_, i) => found[i]?.hasArrow);
     return {
       isFromBegin: bounds.from === 0,
+      colour: COLOUR[verdict.kind],
       ...withLeftOut(moments, leftOut),
       lines: [
         ...texts.report.split('\n').filter((line) => line !== ''),

@@ -10,19 +10,19 @@ import { hostClocks } from './host_clocks.js';
 import { shownClocks } from './tracks/clock_tracks.js';
 
 /**
- * Bytes in the trace: for a verdict with report and link, each further slice of the verdict, a process with one track, a clock, a piece of
- * a clock.
+ * Bytes in the trace: for a verdict with report and link, each slice on its track, a process with one track, a clock, a piece of a
+ * clock.
  */
 const VERDICT_BYTES = 2500;
-const MOMENT_BYTES = 250;
+const MOMENT_BYTES = 70;
 const MISSING_BYTES = 700;
 const CLOCK_BYTES = 500;
 const PIECE_BYTES = 100;
 
-export function sizeAbove({ run, comms, clocks, verdict }: Study, scope: Scope): Size {
+export function sizeAbove({ run, clocks, verdict }: Study, scope: Scope): Size {
   const duration = runDuration(run, clocks.solution);
   const bounds = boundsOf(scope, duration);
-  const moments = momentsOf(verdict, '', { run, comms, bounds }).all.length;
+  const moments = 1 + momentsOf(verdict, '', { run, bounds }).waits.length;
   const missing = missingGroups(run, scope).length;
   const shown = shownClocks(hostClocks(run, clocks.solution, clocks.traffic, duration));
   const pieces = shown.reduce((sum, clock) => sum + clock.pieces.length, 0);

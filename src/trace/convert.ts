@@ -36,6 +36,8 @@ export interface ConvertJob extends Omit<RankFacts, 'names' | 'sharesClock' | 'r
   readonly commNames: ReadonlyMap<number, string>;
   /** Tracks that the first screen shows. */
   readonly watches: readonly Watch[];
+  /** Correlation id of the collective that the verdict names, for their lanes; null: none. */
+  readonly named: number | null;
   readonly traceStart: bigint;
   readonly origins: OriginTable;
   /** Per communicator (commId in decimal) its ranks on this file's axis. */

@@ -1,13 +1,14 @@
 /** Makes one job per file, from a study and a plan. A job holds everything that the second pass over its file needs from other files. */
 
 import { domainOfFile, type ClockDomain, type ClockSolution } from '../clocks/domains.js';
-import { connectionHash, transferName } from '../model/identity.js';
+import { collectiveCorrelation, connectionHash, transferName } from '../model/identity.js';
 import { ALWAYS, isEverything, type Window } from './tracks/selection.js';
 import { sampleInterval } from './sample_interval.js';
 import { compressionOf } from './compression.js';
 import type { ConvertJob } from './convert.js';
 import type { Drawing } from './drawing.js';
 import { runDuration } from './duration.js';
+import { namedCall } from './first_screen.js';
 import { jobRanks, jobRanksOf } from './job_ranks.js';
 import { processSpec, shortTitle } from './labels.js';
 import type { OriginTable } from '../cluster/pxn.js';
@@ -37,6 +38,8 @@ export function convertJobs(
   const drawn = (files: readonly number[]): number[] => files.filter((file) => plans[file] !== null);
   const clockMates = once((group: number) => mates(run, drawn(onAxisOf(clocks, group))));
   const counterMates = once((domain: ClockDomain) => mates(run, drawn(domain.files)));
+  const call = namedCall(verdict);
+  const named = call && collectiveCorrelation(call.commId, call.func, call.seq, call.ordinal);
   return run.members.map((member, file) => {
     const plan = plans[file];
     if (!plan) return null;
@@ -56,6 +59,7 @@ export function convertJobs(
       process: processSpec(member, file, accused),
       title: shortTitle(member),
       watches: watches.filter((one) => one.file === file),
+      named,
       commNames: new Map(member.scan.communicators.map(({ number, name }) => [number, name])),
       jobRanks: jobRanksOf(numbers, namedIn(member, origins[file]!)),
       traceStart: clocks.traceStart,

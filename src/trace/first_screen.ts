@@ -68,7 +68,7 @@ export function firstScreen(
     // Where collectives overlap, half of them lie on the second lane.
     ...drawn.lanes.slice(1, 2).map(laneOf),
   ];
-  const main = moments.all[moments.main]!;
+  const { main } = moments;
   const commId = suspectComm(verdict)?.commId ?? null;
   const id = commId === null ? null : BigInt(commId);
   const view = viewAround(verdict, main, { comms, commId: id, bounds });
@@ -80,10 +80,10 @@ export function firstScreen(
   };
 }
 
-/** The axis counts from 0. The report gives times of day, and so does the flag. */
+/** The axis counts from 0. The report gives times of day (UTC), and so does the flag. The UI shows its first 16 characters. */
 function noteAt(verdict: Verdict, ts: bigint): FirstScreen['note'] {
   const time = new Date(Number(ts / 1_000_000n)).toISOString().slice(11, 23);
-  return { ts, text: `${KIND[verdict.kind]} ${verdict.kind === 'slow' ? 'at' : 'since'} ${time} UTC` };
+  return { ts, text: `${time} ${KIND[verdict.kind]}` };
 }
 
 /** The collective that the verdict names; null: none, or sends and receives. */
@@ -91,10 +91,11 @@ export function namedCall(verdict: Verdict, args: WantedCall['args'] = []): Want
   const call =
     stallOf(verdict) ??
     (verdict.kind === 'slow'
-      ? verdict.slow.worst
+      ? (verdict.slow.longest[0] ?? verdict.slow.worst)
       : verdict.kind === 'mismatch'
         ? verdict.mismatch.ways[0]
         : null);
-  if (typeof call?.commId !== 'string') return null;
-  return { commId: BigInt(call.commId), func: call.func, seq: call.seq ?? -1, ordinal: call.replay, args };
+  const commId = suspectComm(verdict)?.commId;
+  if (!call || typeof commId !== 'string') return null;
+  return { commId: BigInt(commId), func: call.func, seq: call.seq ?? -1, ordinal: call.replay, args };
 }

@@ -4,8 +4,7 @@ import { maxOf, minOf } from '../base/extremes.js';
 import { foldRanks } from '../base/ranks.js';
 import { durationText } from '../base/duration.js';
 import type { TraceNs } from '../base/time.js';
-import { lateSpans } from '../cluster/late_spans.js';
-import type { ClusterComm, Collective } from '../cluster/types.js';
+import type { ClusterComm } from '../cluster/types.js';
 import type { Window } from './tracks/selection.js';
 import type { VerdictMoment } from './tracks/verdict_track.js';
 import type { Slowness, Verdict } from '../verdict/types.js';
@@ -13,14 +12,13 @@ import { inJob, jobRanks } from './job_ranks.js';
 import type { Run } from '../runs/run.js';
 import { stallOf } from '../verdict/evidence/suspects.js';
 
-/** This many of a slow rank's longest waits are drawn. */
-const MOST_WAITS = 10;
-
 export interface Moments {
-  /** In order of time, without overlap. */
-  readonly all: readonly VerdictMoment[];
-  /** Index of the moment on the first screen. */
-  readonly main: number;
+  /** The whole of what the verdict is about, with the headline. */
+  readonly whole: VerdictMoment;
+  /** A slow rank's longest waits within it, in order of time, without overlap. */
+  readonly waits: readonly VerdictMoment[];
+  /** The one on the first screen: the longest wait, else the whole. */
+  readonly main: VerdictMoment;
 }
 
 /** The requested part of the trace, ns. A budget does not shorten it. */
@@ -34,48 +32,50 @@ export const boundsOf = ({ window }: { readonly window: Window }, duration: numb
   to: Math.max(0, Math.min(window.to, duration)),
 });
 
-export interface MomentsContext {
-  readonly run: Run;
-  readonly comms: readonly ClusterComm[];
-  readonly bounds: Bounds;
-}
-
 /** `headline`: of the verdict, always for the whole run. */
 export function momentsOf(
   verdict: Verdict,
   headline: string,
-  { run, comms, bounds }: MomentsContext,
+  { run, bounds }: { readonly run: Run; readonly bounds: Bounds },
 ): Moments {
-  const waits = verdict.kind === 'slow' && !verdict.slow.link ? waitsFor(verdict.slow, comms, bounds) : [];
-  if (verdict.kind !== 'slow' || waits.length === 0) {
-    const begin = beginOf(verdict);
-    const from = begin > bounds.to ? bounds.from : Math.max(begin, bounds.from);
-    const to = isOnce(verdict) ? Math.min(verdict.slow.to, bounds.to) : bounds.to;
-    return { all: [{ from: at(from), to: at(Math.max(from, to)), headline }], main: 0 };
-  }
-  const { file, inComm, comm, commId } = verdict.slow;
+  const [begin, end] = spanOf(verdict, bounds);
+  const from = begin > bounds.to ? bounds.from : Math.max(begin, bounds.from);
+  const whole = { from: at(from), to: at(Math.max(from, Math.min(end, bounds.to))), headline };
+  const longestFirst = verdict.kind === 'slow' ? waitsFor(verdict.slow, run, whole) : [];
+  const waits = longestFirst.toSorted((a, b) => a.from - b.from);
+  return { whole, waits, main: longestFirst[0] ?? whole };
+}
+
+/** The longest first. Narrow slices show only the beginning of their text. */
+function waitsFor(slow: Slowness, run: Run, whole: VerdictMoment): VerdictMoment[] {
+  const { file, inComm, commId, taker } = slow;
   const rank = inJob(jobRanks(run))({ commId: BigInt(commId) }, inComm);
   const who = `rank ${foldRanks(rank === null ? run.members[file]!.ranks : [rank])}`;
-  const all = waits.map(({ from, to, one }) => ({
-    from: at(from),
-    to: at(to),
-    headline: `${who} late by ${durationText(to - from)} to ${one.func} seq ${one.seq} on ${comm || commId}`,
-  }));
-  const longest = waits.reduce((a, b, i) => (b.to - b.from > waits[a]!.to - waits[a]!.from ? i : a), 0);
-  return { all, main: longest };
+  const whom = taker?.node ? `the node of ${who}` : who;
+  return slow.longest
+    .filter(({ from, to }) => from >= whole.from && to <= whole.to)
+    .map(({ from, to, func, seq }) => ({
+      ...{ from: at(from), to: at(to) },
+      headline: `${durationText(to - from)} for ${whom}, ${func} seq ${seq}`,
+    }));
 }
 
 const at = (ns: number): TraceNs => Math.round(Math.max(0, ns)) as TraceNs;
 
-/** A link stood still once. */
-const isOnce = (verdict: Verdict): verdict is Extract<Verdict, { kind: 'slow' }> =>
-  verdict.kind === 'slow' && verdict.slow.course === 'once' && verdict.slow.link !== null;
+/** ns of the trace. A finding without an end lasts to the end of the recording. */
+function spanOf(verdict: Verdict, bounds: Bounds): readonly [from: number, to: number] {
+  if (verdict.kind !== 'slow') return [beginOf(verdict), bounds.to];
+  const { course, from, to, link } = verdict.slow;
+  if (link) return course === 'once' ? [from, to] : [0, bounds.to];
+  const isFromBegin = course === 'always' || course === 'until';
+  const isToEnd = course === 'always' || course === 'since';
+  return [isFromBegin ? 0 : from, isToEnd ? bounds.to : to];
+}
 
 /** ns of the trace. A moment without a begin lasts all the time. */
 function beginOf(verdict: Verdict): number {
   const stall = stallOf(verdict);
   if (stall) return stall.since;
-  if (isOnce(verdict)) return verdict.slow.from;
   switch (verdict.kind) {
     case 'mismatch':
       return minOf(verdict.mismatch.ways.flatMap(({ entered }) => entered.map((one) => one.at)));
@@ -88,37 +88,6 @@ function beginOf(verdict: Verdict): number {
     default:
       return 0;
   }
-}
-
-interface Wait {
-  readonly from: number;
-  readonly to: number;
-  readonly one: Collective;
-}
-
-/** The longest times when all others waited for that rank alone and it had nothing pending. They do not overlap. */
-function waitsFor(
-  { file, inComm, commId, clockBound }: Slowness,
-  comms: readonly ClusterComm[],
-  bounds: Bounds,
-): Wait[] {
-  const all = comms
-    .filter((comm) => comm.commId === BigInt(commId))
-    .flatMap(({ collectives }) => collectives)
-    .filter((one) => one.root < 0 && one.open.length === 0)
-    .flatMap((one) =>
-      lateSpans(one, clockBound)
-        .filter(({ late }) => late.file === file && late.rank === inComm)
-        .map(({ from, to }) => ({ one, from: Math.max(0, from), to })),
-    )
-    .filter(({ from, to }) => to > from && from >= bounds.from && to <= bounds.to)
-    .sort((a, b) => b.to - b.from - (a.to - a.from));
-  const longest: Wait[] = [];
-  for (const wait of all) {
-    if (longest.length === MOST_WAITS) break;
-    if (longest.every(({ from, to }) => wait.to <= from || wait.from >= to)) longest.push(wait);
-  }
-  return longest.sort((a, b) => a.from - b.from);
 }
 
 /** Healthy collectives to show before the moment. */
@@ -142,10 +111,10 @@ export function viewAround(
     .filter((begin) => begin < from)
     .sort((a, b) => b - a);
   const oldest = begins[Math.min(BEFORE, begins.length) - 1];
-  const own = verdict.kind === 'slow' ? to - from : 0;
+  const own = to - from;
   const usual = oldest === undefined ? DEFAULT_BEFORE_NS : from - oldest;
-  // Show an ended moment with its end and as much before it. Show the first part of one that lasts to the end of the run.
-  const before = Math.min(MOST_BEFORE_NS, Math.max(own, usual));
+  // As much before a wait as it took. A hang of a minute looks like a minute, with some of what was before.
+  const before = Math.min(MOST_BEFORE_NS, Math.max(verdict.kind === 'slow' ? own : own / 10, usual));
   const near = signs(verdict).filter((sign) => Math.abs(sign - from) < MOST_BEFORE_NS);
   const first = minOf(
     near.map((sign) => sign - before / 10),

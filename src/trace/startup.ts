@@ -16,7 +16,7 @@ export interface FirstScreen {
   readonly expand: readonly string[];
   /** The time to show, ns of REALTIME. null: all. */
   readonly view: readonly [from: bigint, to: bigint] | null;
-  /** A flag on the time axis. With it the report is shown in a tab below. */
+  /** A flag on the time axis. */
   readonly note: { readonly ts: bigint; readonly text: string } | null;
 }
 
@@ -43,12 +43,8 @@ export function startupQuery({ pins, expand, view, note }: FirstScreen): string 
     ...[first, anyOf(others)].flatMap((pattern) =>
       pattern === undefined ? [] : [{ id: PIN, args: [pattern, 'path'] }],
     ),
-    ...(note === null
-      ? []
-      : [
-          { id: NOTE, args: [String(note.ts), note.text] },
-          { id: SHOW_QUERY, args: REPORT_TAB },
-        ]),
+    ...(note === null ? [] : [{ id: NOTE, args: [String(note.ts), note.text] }]),
+    { id: SHOW_QUERY, args: REPORT_TAB },
   ];
   return [...(view ? [`visStart=${view[0]}`, `visEnd=${view[1]}`] : []), ...commandsQuery(commands)].join(
     '&',
@@ -107,14 +103,12 @@ const EXPAND = 'dev.perfetto.ExpandTracksByRegex';
 const NOTE = 'dev.perfetto.AddNoteAtTimestamp';
 const SHOW_QUERY = 'dev.perfetto.RunQueryAndShowTab';
 
-/** "HUNG since 19:02:00.123 UTC" */
-const NOTE_TEXT = /^[A-Z]{4,}[\w .:]{0,40}$/;
+/** "19:02:00.123 HUNG" */
+const NOTE_TEXT = /^\d\d:\d\d:\d\d\.\d{3} [A-Z]{4,}[A-Z ]{0,20}$/;
 
-/** The report: the arguments of the first slice of the verdict's track (trace/tracks/verdict_track.ts). */
+/** The report: the arguments of the verdict's slice (trace/tracks/verdict_track.ts). The UI prints the query beside the title. */
 const REPORT_TAB = [
-  "SELECT string_value AS report FROM args WHERE key GLOB 'debug.line*' AND arg_set_id = (SELECT slice.arg_set_id FROM slice " +
-    "JOIN track ON slice.track_id = track.id WHERE track.name = 'verdict' AND slice.name <> 'recording begins' " +
-    'ORDER BY slice.ts LIMIT 1) ORDER BY key',
+  "SELECT string_value AS report FROM args WHERE key GLOB 'debug.line*' ORDER BY key",
   'Report',
 ] as const;
 

@@ -142,6 +142,7 @@ function slowSends(
     of: sends,
     leftOut: { first: null, rooted: 0, notWhole: 0 },
     waits: sends,
+    longest: [],
     cost,
     span,
     course: 'always',

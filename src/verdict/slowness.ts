@@ -15,7 +15,7 @@ import { aheadOf } from './run_ahead.js';
 import { slowestLink } from './slow_links.js';
 import { takenLate } from './slow_taker.js';
 import { placesOf } from './wait_chains.js';
-import type { Slowness } from './types.js';
+import type { LongWait, Slowness } from './types.js';
 import { doubt, unclearWhetherSlow } from './unclear.js';
 
 /** Fewer collectives prove no habit. */
@@ -245,6 +245,7 @@ function judgedWaits(
       of: whole.length,
       leftOut: leftOutOf(collectives, whole, size),
       waits: longest.length,
+      longest: longest.slice(0, MOST_NAMED).map((spell) => namedWait(spell, waits)),
       cost,
       ofOthers,
       span,
@@ -324,7 +325,18 @@ function causes(spells: readonly Spell[]): number[] {
   return costs;
 }
 
-/** The longest spells, as few as make up `cost`. */
+/** So many of a rank's longest waits are named. */
+const MOST_NAMED = 100;
+
+/** A spell is named after its longest wait. */
+function namedWait({ from, to }: Spell, waits: readonly LoneWait[]): LongWait {
+  const { one } = waits
+    .filter((wait) => wait.from >= from && wait.to <= to)
+    .reduce((a, b) => (b.to - b.from > a.to - a.from ? b : a));
+  return { from: from as TraceNs, to: to as TraceNs, func: one.func, seq: one.seq, replay: one.ordinal };
+}
+
+/** The longest spells, as few as make up `cost`, the longest first. */
 function longestOf(spells: readonly Spell[], cost: number): Spell[] {
   let left = cost;
   return [...spells]

@@ -467,8 +467,9 @@ export interface Slowness {
   readonly leftOut: { readonly first: string | null; readonly rooted: number; readonly notWhole: number };
   /** ns: time in which all others waited for this rank alone. The run would gain this time without the lateness. */
   readonly cost: number;
-  /** Its longest waits, as few as make up nine tenths of the cost. */
+  /** Its longest waits, as few as make up nine tenths of the cost: how many, and up to 100 of them, the longest first. */
   readonly waits: number;
+  readonly longest: readonly LongWait[];
   /** ns: the observed time. */
   readonly span: number;
   /** Where in this time the waits lie: all the time, from a moment on, up to a moment, between two moments, or there is only one wait. */
@@ -506,6 +507,15 @@ export interface Slowness {
   } | null;
   /** The slowest connection; null: a link is not the reason. If it is, `late` and `of` count its sends, and `cost` is a lower bound. */
   readonly link: SlowSends | null;
+}
+
+/** ns: from when all others had arrived, or the rank had nothing else pending, until it came. They do not overlap. */
+export interface LongWait {
+  readonly from: TraceNs;
+  readonly to: TraceNs;
+  readonly func: string;
+  readonly seq: number;
+  readonly replay: number;
 }
 
 export interface SlowSends {

@@ -490,7 +490,7 @@ describe('the first lines say', () => {
   it('which events the mask leaves out, if nothing can be judged', () => {
     const rank: MadeUpRank = { calls: [], notRecorded: ['Coll', 'P2p', 'ProxyOp'] };
     const lines = first([rank, rank], 9);
-    expect(lines[0]).toBe('NOTHING  to judge: the event mask leaves out Coll and P2p');
+    expect(lines[0]).toBe('NOTHING TO JUDGE  the event mask leaves out Coll and P2p');
     expect(lines).toContain(
       '                  (NCCL_PROFILE_EVENT_MASK or NCCL_TRACE_EVENTS leaves them out)',
     );

@@ -12,9 +12,9 @@ import { Detail, Windows } from './windows';
 
 // ---- a block
 
-/** `internLimit`: number of distinct strings per table. */
-export function newBlock(blockIndex: f64, blockCount: f64, internLimit: i32): void {
-  setSink(new Sink(new Ids(blockIndex, blockCount), internLimit));
+/** `internLimit`: number of distinct strings per table. `named`: correlation of the call to look for on watched tracks; NaN: none. */
+export function newBlock(blockIndex: f64, blockCount: f64, internLimit: i32, named: f64): void {
+  setSink(new Sink(new Ids(blockIndex, blockCount), internLimit, named));
 }
 
 /** Before the first track: only a part is drawn, and of this detail this window. */
@@ -159,6 +159,10 @@ export function openSince(track: i32, place: i32): f64 {
 
 export function openStep(track: i32, place: i32): f64 {
   return trackOf(track).slice(place).step;
+}
+
+export function hasNamed(track: i32): bool {
+  return trackOf(track).hasNamed;
 }
 
 export function lastEventAt(track: i32): f64 {

@@ -66,6 +66,7 @@ export class Sink {
   constructor(
     readonly ids: Ids,
     internLimit: i32,
+    private readonly named: f64,
   ) {
     this.packets = new Packets(ids, internLimit);
     memory.fill(changetype<usize>(this.tally), 0, offsetof<Tally>());
@@ -369,7 +370,10 @@ export class Sink {
     if (track.written >= MAX_DEPTH) refused(track, at, Reason.TooManySlices, MAX_DEPTH);
     track.written++;
     slice.isWritten = true;
-    if (track.isWatched) slice.step = this.stepIn(extra);
+    if (track.isWatched) {
+      slice.step = this.stepIn(extra);
+      if (extra.correlation == this.named) track.hasNamed = true;
+    }
     this.tally.slices += 1;
     this.tally.openSlices += 1;
     this.countTrack(track);

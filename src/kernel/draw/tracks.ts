@@ -70,6 +70,8 @@ export class Track {
   hasData: bool = false;
   /** The first screen may show it. */
   isWatched: bool = false;
+  /** On a watched track: a slice of the named call began here (`Sink.named`). */
+  hasNamed: bool = false;
   /** How many slices are open, and how many of them are written. */
   openCount: i32 = 0;
   written: i32 = 0;

@@ -8,7 +8,7 @@ export const DETAIL = { coll: 0, op: 1, step: 2, always: 3, inherited: 4 } as co
 
 export interface DrawingExports {
   // A block.
-  newBlock(blockIndex: number, blockCount: number, internLimit: number): void;
+  newBlock(blockIndex: number, blockCount: number, internLimit: number, named: number): void;
   /** Before the first track: only a part is drawn, and of each detail this window. */
   cutTo(): void;
   setWindow(detail: number, from: number, to: number): void;
@@ -53,6 +53,7 @@ export interface DrawingExports {
   isOpenWritten(track: number, place: number): boolean;
   openSince(track: number, place: number): number;
   openStep(track: number, place: number): number;
+  hasNamed(track: number): number;
   lastEventAt(track: number): number;
 
   // The picture of a rank.

@@ -74,6 +74,8 @@ export interface BlockOptions extends BlockPosition {
   readonly windows?: Windows | null | undefined;
   /** Called for each track when it is described; true: the writer should know what stays open there. */
   readonly watch?: ((track: TrackRef, spec: TrackSpec, parent: TrackRef | undefined) => boolean) | undefined;
+  /** Correlation id of the call whose slices are looked for on these tracks; null or absent: none. */
+  readonly named?: number | null | undefined;
   /** Number of distinct strings per table. Further strings are written inline. For tests. */
   readonly internLimit?: number | undefined;
 }
@@ -111,7 +113,7 @@ export class BlockWriter implements TrackSink {
     this.kernel = rank?.kernel ?? lendKernel();
     this.exports = this.kernel.exports;
     if (rank === null) this.exports.begin(0n, 0n, 0, 1, 0);
-    this.exports.newBlock(blockIndex, blockCount, internLimit);
+    this.exports.newBlock(blockIndex, blockCount, internLimit, options.named ?? NaN);
     this.kernel.drawing = this.answers();
     this.cut(options.windows ?? null);
     this.exports.openBlock(this.describeRoot(options.process));
@@ -179,8 +181,12 @@ export class BlockWriter implements TrackSink {
     this.exports.finishPart();
   }
 
-  /** What is open on a watched track, and when its last event was. */
-  stateOf(ref: TrackRef): { readonly open: readonly OpenSlice[]; readonly lastAt: TraceNs } {
+  /** What is open on a watched track, when its last event was, and whether the named call is on it. */
+  stateOf(ref: TrackRef): {
+    readonly open: readonly OpenSlice[];
+    readonly lastAt: TraceNs;
+    readonly hasNamed: boolean;
+  } {
     const { exports } = this;
     const places = Array.from({ length: exports.openSlices(ref) }, (_, place) => place);
     const open = places
@@ -189,7 +195,7 @@ export class BlockWriter implements TrackSink {
         const step = exports.openStep(ref, place);
         return { at: exports.openSince(ref, place) as TraceNs, step: Number.isNaN(step) ? null : step };
       });
-    return { open, lastAt: exports.lastEventAt(ref) as TraceNs };
+    return { open, lastAt: exports.lastEventAt(ref) as TraceNs, hasNamed: Boolean(exports.hasNamed(ref)) };
   }
 
   counts(): BlockCounts {

@@ -5,7 +5,7 @@
  */
 
 import type { TraceNs } from '../../base/time.js';
-import type { Args, FlowId, TrackRef, TrackSink } from './sink.js';
+import type { Args, FlowId, SliceExtra, TrackRef, TrackSink } from './sink.js';
 
 /** A moment ends at its given time. Only work that NCCL did not finish stays open. */
 export interface VerdictMoment {
@@ -13,17 +13,18 @@ export interface VerdictMoment {
   readonly to: TraceNs;
   /** At most 100 characters, to be read at a glance. */
   readonly headline: string;
-  /** Correlation id: that of the kind of verdict, which gives its slice the same colour in every trace. */
-  readonly colour?: number;
 }
 
 export interface VerdictPicture {
+  /** Correlation id: that of the kind of verdict, which gives its slices the same colour in every trace. */
+  readonly colour: number;
   /** The track begins with the recording. Otherwise it begins with a requested window. */
   readonly isFromBegin: boolean;
-  /** In order of time, without overlap; at least one. */
-  readonly moments: readonly VerdictMoment[];
-  /** Index of the one on the first screen. */
-  readonly main: number;
+  /** Before the moment: what is not drawn. null: everything is, or the headline says it. */
+  readonly before: VerdictMoment | null;
+  readonly whole: VerdictMoment;
+  /** Within it, in order of time, without overlap. */
+  readonly waits: readonly VerdictMoment[];
   /** The report. */
   readonly lines: readonly string[];
   readonly findings: readonly string[];
@@ -37,7 +38,7 @@ export interface VerdictPicture {
 const FIRST = -1;
 
 export function drawVerdict(sink: TrackSink, cluster: TrackRef, picture: VerdictPicture): void {
-  const { moments, main, lines, findings, link, arrow } = picture;
+  const { before, whole, waits, lines, findings, link, arrow, colour } = picture;
   const track = sink.describe({
     kind: 'slices',
     detail: 'always',
@@ -46,12 +47,18 @@ export function drawVerdict(sink: TrackSink, cluster: TrackRef, picture: Verdict
     rank: FIRST,
     description: VERDICT,
   });
-  if (picture.isFromBegin && moments[0]!.from > 0) sink.instant(track, 0 as TraceNs, 'recording begins');
-  const args: Args = [...numbered('line', lines), ...numbered('finding', findings), ['openWith', link]];
-  moments.forEach(({ from, to, headline, colour }, i) => {
-    const flow = i === main ? (arrow ?? undefined) : undefined;
-    const slice = sink.begin(track, from, headline, { args, flow, correlation: colour });
+  const draw = ({ from, to, headline }: VerdictMoment, extra: SliceExtra, inside = () => {}): void => {
+    const slice = sink.begin(track, from, headline, { ...extra, correlation: colour });
+    inside();
     sink.end(track, to, slice);
+  };
+  if (picture.isFromBegin && (before ?? whole).from > 0)
+    sink.instant(track, 0 as TraceNs, 'recording begins');
+  if (before) draw(before, {});
+  // Only this slice has arguments with these names: the tab of the first screen finds the report by them.
+  const args: Args = [...numbered('line', lines), ...numbered('finding', findings), ['openWith', link]];
+  draw(whole, { args, flow: arrow ?? undefined }, () => {
+    for (const wait of waits) draw(wait, {});
   });
 }
 
@@ -60,6 +67,6 @@ const numbered = (name: string, lines: readonly string[]): Args =>
 
 const VERDICT =
   'The verdict on the whole run, in one line. Its arguments are the report, and all that was found. It lasts from the beginning of ' +
-  'the problem to the end of the recording. For a slow rank there is a slice for each of the longest times ' +
-  'when all others waited for it alone. "openWith": a link that opens the Perfetto UI with the important ' +
+  'the problem to the end of the recording. For a slow rank there is a slice below it for each of the longest ' +
+  'times when all others waited for it alone. "openWith": a link that opens the Perfetto UI with the important ' +
   'rows pinned. Then open this trace there.';

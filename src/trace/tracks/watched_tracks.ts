@@ -20,7 +20,7 @@ export interface Watch {
 export type Found = FoundTrack | null;
 
 export interface FoundTrack {
-  /** The lane with an open slice, else the first one drawn. */
+  /** The lane with the wanted step or call, else with an open slice, else the first one drawn. */
   readonly name: string;
   /** Begin of the open slice: the requested step, or the innermost known one; null: none. */
   readonly openSince: TraceNs | null;
@@ -32,6 +32,8 @@ export interface WatchedBlock {
   stateOf(track: TrackRef): {
     readonly open: readonly { readonly at: TraceNs; readonly step: number | null }[];
     readonly lastAt: TraceNs;
+    /** A slice of the call that the verdict names began on it. */
+    readonly hasNamed: boolean;
   };
   instantAnywhere(track: TrackRef, at: TraceNs, name: string, extra: SliceExtra): void;
 }
@@ -74,7 +76,9 @@ export class WatchedTracks {
     const steps = open.filter(({ step }) => step !== null).sort((a, b) => a.at - b.at);
     const wanted =
       steps.find(({ step }) => step === arrow?.step) ?? steps[0] ?? open.sort((a, b) => b.at - a.at)[0];
-    const lane = wanted ? (wanted.one.lane ?? wanted.one) : lanes[0]!;
+    const named = all.find(({ track }) => block.stateOf(track).hasNamed);
+    const shown = (steps.length === 0 ? named : undefined) ?? wanted?.one ?? lanes[0]!;
+    const lane = shown.lane ?? shown;
     if (wanted && arrow) {
       const { lastAt } = block.stateOf(wanted.one.track);
       const at = arrow.at > lastAt ? arrow.at : lastAt;
