@@ -47,19 +47,21 @@ export function drawVerdict(sink: TrackSink, cluster: TrackRef, picture: Verdict
     rank: FIRST,
     description: VERDICT,
   });
-  const draw = ({ from, to, headline }: VerdictMoment, extra: SliceExtra, inside = () => {}): void => {
+  const draw = (
+    { from, to, headline }: VerdictMoment,
+    extra: SliceExtra,
+    inside: readonly VerdictMoment[],
+  ) => {
     const slice = sink.begin(track, from, headline, { ...extra, correlation: colour });
-    inside();
+    for (const wait of inside) draw(wait, {}, []);
     sink.end(track, to, slice);
   };
   if (picture.isFromBegin && (before ?? whole).from > 0)
     sink.instant(track, 0 as TraceNs, 'recording begins');
-  if (before) draw(before, {});
+  if (before) draw(before, {}, []);
   // Only this slice has arguments with these names: the tab of the first screen finds the report by them.
   const args: Args = [...numbered('line', lines), ...numbered('finding', findings), ['openWith', link]];
-  draw(whole, { args, flow: arrow ?? undefined }, () => {
-    for (const wait of waits) draw(wait, {});
-  });
+  draw(whole, { args, flow: arrow ?? undefined }, waits);
 }
 
 const numbered = (name: string, lines: readonly string[]): Args =>
