@@ -6,7 +6,8 @@
 //
 // What a command needs is loaded when it is asked for: each `import()` in src/ begins a chunk of its own.
 
-import { readdirSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { KERNEL_FILES } from './kernel.mjs';
 import { put } from './put.mjs';
@@ -81,8 +82,17 @@ export async function transpileModules(root) {
   removeAllBut(path.join(root, 'build/modules'), new Set(outputFiles.map((file) => file.path)));
 }
 
+/** Names the build: the files between the steps of a merge are of one build (src/shards/build.ts). */
+function buildOf(root) {
+  const digest = createHash('sha256');
+  for (const name of readdirSync(path.join(root, 'src'), { recursive: true }).sort())
+    if (name.endsWith('.ts')) digest.update(readFileSync(path.join(root, 'src', name)));
+  return digest.digest('hex').slice(0, 32);
+}
+
 function optionsIn(root) {
   return {
+    define: { NCCL_TRACE_BUILD: JSON.stringify(buildOf(root)) },
     absWorkingDir: root,
     outbase: 'src',
     format: 'esm',

@@ -12,7 +12,6 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** Their code is in dist/ (scripts/bundle.mjs). For npm they are dev dependencies: an install does not need them. */
 const IN_DIST = [
-  '@msgpack/msgpack',
   '@opentelemetry/api',
   '@opentelemetry/exporter-metrics-otlp-proto',
   '@opentelemetry/resources',

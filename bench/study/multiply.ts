@@ -36,13 +36,13 @@ export async function multiplyScans(
     const writer = new SectionWriter(path, 'scan');
     const place = { copy, copies, ranks: recorded.length };
     const files = recorded.map(({ stored }) => renumbered(stored.scan, place));
-    writer.value('head', 'ScanHead', {
+    writer.value('head', {
       files: files.map((scan) => ({ path: scan.path, bytes: scan.bytes, changed: 0n })),
       problems: [],
       unusable: [],
     });
     recorded.forEach(({ stored, steps }, i) => {
-      writer.value('file', 'StoredScan', { ...stored, scan: files[i]! });
+      writer.value('file', { ...stored, scan: files[i]! });
       for (const section of steps) writer.bytes('step', section);
     });
     writer.close();
@@ -63,17 +63,17 @@ async function thinned(path: string, folder: string, most: number): Promise<stri
   const file = new SectionFile(path, 'scan');
   const output = join(folder, 'thinned.scan');
   const writer = new SectionWriter(output, 'scan');
-  writer.value('head', 'ScanHead', file.value('head', 0, 'ScanHead'));
+  writer.value('head', file.value('head', 0));
   const unpacker = new StepUnpacker();
   let section = 0;
   for (let i = 0; i < file.count('file'); i++) {
-    const stored = file.value('file', i, 'StoredScan');
+    const stored = file.value('file', i);
     const rows = join(folder, `rows-${i}`);
-    await unpacker.unpack(file, section, stored.stepSections, stored.scan, rows);
+    await unpacker.unpack(file, section, stored.stepSections, rows);
     await unpacker.finish();
     section += stored.stepSections;
     const scan = { ...stored.scan, steps: keepShare(rows, stored.scan.steps, most) };
-    writer.value('file', 'StoredScan', { ...stored, scan, stepSections: stepSections(rows) });
+    writer.value('file', { ...stored, scan, stepSections: stepSections(rows) });
     writeSteps(writer, rows);
   }
   writer.close();
@@ -117,7 +117,7 @@ function readScan(path: string): Recorded[] {
   const file = new SectionFile(path, 'scan');
   let section = 0;
   const read = Array.from({ length: file.count('file') }, (_, i): Recorded => {
-    const stored = file.value('file', i, 'StoredScan');
+    const stored = file.value('file', i);
     const steps = Array.from({ length: stored.stepSections }, () => file.bytes('step', section++));
     return { stored, steps };
   });

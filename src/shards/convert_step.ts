@@ -33,18 +33,18 @@ export interface PartMade {
 export async function makePart(options: ConvertStepOptions): Promise<PartMade | null> {
   const study = new SectionFile(options.study, 'study');
   try {
-    const head = study.value('head', 0, 'StudyHead');
+    const head = study.value('head', 0);
     const found = findRankFiles(options.inputs);
     const { paths, problems } = filesOf(head, found.files);
     const wanted = [...paths.keys()].filter((file) => head.members[file]!.isDrawn).sort((a, b) => a - b);
-    const isSame = (part: SectionFile): boolean => {
-      const there = part.value('head', 0, 'PartHead');
+    const isSame = (part: SectionFile<'part'>): boolean => {
+      const there = part.value('head', 0);
       return there.study === head.id && String(there.files) === String(wanted);
     };
     return await produce('part', options, [options.study, ...found.files], isSame, async (writer, folder) => {
-      writer.value('head', 'PartHead', { study: head.id, files: wanted });
+      writer.value('head', { study: head.id, files: wanted });
       const jobs = wanted.map((file) => ({
-        ...study.value('job ', jobIndex(head, file), 'StoredJob').job,
+        ...study.value('job', jobIndex(head, file)),
         path: paths.get(file)!,
         compression: 'none' as const,
         blockPath: join(folder, `block-${file}`),
@@ -61,7 +61,7 @@ export async function makePart(options: ConvertStepOptions): Promise<PartMade | 
             throw new OutputError(options.output, failure(outcome), 'nothing was written');
           const result = outcome.block;
           slices += result.counts.slices;
-          writer.value('blok', 'StoredBlock', { file: wanted[i]!, result });
+          writer.value('block', { file: wanted[i]!, result });
           writePieces(writer, jobs[i]!.blockPath, result.pieces);
         });
       } finally {
@@ -120,7 +120,7 @@ function processOf(path: string, problems: Sentence[]): string | null {
 }
 
 /** The same pieces as in a trace of one `merge`. Each piece is compressed by itself. */
-function writePieces(writer: SectionWriter, path: string, pieces: readonly number[]): void {
+function writePieces(writer: SectionWriter<'part'>, path: string, pieces: readonly number[]): void {
   const fd = openSync(path, 'r');
   try {
     for (const length of pieces) {

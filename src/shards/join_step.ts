@@ -56,24 +56,24 @@ export async function joinTrace(options: JoinStepOptions): Promise<MergeReport> 
 }
 
 interface Block {
-  readonly part: SectionFile;
+  readonly part: SectionFile<'part'>;
   /** Its first section of pieces. */
   readonly first: number;
   readonly result: ConvertResult;
 }
 
 /** By member. */
-function blocksOf(parts: readonly SectionFile[], head: StudyHead): ReadonlyMap<number, Block> {
+function blocksOf(parts: readonly SectionFile<'part'>[], head: StudyHead): ReadonlyMap<number, Block> {
   const blocks = new Map<number, Block>();
   for (const part of parts) {
-    const { study } = part.value('head', 0, 'PartHead');
+    const { study } = part.value('head', 0);
     if (study !== head.id)
       throw new NoUsableInput(
         `${part.path}: was made for another study, or for an earlier one of this run; convert the files again with this study`,
       );
     let first = 0;
-    for (let i = 0; i < part.count('blok'); i++) {
-      const { file, result } = part.value('blok', i, 'StoredBlock');
+    for (let i = 0; i < part.count('block'); i++) {
+      const { file, result } = part.value('block', i);
       const other = blocks.get(file);
       const member = head.members[file];
       if (member?.isDrawn !== true || result.pieces.length > part.count('data') - first)

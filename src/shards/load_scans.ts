@@ -6,7 +6,6 @@ import { NoUsableInput } from '../base/errors.js';
 import type { Sentence } from '../base/sentence.js';
 import { processKey } from '../runs/runs.js';
 import type { ScannedFile } from '../study/scanned_run.js';
-import { checkScan } from './plausible.js';
 import { SectionFile } from './sections.js';
 import { StepUnpacker } from './step_rows.js';
 
@@ -31,14 +30,14 @@ export interface LoadedScans {
 
 /** Throws NoUsableInput. */
 export function loadScans(names: readonly string[]): LoadedScans {
-  const parts: SectionFile[] = [];
+  const parts: SectionFile<'scan'>[] = [];
   const close = (): void => {
     for (const part of parts) part.close();
   };
   try {
     for (const name of names) parts.push(new SectionFile(name, 'scan'));
-    const heads = parts.map((part) => part.value('head', 0, 'ScanHead'));
-    const ids = parts.map((part) => part.id());
+    const heads = parts.map((part) => part.value('head', 0));
+    const ids = parts.map((part) => part.id);
     names.forEach((name, i) => {
       const first = ids.indexOf(ids[i]!);
       if (first !== i)
@@ -66,7 +65,7 @@ export function loadScans(names: readonly string[]): LoadedScans {
 }
 
 async function filesOf(
-  part: SectionFile,
+  part: SectionFile<'scan'>,
   index: number,
   folder: string,
   unpacker: StepUnpacker,
@@ -74,14 +73,13 @@ async function filesOf(
   const files: LoadedScan[] = [];
   let section = 0;
   for (let i = 0; i < part.count('file'); i++) {
-    const { scan, leases, isAlive, stepSections } = part.value('file', i, 'StoredScan');
-    checkScan(scan, part);
+    const { scan, leases, isAlive, stepSections } = part.value('file', i);
     const stepPath = join(folder, `steps-${index}-${i}`);
-    const steps = await unpacker.unpack(part, section, stepSections, scan, stepPath);
+    await unpacker.unpack(part, section, stepSections, stepPath);
     section += stepSections;
     const { path, header, communicators, heartbeat } = scan;
     const about = { path, header, communicators, heartbeat, leases };
-    files.push({ ...about, scan: { ...scan, steps }, stepPath, readFrom: path, part: index, isAlive });
+    files.push({ ...about, scan, stepPath, readFrom: path, part: index, isAlive });
   }
   return files;
 }

@@ -41,12 +41,12 @@ export function isOfKind(path: string, kind: FileKind): boolean {
  * `isSame`: whether an existing valid file has the same input. `make`: writes the sections; its folder is beside the output. Returns the
  * result of `make`, or null if nothing had to be done.
  */
-export async function produce<T>(
-  kind: FileKind,
+export async function produce<Kind extends FileKind, T>(
+  kind: Kind,
   { output, force, interrupt }: ProduceOptions,
   inputs: readonly string[],
-  isSame: (there: SectionFile) => boolean,
-  make: (writer: SectionWriter, folder: string) => Promise<T>,
+  isSame: (there: SectionFile<Kind>) => boolean,
+  make: (writer: SectionWriter<Kind>, folder: string) => Promise<T>,
 ): Promise<T | null> {
   const own = kindOf(kind);
   const there = force ? 'none' : whatIsThere(output, kind, isSame);
@@ -71,10 +71,10 @@ export async function produce<T>(
   });
 }
 
-function whatIsThere(
+function whatIsThere<Kind extends FileKind>(
   path: string,
-  kind: FileKind,
-  isSame: (there: SectionFile) => boolean,
+  kind: Kind,
+  isSame: (there: SectionFile<Kind>) => boolean,
 ): 'same' | 'other' | 'damaged' | 'none' {
   try {
     if (!isOfKind(path, kind)) return 'other';

@@ -48,7 +48,7 @@ export async function makeScan(options: ScanStepOptions): Promise<ScanMade | nul
     'scan',
     options,
     found.files,
-    (there) => isSame(there.value('head', 0, 'ScanHead')),
+    (there) => isSame(there.value('head', 0)),
     async (writer, folder) => {
       const { runs, unusable } = findRuns(found.files, options.onProgress);
       const { chosen } = pickFrom(runs, unusable, found.files, options);
@@ -71,11 +71,10 @@ export async function makeScan(options: ScanStepOptions): Promise<ScanMade | nul
           scanned.files.map(({ path }) => path),
         );
         const sentences = [...unusable, ...scanned.unusable];
-        const head = { files: looked, run, select, problems: found.problems, unusable: sentences };
-        writer.value('head', 'ScanHead', head);
+        writer.value('head', { files: looked, run, select, problems: found.problems, unusable: sentences });
         scanned.files.forEach(({ scan, leases, stepPath }, i) => {
-          const stored = { scan, leases, isAlive: isAlive[i]!, stepSections: stepSections(stepPath) };
-          writer.value('file', 'StoredScan', stored);
+          const sections = stepSections(stepPath);
+          writer.value('file', { scan, leases, isAlive: isAlive[i]!, stepSections: sections });
           writeSteps(writer, stepPath);
         });
         return {

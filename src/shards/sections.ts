@@ -1,110 +1,96 @@
 /**
- * The container of the files between the steps of a merge (schemas/scan-file.md): a kind, a version, and sections, each with its length and
- * check. A section is read when it is needed. The last section contains the number of sections, so a cut file is noticed. This file does
- * not know what the sections mean.
+ * The container of the files between the steps of a merge (schemas/scan-file.md): a first line, sections, and a table of the sections. A
+ * section holds one value, as `v8.serialize` writes it, or plain bytes, and is read when it is needed. Only the build that wrote a file reads
+ * it, so the types of the values are those of the code.
  */
 
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
-import { decode, encode } from '@msgpack/msgpack';
+import { deserialize, serialize } from 'node:v8';
 import { NoUsableInput } from '../base/errors.js';
 import { reason } from '../base/reason.js';
 import { crc32 } from '../rankfile/format/crc32.js';
 import { answered } from '../rankfile/stalls.js';
 import { compressFrame, decompressFrame } from '../rankfile/zstd.js';
-import { SHAPES_ID, STORED } from './generated/shapes.js';
-import { fromWire, Mismatch, toWire } from './shape.js';
-import type { StoredTypes } from './stored.js';
+import { BUILD } from './build.js';
+import type { StoredValues } from './stored.js';
 
 /** What follows "nccl-trace " on the first line. */
-export type FileKind = 'scan' | 'study' | 'part';
+export type FileKind = keyof StoredValues;
 
-export const VERSION = 2;
-const TAG = 4;
-/** Tag, check, bytes in the file, bytes after decompression. */
-const SECTION = 24;
+/** Bytes of the two lines at the beginning: the kind, and the build. */
+const START = 64;
+/** Bytes at the end: where the table begins, and its check. */
+const END = 12;
 /** Decompressed bytes of a frame, at most. */
 const FRAME = 4 << 20;
-/**
- * Limits how much memory a short file can ask for, because zstd compresses zeros far better than this. Our own sections compress by a
- * factor of a hundred at most.
- */
-const MOST_RATIO = 1000;
 
-const firstLine = (kind: FileKind): Buffer =>
-  Buffer.from(`nccl-trace ${kind}\n`.padEnd(24).slice(0, 24), 'latin1');
+const startOf = (kind: FileKind): Buffer =>
+  Buffer.from(`nccl-trace ${kind}\n${BUILD}\n`.padEnd(START).slice(0, START), 'latin1');
 
-export class SectionWriter {
-  private readonly fd: number;
-  private readonly digest = createHash('sha256');
-  private count = 0;
-
-  constructor(path: string, kind: FileKind) {
-    this.fd = openSync(path, 'wx', 0o666);
-    const start = Buffer.alloc(32);
-    firstLine(kind).copy(start);
-    start.writeUInt32LE(VERSION, 24);
-    start.writeUInt32LE(SHAPES_ID, 28);
-    this.put(start);
-  }
-
-  value<Name extends keyof StoredTypes>(tag: string, name: Name, value: StoredTypes[Name]): void {
-    this.bytes(tag, encode(toWire(STORED[name], value), { useBigInt64: true }));
-  }
-
-  bytes(tag: string, bytes: Uint8Array): void {
-    const packed: Uint8Array[] = [];
-    for (let at = 0; at < bytes.length; at += FRAME) {
-      const frame = compressFrame(bytes.subarray(at, at + FRAME));
-      const length = Buffer.alloc(4);
-      length.writeUInt32LE(frame.length);
-      packed.push(length, frame);
-    }
-    this.section(tag, Buffer.concat(packed), bytes.length);
-  }
-
-  /** The same input gives the same text. */
-  close(): string {
-    const end = Buffer.alloc(4);
-    end.writeUInt32LE(this.count);
-    this.section('end ', end, end.length);
-    closeSync(this.fd);
-    return this.digest.digest('hex');
-  }
-
-  private section(tag: string, stored: Uint8Array, unpacked: number): void {
-    const head = Buffer.alloc(SECTION);
-    head.write(tag, 0, TAG, 'latin1');
-    head.writeUInt32LE(crc32(stored), 4);
-    head.writeBigUInt64LE(BigInt(stored.length), 8);
-    head.writeBigUInt64LE(BigInt(unpacked), 16);
-    this.count++;
-    this.put(head);
-    this.put(stored);
-  }
-
-  private put(bytes: Uint8Array): void {
-    this.digest.update(bytes);
-    for (let at = 0; at < bytes.length;) at += writeSync(this.fd, bytes, at);
-  }
+interface Frame {
+  readonly at: number;
+  readonly stored: number;
+  readonly unpacked: number;
+  readonly check: number;
 }
 
 interface Section {
   readonly tag: string;
-  readonly check: number;
-  readonly at: number;
-  readonly stored: number;
-  readonly unpacked: number;
+  readonly frames: readonly Frame[];
+}
+
+export class SectionWriter<Kind extends FileKind> {
+  private readonly fd: number;
+  private readonly sections: Section[] = [];
+  private at = 0;
+
+  constructor(path: string, kind: Kind) {
+    this.fd = openSync(path, 'wx', 0o666);
+    this.put(startOf(kind));
+  }
+
+  value<Tag extends keyof StoredValues[Kind] & string>(tag: Tag, value: StoredValues[Kind][Tag]): void {
+    this.bytes(tag, serialize(value));
+  }
+
+  bytes(tag: string, bytes: Uint8Array): void {
+    const frames: Frame[] = [];
+    for (let from = 0; from < bytes.length; from += FRAME) {
+      const part = bytes.subarray(from, from + FRAME);
+      const stored = compressFrame(part);
+      frames.push({ at: this.at, stored: stored.length, unpacked: part.length, check: crc32(stored) });
+      this.put(stored);
+    }
+    this.sections.push({ tag, frames });
+  }
+
+  close(): void {
+    const table = serialize(this.sections);
+    const end = Buffer.alloc(END);
+    end.writeBigUInt64LE(BigInt(this.at), 0);
+    end.writeUInt32LE(crc32(table), 8);
+    this.put(table);
+    this.put(end);
+    closeSync(this.fd);
+  }
+
+  private put(bytes: Uint8Array): void {
+    for (let done = 0; done < bytes.length;) done += writeSync(this.fd, bytes, done);
+    this.at += bytes.length;
+  }
 }
 
 /** Throws NoUsableInput, with a sentence, for all that is wrong with a file. */
-export class SectionFile {
+export class SectionFile<Kind extends FileKind> {
   private readonly fd: number;
   private readonly sections: readonly Section[];
+  /** A hash of its content. */
+  readonly id: string;
 
   constructor(
     readonly path: string,
-    private readonly kind: FileKind,
+    private readonly kind: Kind,
   ) {
     try {
       this.fd = answered(path, () => openSync(path, 'r'));
@@ -112,8 +98,9 @@ export class SectionFile {
       throw new NoUsableInput(`${path}: ${reason(error)}; ${ADVICE[kind]}`, { cause: error });
     }
     try {
-      this.checkStart();
-      this.sections = this.findSections();
+      const table = this.table();
+      this.sections = this.plain(table) as Section[];
+      this.id = createHash('sha256').update(table).digest('hex');
     } catch (error) {
       this.close();
       throw error;
@@ -125,64 +112,27 @@ export class SectionFile {
   }
 
   /** `index`: among those of the tag. */
-  value<Name extends keyof StoredTypes>(tag: string, index: number, name: Name): StoredTypes[Name] {
-    const bytes = this.bytes(tag, index);
-    try {
-      const limits = { maxStrLength: bytes.length, maxBinLength: bytes.length, maxArrayLength: bytes.length };
-      const more = { maxMapLength: bytes.length, maxExtLength: bytes.length };
-      const wire = decode(bytes, { useBigInt64: true, ...limits, ...more });
-      return fromWire(STORED[name], wire, name) as StoredTypes[Name];
-    } catch (error) {
-      if (error instanceof Mismatch) return this.damaged(error.message);
-      return this.damaged(`section ${tag.trim()} is no MessagePack`, error);
-    }
+  value<Tag extends keyof StoredValues[Kind] & string>(tag: Tag, index: number): StoredValues[Kind][Tag] {
+    return this.plain(this.bytes(tag, index)) as StoredValues[Kind][Tag];
   }
 
   bytes(tag: string, index: number): Uint8Array {
-    const section = this.tagged(tag)[index];
-    if (section === undefined) return this.damaged(`section ${tag.trim()} is missing`);
-    const stored = this.stored(section);
-    const unpacked = new Uint8Array(section.unpacked);
-    let from = 0;
-    let to = 0;
-    while (to < unpacked.length) {
-      const view = new DataView(stored.buffer, stored.byteOffset);
-      const length = from + 4 <= stored.length ? view.getUint32(from, true) : Infinity;
-      const size = Math.min(FRAME, unpacked.length - to);
-      const frame = from + 4 + length <= stored.length ? stored.subarray(from + 4, from + 4 + length) : null;
-      const bytes = frame && decompressFrame(frame, size);
-      if (bytes === null) return this.damaged(`section ${tag.trim()} cannot be decompressed`);
-      unpacked.set(bytes, to);
-      from += 4 + length;
-      to += size;
-    }
-    return unpacked;
+    const frames = this.tagged(tag)[index]?.frames ?? this.damaged(`section ${tag} is missing`);
+    return Buffer.concat(frames.map((frame) => this.unpacked(frame)));
   }
 
   /** Checks every section. */
   checkAll(): void {
-    for (const section of this.sections) this.stored(section);
-  }
-
-  /** A hash of all bytes of the file. */
-  id(): string {
-    const digest = createHash('sha256');
-    const { size } = fstatSync(this.fd);
-    for (let at = 0; at < size; at += FRAME) digest.update(this.read(at, Math.min(FRAME, size - at)));
-    return digest.digest('hex');
+    for (const { frames } of this.sections) for (const frame of frames) this.stored(frame);
   }
 
   close(): void {
     closeSync(this.fd);
   }
 
-  /** Throws for damage that the file's own checks find. */
-  damaged(what: string, cause?: unknown): never {
+  damaged(what: string): never {
     throw new NoUsableInput(
       `${this.path}: is damaged: ${what}; make it again with "nccl-trace ${STEP[this.kind]}"`,
-      {
-        cause,
-      },
     );
   }
 
@@ -190,49 +140,48 @@ export class SectionFile {
     return this.sections.filter((section) => section.tag === tag);
   }
 
-  private checkStart(): void {
-    const start = this.read(0, Math.min(32, fstatSync(this.fd).size));
-    if (!start.subarray(0, 24).equals(firstLine(this.kind)))
+  private table(): Buffer {
+    const { size } = fstatSync(this.fd);
+    const [start, wanted] = [this.read(0, Math.min(START, size)), startOf(this.kind)];
+    const line = wanted.indexOf('\n');
+    if (!start.subarray(0, line).equals(wanted.subarray(0, line)))
       throw new NoUsableInput(
         `${this.path}: is not a .${this.kind} file of nccl-trace; ${ADVICE[this.kind]}`,
       );
-    const isSame =
-      start.length === 32 && start.readUInt32LE(24) === VERSION && start.readUInt32LE(28) === SHAPES_ID;
-    if (!isSame)
+    if (!start.equals(wanted))
       throw new NoUsableInput(
         `${this.path}: was made by another version of nccl-trace; make it again with this one ` +
           `("nccl-trace ${STEP[this.kind]}"): all steps of a merge take one version`,
       );
+    const end = size < START + END ? null : this.read(size - END, END);
+    const at = Number(end?.readBigUInt64LE(0));
+    const table = at >= START && at <= size - END ? this.read(at, size - END - at) : null;
+    return table && crc32(table) === end?.readUInt32LE(8)
+      ? table
+      : this.damaged('its end is missing (the copy was cut short?)');
   }
 
-  private findSections(): Section[] {
-    const { size } = fstatSync(this.fd);
-    const found: Section[] = [];
-    for (let at = 32; at + SECTION <= size;) {
-      const head = this.read(at, SECTION);
-      const [stored, unpacked] = [Number(head.readBigUInt64LE(8)), Number(head.readBigUInt64LE(16))];
-      const tag = head.toString('latin1', 0, TAG);
-      if (at + SECTION + stored > size || unpacked > MOST_RATIO * stored) break;
-      found.push({ tag, check: head.readUInt32LE(4), at: at + SECTION, stored, unpacked });
-      at += SECTION + stored;
+  private plain(bytes: Uint8Array): unknown {
+    try {
+      return deserialize(bytes);
+    } catch {
+      return this.damaged('this version of Node cannot read its values (a newer one wrote it?)');
     }
-    const last = found.at(-1);
-    const isWhole = last?.tag === 'end ' && last.at + last.stored === size && last.stored === 4;
-    if (!isWhole || this.stored(last).readUInt32LE(0) !== found.length - 1)
-      return this.damaged('its end is missing (the copy was cut short?)');
-    return found;
   }
 
-  private stored({ tag, at, stored, check }: Section): Buffer {
+  private unpacked(frame: Frame): Uint8Array {
+    return decompressFrame(this.stored(frame), frame.unpacked) ?? this.damaged('a frame does not unpack');
+  }
+
+  private stored({ at, stored, check }: Frame): Buffer {
     const bytes = this.read(at, stored);
-    return crc32(bytes) === check ? bytes : this.damaged(`the check of section ${tag.trim()} does not match`);
+    return crc32(bytes) === check ? bytes : this.damaged('a check does not match');
   }
 
   private read(at: number, length: number): Buffer {
     const bytes = Buffer.allocUnsafeSlow(length);
     for (let done = 0; done < length;) {
-      const piece = Math.min(FRAME, length - done);
-      const got = answered(this.path, () => readSync(this.fd, bytes, done, piece, at + done));
+      const got = answered(this.path, () => readSync(this.fd, bytes, done, length - done, at + done));
       if (got === 0) return this.damaged('it became shorter while it was read');
       done += got;
     }

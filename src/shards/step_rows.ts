@@ -5,7 +5,6 @@
 
 import { closeSync, openSync, readSync, statSync, write, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
-import type { RankScan } from '../scan/scan.js';
 import { ROW_WIDTH, STEP_ROW, type StepRows } from '../scan/step_file.js';
 import { rowsFromPlanes, toPlanes } from './byte_planes.js';
 import type { SectionFile, SectionWriter } from './sections.js';
@@ -13,10 +12,11 @@ import type { SectionFile, SectionWriter } from './sections.js';
 const ROW_BYTES = ROW_WIDTH * 8;
 /** Rows of a section. */
 const SECTION_ROWS = 1 << 17;
+
 export const stepSections = (path: string): number =>
   Math.ceil(statSync(path).size / (SECTION_ROWS * ROW_BYTES));
 
-export function writeSteps(writer: SectionWriter, path: string): void {
+export function writeSteps(writer: SectionWriter<'scan'>, path: string): void {
   const fd = openSync(path, 'r');
   try {
     const rows = new Float64Array(SECTION_ROWS * ROW_WIDTH);
@@ -36,23 +36,11 @@ export class StepUnpacker {
   private buffers: readonly [Float64Array, Float64Array] = [new Float64Array(0), new Float64Array(0)];
   private written: Promise<void> = Promise.resolve();
 
-  /**
-   * Decompresses the steps of one rank file to `path`. Returns their place in that file. `first`: the number of the rank file's first
-   * section of steps.
-   */
-  async unpack(
-    file: SectionFile,
-    first: number,
-    sections: number,
-    scan: RankScan,
-    path: string,
-  ): Promise<readonly StepRows[]> {
+  /** Decompresses the steps of one rank file to `path`. `first`: the number of the rank file's first section of steps. */
+  async unpack(file: SectionFile<'scan'>, first: number, sections: number, path: string): Promise<void> {
     closeSync(openSync(path, 'wx', 0o600));
-    let end = 0;
     for (let i = 0; i < sections; i++) {
       const columns = file.bytes('step', first + i);
-      if (columns.length % ROW_BYTES !== 0) file.damaged('its steps are cut');
-      if (columns.length > SECTION_ROWS * ROW_BYTES) file.damaged('its steps are more than a section holds');
       const [spare, other] = this.buffers;
       const buffer = columns.length <= spare.byteLength ? spare : new Float64Array(columns.length / 8);
       rowsFromPlanes(columns, ROW_WIDTH, buffer);
@@ -61,12 +49,7 @@ export class StepUnpacker {
       // Awaited later, or never if another file is damaged.
       this.written.catch(() => undefined);
       this.buffers = [other, buffer];
-      end += columns.length;
     }
-    for (const { offset, rows } of scan.steps)
-      if (!isCount(rows) || !isCount(offset) || offset + rows * ROW_BYTES > end)
-        file.damaged('its steps do not lie where they should');
-    return scan.steps;
   }
 
   /** All of them are written. */
@@ -113,8 +96,6 @@ export function firstSteps(all: readonly StepRows[], from: string, to: string): 
     closeSync(output);
   }
 }
-
-const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
 
 function readWhole(fd: number, into: Float64Array): number {
   const bytes = new Uint8Array(into.buffer);

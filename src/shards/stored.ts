@@ -1,7 +1,4 @@
-/**
- * The types of the values in the files between the steps of a merge. scripts/generate-shapes.mjs makes descriptions of these types, and a
- * file is checked against them before it is used. So a type in a file is plain data, and is described once.
- */
+/** The values in the files between the steps of a merge: plain data. */
 
 import type { FoundClocks } from '../clocks/evidence/run_clocks.js';
 import type { Sentence } from '../base/sentence.js';
@@ -11,6 +8,13 @@ import type { OtherRun } from '../runs/run.js';
 import type { RankScan } from '../scan/scan.js';
 import type { ConvertJob, ConvertResult } from '../trace/convert.js';
 import type { SelectionRequest } from '../trace/selection.js';
+
+/** By kind of file and tag: what a section holds. */
+export interface StoredValues {
+  readonly scan: { readonly head: ScanHead; readonly file: StoredScan };
+  readonly study: { readonly head: StudyHead; readonly file: StoredScan; readonly job: ConvertJob };
+  readonly part: { readonly head: PartHead; readonly block: StoredBlock };
+}
 
 /** At the beginning of a .scan. */
 export interface ScanHead {
@@ -92,23 +96,8 @@ export interface PartHead {
   readonly files: readonly number[];
 }
 
-/** What `convert` does with a member's file. The paths in it are empty: files are found by their process. */
-export interface StoredJob {
-  readonly job: ConvertJob;
-}
-
 /** A member's block. Its pieces follow, in a section each. */
 export interface StoredBlock {
   readonly file: number;
   readonly result: ConvertResult;
-}
-
-/** By name: how a section is read and written. */
-export interface StoredTypes {
-  readonly ScanHead: ScanHead;
-  readonly StoredScan: StoredScan;
-  readonly StudyHead: StudyHead;
-  readonly PartHead: PartHead;
-  readonly StoredJob: StoredJob;
-  readonly StoredBlock: StoredBlock;
 }

@@ -11,7 +11,6 @@ import { diagnosisOf, type Diagnosis } from '../report/diagnosis.js';
 import { examineStudied, type Examined } from '../report/examine.js';
 import { joinRanks, judged, judgeOf, type Study } from '../study/study.js';
 import { suggestDrawing } from '../trace/drawing.js';
-import { checkScan } from './plausible.js';
 import { isOfKind } from './produce.js';
 import { SectionFile } from './sections.js';
 import type { StudyHead } from './stored.js';
@@ -90,23 +89,12 @@ export function loadStudy(path: string): LoadedStudy {
   }
 }
 
-function readStudy(file: SectionFile): LoadedStudy {
-  const head = file.value('head', 0, 'StudyHead');
+function readStudy(file: SectionFile<'study'>): LoadedStudy {
+  const head = file.value('head', 0);
   const { clocks, records, unusable, aliases, alive, ...rest } = head.run;
   const members = head.members.map(({ rank, ranks }, i) => {
-    const { scan } = file.value('file', i, 'StoredScan');
-    checkScan(scan, file);
-    return { scan, rank, ranks };
+    return { scan: file.value('file', i).scan, rank, ranks };
   });
-  const { solution } = clocks;
-  const isWhole =
-    [alive, solution.scales, solution.domainOf].every(({ length }) => length === members.length) &&
-    solution.domainOf.every((domain) => solution.domains[domain] !== undefined) &&
-    solution.domains.every(
-      ({ map, group, files }) =>
-        map.segments.length > 0 && group in solution.domains && files.every((one) => one in members),
-    );
-  if (!isWhole) file.damaged('its clocks are not those of its files');
   const paths = members.map(({ scan }) => scan.path);
   const run = { ...rest, members };
   const joined = joinRanks({ run, clocks, records, unusable, aliases, sources: paths, readFrom: paths });

@@ -5,7 +5,7 @@
 
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { encode } from '@msgpack/msgpack';
+import { serialize } from 'node:v8';
 import { NoUsableInput } from '../base/errors.js';
 import type { OnProgress } from '../base/progress.js';
 import { foldRanks } from '../base/ranks.js';
@@ -19,12 +19,10 @@ import { studyScanned, type Study } from '../study/study.js';
 import { convertJobs } from '../trace/convert_jobs.js';
 import { checkRequest, type SelectionRequest } from '../trace/selection.js';
 import type { VerdictOptions } from '../verdict/evidence/run_verdict.js';
-import { OBJECTS } from './generated/shapes.js';
 import { produce, type ProduceOptions } from './produce.js';
 import { foldersOf } from './study_file.js';
 import { loadScans, type LoadedScan } from './load_scans.js';
 import type { SectionWriter } from './sections.js';
-import { toWire } from './shape.js';
 import { firstSteps } from './step_rows.js';
 import type { StoredOptions } from './stored.js';
 
@@ -49,7 +47,7 @@ export async function makeStudy(options: StudyStepOptions): Promise<Study | null
       'study',
       options,
       options.inputs,
-      (there) => there.value('head', 0, 'StudyHead').id === id,
+      (there) => there.value('head', 0).id === id,
       async (writer, folder) => {
         const files = await scans.read(folder);
         const runs = groupIntoRuns(files);
@@ -77,8 +75,7 @@ export async function makeStudy(options: StudyStepOptions): Promise<Study | null
 const idOf = (scans: readonly string[], options: StoredOptions): string =>
   createHash('sha256')
     .update([...scans].sort().join(' '))
-    .update(encode(toWire({ of: 'StoredOptions' }, options), { useBigInt64: true }))
-    .update(Object.keys(OBJECTS).join(' '))
+    .update(serialize(options))
     .digest('hex');
 
 const onSeveralHosts = ({ files }: FoundRun, clock: ClockOptions['clock']): boolean =>
@@ -134,7 +131,7 @@ function checkComplete(
 }
 
 function write(
-  writer: SectionWriter,
+  writer: SectionWriter<'study'>,
   studied: Study,
   {
     id,
@@ -151,10 +148,9 @@ function write(
   const members = run.members.map(({ rank, ranks, scan }, file) => {
     return { rank, ranks, process: processKey(scan), isDrawn: jobs[file] !== null };
   });
-  writer.value('head', 'StudyHead', { id, options, run: stored, members });
+  writer.value('head', { id, options, run: stored, members });
   run.members.forEach(({ scan }, file) => {
-    writer.value('file', 'StoredScan', { scan, leases: [], isAlive: alive[file]!, stepSections: 0 });
+    writer.value('file', { scan, leases: [], isAlive: alive[file]!, stepSections: 0 });
   });
-  for (const job of jobs)
-    if (job) writer.value('job ', 'StoredJob', { job: { ...job, path: '', blockPath: '' } });
+  for (const job of jobs) if (job) writer.value('job', { ...job, path: '', blockPath: '' });
 }

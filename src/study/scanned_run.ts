@@ -18,7 +18,12 @@ import { reason } from '../base/reason.js';
 import { nameByRanks } from '../runs/communicators.js';
 import { redactFacts, redactRun, type Aliases } from '../runs/redact.js';
 import { chooseRun, otherRun, setAside, type Run } from '../runs/run.js';
-import { solveRunClocks, type ClockOptions, type FoundClocks } from '../clocks/evidence/run_clocks.js';
+import {
+  solveRunClocks,
+  withoutSolver,
+  type ClockOptions,
+  type FoundClocks,
+} from '../clocks/evidence/run_clocks.js';
 import type { FoundRun, RunFile } from '../runs/runs.js';
 import type { ReadWindow } from '../rankfile/types.js';
 import type { RankScan } from '../scan/scan.js';
@@ -122,7 +127,7 @@ export function joinScans(
   const run = { ...chosenRun, members: nameByRanks(chosenRun.members) };
   options.onProgress?.({ stage: 'clocks', files: null });
   const stepPaths = members.map(({ stepPath }) => stepPath);
-  const clocks = solveRunClocks(run, stepPaths, options);
+  const clocks = withoutSolver(solveRunClocks(run, stepPaths, options));
   const shown = (one: FoundRun): FoundRun => (aliases === null ? one : redactRun(one, aliases));
   const others = (options.run === undefined ? runs.filter((other) => other !== chosen) : []).map(shown);
   const problems = [...setAside(others, shown(chosen)), ...run.problems];

@@ -58,6 +58,22 @@ export interface RunClocks extends FoundClocks {
   readonly traffic: (Aligned & TrafficFacts & { readonly evidence: ClockEvidence }) | null;
 }
 
+/** Without the solver's functions and its evidence: they are large, and nothing after it needs them. */
+export function withoutSolver({ traffic, ...found }: RunClocks): FoundClocks {
+  if (!traffic) return { ...found, traffic };
+  const { alignment, belief, impossible, evidence, pairs, oneSided } = traffic;
+  const { references, wander, alike, unlike, culprits } = alignment;
+  const { coarse, counts, beacons } = evidence;
+  return {
+    ...found,
+    traffic: {
+      ...{ belief, impossible, pairs, oneSided },
+      alignment: { references, wander, alike, unlike, culprits },
+      evidence: { coarse, counts, beacons },
+    },
+  };
+}
+
 /** Transfers whose arrow would be wrong. */
 export interface BrokenTransfers {
   /** Ids for the second pass, without those of connections out of step. */
