@@ -30,7 +30,7 @@ describe('documents name only commands, options, settings and files that exist',
       )
       .join('\n');
     // What a command that `watch` starts finds in its environment.
-    const given = read('src/cli/watch.ts');
+    const given = read('src/cli/incidents.ts');
     for (const [setting] of read(name).matchAll(/\bNCCL_TRACE_[A-Z_]+\b/g))
       expect(
         readers.includes(`"${setting}"`) || given.includes(`${setting}: `) || INTERNAL.has(setting),

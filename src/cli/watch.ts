@@ -3,23 +3,19 @@
  * job. It runs beside the job and only reads.
  */
 
-import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { Interrupted } from '../base/errors.js';
 import { hint } from '../base/nearest.js';
-import { reason } from '../base/reason.js';
-import { ALARMS, type Alarm, type AlarmKind, type Change } from '../live/alarm.js';
-import { takeIncident, type Incident } from '../live/incident.js';
-import type { Member } from '../live/follow.js';
+import { ALARMS, type AlarmKind, type Change } from '../live/alarm.js';
 import { watch } from '../live/watch.js';
 import type { Diagnosis } from '../report/diagnosis.js';
 import { printable } from '../report/text.js';
-import { quoted } from '../trace/commands.js';
 import { ExitCode, exitCodeOf } from './exit.js';
 import { addFailOn, type FailOnFlag } from './fail_on.js';
 import { commandWith } from './help.js';
+import { Incidents, now } from './incidents.js';
 import { interruptible } from './interrupts.js';
 import { lookProcess } from './look_process.js';
 import { amount, wholeNumber } from './numbers.js';
@@ -115,7 +111,12 @@ async function run(folder: string, options: Options): Promise<ExitCode> {
     return ExitCode.ok;
   }
   const note = options.quiet === true ? (): void => undefined : complain;
-  const incidents = new Incidents(folder, options, note);
+  const { ringDir, output = path.join(folder, 'incidents') } = options;
+  const ringBases = ['/dev/shm', ...(ringDir === undefined ? [] : [path.resolve(ringDir)])];
+  const incidents = new Incidents({ ...options, output, ringBases, note });
+  note(`watches ${path.resolve(folder)}`);
+  // The job may not have made its folder yet.
+  let seen: string | null | undefined;
   try {
     const alarm = await interruptible((interrupt) => {
       const isRead = new AbortController();
@@ -128,6 +129,10 @@ async function run(folder: string, options: Options): Promise<ExitCode> {
         look: (wanted) => lookProcess({ ...wanted, hungAfter: options.hungAfter }, interrupt),
         onChange: async (change, found) => {
           if (!(await print(options.json ? changeJson(change, found) : changeText(change)))) isRead.abort();
+        },
+        onSight: ({ run }) => {
+          if (run !== seen && options.actOn.length > 0 && options.incidents > 0) incidents.check();
+          seen = run;
         },
         actOn: options.actOn,
         onIncident: (alarm, found, members) => {
@@ -149,98 +154,7 @@ async function run(folder: string, options: Options): Promise<ExitCode> {
 /** ms: an incident under way when the scheduler ends the node's job. */
 const FINISH_WITHIN = 5_000;
 
-const now = (): string => `${new Date().toISOString().slice(0, 19)}Z`;
-
 const changeText = ({ headline }: Change): string => `${now()}  ${printable(headline)}\n`;
 
 const changeJson = ({ change, headline }: Change, diagnosis: Omit<Diagnosis, 'problems'>): string =>
   `${JSON.stringify({ at: now(), change, headline, diagnosis })}\n`;
-
-/** One after the other. The watch goes on meanwhile. */
-class Incidents {
-  done: Promise<void> = Promise.resolve();
-  private taken = 0;
-
-  constructor(
-    private readonly folder: string,
-    private readonly options: Options,
-    private readonly note: (text: string) => void,
-  ) {}
-
-  take(alarm: Alarm, found: Diagnosis, members: readonly Member[]): void {
-    const { incidents } = this.options;
-    if (this.taken++ >= incidents) {
-      this.note(`no further incident is taken (--incidents ${incidents})`);
-      return;
-    }
-    const at = new Date();
-    this.done = this.done.then(() => this.act(at, alarm, found, members));
-  }
-
-  private async act(at: Date, alarm: Alarm, found: Diagnosis, members: readonly Member[]): Promise<void> {
-    const { output, snapshot, stacks, ringDir, exec, json } = this.options;
-    let folder: string | null = null;
-    try {
-      const taken = await takeIncident(at, alarm, found, members, {
-        output: output ?? path.join(this.folder, 'incidents'),
-        snapshot,
-        stacks,
-        ringBases: ['/dev/shm', ...(ringDir === undefined ? [] : [path.resolve(ringDir)])],
-      });
-      folder = taken.folder;
-      if (json) await print(`${JSON.stringify({ at: now(), folder, incident: taken.incident })}\n`);
-      this.tell(taken);
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error)) throw error;
-      complain(`no folder for the incident: ${reason(error)}`);
-    }
-    if (exec !== undefined) await this.execute(exec, alarm, found, folder);
-  }
-
-  private tell({ folder, incident }: { readonly folder: string; readonly incident: Incident }): void {
-    const { files, missing, suspects } = incident;
-    for (const why of missing) this.note(why);
-    const stacks = suspects.filter((one) => one.stacks !== null).length;
-    this.note(
-      `incident: ${folder}: ${files.length} rank files, ${suspects.length} processes, ${stacks} stacks`,
-    );
-    if (files.length === 0) return;
-    const { hungAfter } = this.options;
-    const manner = hungAfter === undefined ? '' : ` --hung-after ${hungAfter}`;
-    this.note(`next: nccl-trace report ${quoted(folder)}${manner} -o incident.html`);
-  }
-
-  /** Its output goes to our standard error, because our standard output may be read by a machine. */
-  private execute(exec: string, alarm: Alarm, diagnosis: Diagnosis, folder: string | null): Promise<void> {
-    return new Promise((done) => {
-      const env = {
-        ...process.env,
-        NCCL_TRACE_VERDICT: alarm.kind,
-        NCCL_TRACE_HEADLINE: printable(alarm.headline),
-        NCCL_TRACE_RANKS: alarm.ranks,
-        NCCL_TRACE_FOLDER: folder === null ? '' : path.resolve(folder),
-      };
-      // A group of its own, so that all of it can be ended.
-      const child = spawn('sh', ['-c', exec], { env, detached: true, stdio: ['pipe', 2, 2] });
-      const timer = setTimeout(() => {
-        complain(`--exec: ended after ${EXEC_AT_MOST / 1000} s`);
-        process.kill(-child.pid!, 'SIGKILL');
-      }, EXEC_AT_MOST);
-      child.on('error', (error) => {
-        complain(`--exec: ${reason(error)}`);
-      });
-      child.on('close', (code, signal) => {
-        clearTimeout(timer);
-        if (code !== 0) this.note(`--exec: ended with ${signal ?? code}`);
-        done();
-      });
-      child.stdin?.on('error', () => undefined); // it need not read
-      child.stdin?.end(
-        `${JSON.stringify({ at: now(), kind: alarm.kind, headline: alarm.headline, folder, diagnosis })}\n`,
-      );
-    });
-  }
-}
-
-/** ms */
-const EXEC_AT_MOST = 60_000;

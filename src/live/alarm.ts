@@ -8,6 +8,7 @@ import { allRanks, callText, peerName } from '../report/verdict_phrases.js';
 import { accused, stallOf } from '../verdict/evidence/suspects.js';
 import { whoOf } from '../verdict/finding.js';
 import type { Verdict } from '../verdict/types.js';
+import type { RankProgress } from './rank_progress.js';
 
 export const ALARMS = ['hung', 'broken', 'mismatch', 'slow', 'unclear'] as const;
 export type AlarmKind = (typeof ALARMS)[number];
@@ -88,7 +89,11 @@ const SEEN_FOR: Readonly<Partial<Record<AlarmKind, number>>> = { slow: 30_000, u
 
 /** The alarm that stands. */
 export class Alarms {
-  private standing: { readonly key: string; readonly alarm: Alarm } | null = null;
+  private standing: {
+    readonly key: string;
+    readonly alarm: Alarm;
+    readonly progress: readonly RankProgress[];
+  } | null = null;
   private seen = { key: '', since: 0 };
 
   get now(): Alarm | null {
@@ -102,7 +107,7 @@ export class Alarms {
   }
 
   /** `now`: ms. null: nothing new to say. */
-  take(found: Diagnosis, now: number): Change | null {
+  take(found: Diagnosis, progress: readonly RankProgress[], now: number): Change | null {
     const alarm = alarmOf(found);
     const isWell = alarm === null && WELL.includes(found.verdict.kind);
     const key = alarm === null ? (isWell ? 'well' : 'doubt') : `${alarm.kind} ${alarm.ranks}`;
@@ -111,12 +116,26 @@ export class Alarms {
     const before = this.standing;
     if (alarm !== null) {
       if (before?.key === key || !isSeen(alarm.kind)) return null;
-      this.standing = { key, alarm };
+      this.standing = { key, alarm, progress };
       return { change: alarm.kind, headline: alarm.headline, alarm };
     }
     if (before === null || !isWell || !isSeen(before.alarm.kind)) return null;
+    // A process that was stopped and then killed is no suspect for a moment, but nothing has moved.
+    if (!hasMoved(before.progress, progress)) return null;
     this.standing = null;
     const headline = `RECOVERED: no longer ${before.alarm.headline}`;
     return { change: 'recovered', headline, alarm: null };
   }
+}
+
+/** A collective has ended since; of a communicator without numbered collectives, anything has begun or ended. */
+function hasMoved(before: readonly RankProgress[], now: readonly RankProgress[]): boolean {
+  return now.some((one) => {
+    const then = before.find(({ rank, comm }) => rank === one.rank && comm === one.comm);
+    if (one.functions.length === 0) return (one.lastProgress ?? 0) > (then?.lastProgress ?? 0);
+    return one.functions.some(({ func, finished }) => {
+      const known = then?.functions.find((other) => other.func === func);
+      return finished !== null && finished > (known?.finished ?? -1);
+    });
+  });
 }

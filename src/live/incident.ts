@@ -7,21 +7,21 @@
 import { mkdirSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { codeOf, reason } from '../base/reason.js';
 import { RankFileError } from '../base/errors.js';
+import type { HeldFolder } from '../output/held_folder.js';
 import { isOfThisBoot, takeSnapshot } from '../rankfile/index.js';
 import type { Diagnosis } from '../report/diagnosis.js';
 import { allRanks } from '../report/verdict_phrases.js';
 import type { Alarm } from './alarm.js';
 import type { Member } from './follow.js';
 import { processFacts, type ProcessFacts } from './process_facts.js';
-import { stacksOf, type Stacks } from './stacks.js';
+import { hasFrames, stacksOf, type Stacks } from './stacks.js';
 
 export const INCIDENT_FILE = 'incident.json';
 
 export interface IncidentOptions {
-  /** Folder of all incidents. */
-  readonly output: string;
   readonly snapshot: boolean;
   readonly stacks: 'auto' | 'gdb' | 'off';
   /** Folders above ring files, such as /dev/shm. */
@@ -90,19 +90,17 @@ const MOST_SUSPECTS = 8;
 /** ms for all copies together. The one under way is finished. */
 const COPY_FOR = 60_000;
 
-/** The folder, and what lies in it. Throws the system's error if not even the folder can be made. */
+/** Puts all of it into the folder (`newIncident`). */
 export async function takeIncident(
+  folder: HeldFolder,
   at: Date,
   alarm: Alarm,
   found: Diagnosis,
   members: readonly Member[],
-  { output, snapshot, stacks, ringBases }: IncidentOptions,
-): Promise<{ readonly folder: string; readonly incident: Incident }> {
+  { snapshot, stacks, ringBases }: IncidentOptions,
+): Promise<Incident> {
   const here = members.filter(({ header }) => isOfThisBoot(header.process));
-  const time = at.toISOString().slice(0, 19).replaceAll(/[-:]/g, '');
-  // The watches of several nodes may write into one folder.
-  const node = hostname().replaceAll(/[^A-Za-z0-9.-]/g, '_');
-  const folder = newFolder(output, `${time}Z-${alarm.kind}-${node}`);
+  const names = namesOf(here);
   const missing: string[] = [];
   const accused = alarm.files.map((file) => found.ranks[file]!.file);
   // This process sees those of its own container.
@@ -114,15 +112,19 @@ export async function takeIncident(
   const suspects = await Promise.all(
     chosen.map(async ({ path: file, header, process }) => ({
       ranks: allRanks(found.ranks.find((rank) => rank.file === file) ?? { rank: null }),
-      file: path.basename(file),
+      file: names.get(file)!,
       process: process === 'gone' ? null : await processFacts(header.process.pid),
       stacks: null as Stacks | null,
     })),
   );
   // One after the other, so that at no time more than one process stands still because of it.
-  for (const [i, { header }] of chosen.entries())
-    if (stacks !== 'off') suspects[i]!.stacks = await stacksOf(header.process, stacks);
-  const files = snapshot ? copies(here, folder, ringBases, missing) : [];
+  for (const [i, { path: file, header }] of chosen.entries()) {
+    if (stacks === 'off') break;
+    const taken = (suspects[i]!.stacks = await stacksOf(header.process, stacks));
+    if (taken !== null && !hasFrames(taken))
+      missing.push(`${names.get(file)}: its stacks: ${taken.by}: ${taken.why ?? 'gave none'}`);
+  }
+  const files = snapshot ? await copies(names, folder, ringBases, missing) : [];
   const { kind, headline, ranks } = alarm;
   const incident = {
     version: 1,
@@ -135,58 +137,73 @@ export async function takeIncident(
     missing,
   } as const;
   try {
-    writeFileSync(path.join(folder, INCIDENT_FILE), `${JSON.stringify(incident, null, 1)}\n`, {
-      mode: 0o600,
-    });
+    const text = `${JSON.stringify(incident, null, 1)}\n`;
+    writeFileSync(folder.at(INCIDENT_FILE), text, { flag: 'wx', mode: 0o600 });
   } catch (error) {
     if (codeOf(error) === '') throw error;
     missing.push(`${INCIDENT_FILE}: ${reason(error)}`);
   }
-  return { folder, incident };
+  return incident;
 }
 
-/** Nothing that is there is replaced. */
-function newFolder(output: string, name: string): string {
-  mkdirSync(output, { recursive: true, mode: 0o700 });
+/** A new folder among the incidents. Nothing that is there is replaced. Throws the system's errors. */
+export function newIncident(incidents: HeldFolder, at: Date, { kind }: Alarm): HeldFolder {
+  const time = at.toISOString().slice(0, 19).replaceAll(/[-:]/g, '');
+  // The watches of several nodes may write into one folder.
+  const node = hostname().replaceAll(/[^A-Za-z0-9.-]/g, '_');
+  const name = `${time}Z-${kind}-${node}`;
   for (let n = 1; ; n++) {
-    const folder = path.join(output, n === 1 ? name : `${name}.${n}`);
+    const folder = n === 1 ? name : `${name}.${n}`;
     try {
-      mkdirSync(folder, { mode: 0o700 });
-      return folder;
+      mkdirSync(incidents.at(folder), { mode: 0o700 });
+      return incidents.folder(folder);
     } catch (error) {
       if (codeOf(error) !== 'EEXIST') throw error;
     }
   }
 }
 
-function copies(
-  members: readonly Member[],
-  folder: string,
+/** By path: how a rank file is called in the incident. Two folders may have files of one name: rank00000.bin, rank00000.2.bin. */
+function namesOf(members: readonly Member[]): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  const taken = new Set<string>();
+  for (const { path: file } of members) {
+    const name = path.basename(file);
+    let free = name;
+    for (let n = 2; taken.has(free); n++) free = name.replace(/\.bin$/, `.${n}.bin`);
+    taken.add(free);
+    names.set(file, free);
+  }
+  return names;
+}
+
+async function copies(
+  names: ReadonlyMap<string, string>,
+  folder: HeldFolder,
   ringBases: readonly string[],
   missing: string[],
-): string[] {
-  const bytes = members.reduce((sum, { path: file }) => sum + sizeOf(file), 0);
-  const { bavail, bsize } = statfsSync(folder);
+): Promise<string[]> {
+  const bytes = [...names.keys()].reduce((sum, file) => sum + sizeOf(file), 0);
+  const { bavail, bsize } = statfsSync(folder.at('.'));
   if (bavail * bsize < 2 * bytes) {
     missing.push('no copies of the rank files: they would take more than half of the space that is left');
     return [];
   }
   const until = performance.now() + COPY_FOR;
   const done: string[] = [];
-  for (const { path: from } of members) {
-    const name = path.basename(from);
+  for (const [from, name] of names) {
+    await pause(0); // a copy takes the whole thread
     if (performance.now() > until) {
       missing.push(`${name}: no time was left to copy it`);
       continue;
     }
-    const to = path.join(folder, name);
     try {
-      const { why } = takeSnapshot(from, to, ringBases);
+      const { why } = takeSnapshot(from, folder.at(name), ringBases);
       done.push(name);
       if (why !== null) missing.push(`${name}: its newest records: ${why}`);
     } catch (error) {
       if (!(error instanceof RankFileError) && codeOf(error) === '') throw error;
-      rmSync(to, { force: true });
+      rmSync(folder.at(name), { force: true });
       missing.push(`${name}: ${error instanceof RankFileError ? error.what : reason(error)}`);
     }
   }

@@ -17,6 +17,9 @@ export interface Stacks {
   readonly why: string | null;
 }
 
+/** A debugger that was ended early may have named threads only. */
+export const hasFrames = ({ text }: Stacks): boolean => /^(#\d+ | {4}\S)/m.test(text);
+
 /** ms */
 const READ_ALONG = 10_000;
 const STOPPED_AT_MOST = { auto: 1_000, gdb: 60_000 };

@@ -179,7 +179,7 @@ class WatchedJob {
       if (this.failures === WORTH_A_NOTE) onNote(found);
       return;
     }
-    const change = this.alarms.take(found, began);
+    const change = this.alarms.take(found, looked.progress, began);
     // What a death means shows when the heartbeats and the rings of the others go on.
     this.isOther ||= began - this.diedAt < DEATH_SHOWS && !this.isSettled;
     if (change === null) return;

@@ -1,6 +1,6 @@
 /** The command to type after the verdict, for a POSIX shell. */
 
-import { inspectCommandLine, mergeCommandLine, quoted } from '../trace/commands.js';
+import { asArgument, inspectCommandLine, mergeCommandLine, quoted } from '../trace/commands.js';
 import type { Diagnosis } from './diagnosis.js';
 import { bytesText } from '../trace/drawing.js';
 import type { RunOptions } from '../runs/find_runs.js';
@@ -42,7 +42,7 @@ const about = (inputs: readonly string[], { run, redact, hungAfter }: Asked) =>
 
 /** After `merge`. */
 export const openNext = (output: string): NextCommand => ({
-  command: `nccl-trace open ${output === '-' ? 'FILE' : quoted(output)}`,
+  command: `nccl-trace open ${output === '-' ? 'FILE' : quoted(asArgument(output))}`,
 });
 
 /** Lines of `most` columns unless a word is longer. They continue after a backslash. */

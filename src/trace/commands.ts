@@ -34,7 +34,7 @@ export function mergeCommandLine({ output, request, ...about }: CommandArgs): st
   if (request.last !== undefined) args.push('--last', secondsText(request.last));
   if (request.detail) args.push('--detail', request.detail);
   append(args, manner(about));
-  if (output !== undefined) args.push('-o', output);
+  if (output !== undefined) args.push('-o', asArgument(output));
   return args.map(quoted).join(' ');
 }
 
@@ -43,7 +43,7 @@ export const inspectCommandLine = (about: Omit<RunArgs, keyof ClockOptions>): st
   ['nccl-trace', 'inspect', ...runArgs(about), ...manner(about)].map(quoted).join(' ');
 
 const runArgs = ({ inputs, run }: RunArgs): string[] => [
-  ...fewInputs(inputs),
+  ...fewInputs(inputs).map(asArgument),
   ...(run === undefined ? [] : ['--run', run]),
 ];
 
@@ -61,7 +61,7 @@ function manner(about: Omit<RunArgs, 'inputs'>): string[] {
   if (wander !== undefined) args.push('--clock-wander', String(wander));
   if (hungAfter !== undefined) args.push('--hung-after', String(hungAfter));
   if (redact) args.push('--redact');
-  else if (flightRecorder !== undefined) args.push('--flight-recorder', flightRecorder);
+  else if (flightRecorder !== undefined) args.push('--flight-recorder', asArgument(flightRecorder));
   return args;
 }
 
@@ -97,6 +97,9 @@ export const secondsText = (ns: number): string => `${(ns / 1e9).toFixed(9).repl
 /** For a POSIX shell. */
 export const quoted = (text: string): string =>
   /^[\w./:=,@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** A path that begins with a dash would be taken for an option. */
+export const asArgument = (path: string): string => (/^-./.test(path) ? `./${path}` : path);
 
 /** "run.pftrace.gz", "full" → "run-full.pftrace.gz" */
 export function besides(output: string, what: string): string {

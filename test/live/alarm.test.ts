@@ -3,6 +3,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { projectFile } from '../../src/base/project.js';
 import { alarmOf, Alarms } from '../../src/live/alarm.js';
+import type { RankProgress } from '../../src/live/rank_progress.js';
 import { diagnose, type Diagnosis } from '../../src/report/diagnosis.js';
 
 const found: Record<string, Diagnosis> = {};
@@ -11,10 +12,21 @@ beforeAll(async () => {
     found[name] = await diagnose([projectFile(`samples/${name}`)], { jobs: 1 });
 });
 
-/** Verdicts and their times in s → what was told. */
-const told = (verdicts: readonly (readonly [name: string, at: number])[]): string[] => {
+/** So many collectives have ended. */
+const ended = (finished: number): RankProgress[] => [
+  {
+    ...{ rank: '0', comm: '1', commName: 'world', nRanks: 4, lastProgress: finished, open: 0 },
+    ...{ functions: [{ func: 'AllReduce', entered: finished, finished }], oldestOpen: null, current: null },
+  },
+];
+
+/** Verdicts and their times in s, when the job has done a collective per second if not said otherwise → what was told. */
+const told = (verdicts: readonly (readonly [name: string, at: number, finished?: number])[]): string[] => {
   const alarms = new Alarms();
-  return verdicts.flatMap(([name, at]) => alarms.take(found[name]!, at * 1000)?.headline.slice(0, 50) ?? []);
+  return verdicts.flatMap(
+    ([name, at, finished = at]) =>
+      alarms.take(found[name]!, ended(finished), at * 1000)?.headline.slice(0, 50) ?? [],
+  );
 };
 
 const HUNG = 'HUNG: AllReduce seq 2 on world (4 ranks): rank 3 f';
@@ -29,6 +41,16 @@ it('a hang once, and that it is over', () => {
     ['hang', 50],
   ] as const;
   expect(told(verdicts)).toEqual([HUNG, `RECOVERED: no longer ${HUNG.slice(0, 29)}`, HUNG]);
+});
+
+it('no recovery while nothing moves, whatever the verdict is meanwhile, so the hang is told once', () => {
+  expect(
+    told([
+      ['hang', 10, 7],
+      ['healthy', 20, 7],
+      ['hang', 30, 7],
+    ]),
+  ).toEqual([HUNG]);
 });
 
 it('slowness if it is seen for half a minute, and is away for as long', () => {
@@ -79,10 +101,10 @@ it('a worse verdict goes before slowness at once', () => {
 
 it('a job that was ended while it worked is none, unless it stood still before', () => {
   const { verdict } = found.hang!;
-  const ended = (stands: boolean): Diagnosis => ({
+  const over = (stands: boolean): Diagnosis => ({
     ...found.hang!,
     verdict: { ...verdict, findings: [{ ...verdict.findings[0]!, rule: 'job ended', stands }] },
   });
-  expect(alarmOf(ended(false))).toBeNull();
-  expect(alarmOf(ended(true))).not.toBeNull();
+  expect(alarmOf(over(false))).toBeNull();
+  expect(alarmOf(over(true))).not.toBeNull();
 });

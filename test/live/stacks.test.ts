@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from 
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { processFacts } from '../../src/live/process_facts.js';
-import { stacksOf } from '../../src/live/stacks.js';
+import { hasFrames, stacksOf } from '../../src/live/stacks.js';
 import { processNow } from '../../src/rankfile/index.js';
 import type { ProcessIdentity } from '../../src/rankfile/types.js';
 import { temporaryFolder } from '../support/program/temporary_folder.js';
@@ -77,6 +77,7 @@ it('a debugger that stops the process for longer than a second is ended, and the
     text: 'begun\n',
     why: expect.stringContaining('ended before') as string,
   });
+  expect(hasFrames(stacks!)).toBe(false);
   expect(performance.now() - began).toBeLessThan(20_000);
   expect(processNow(one)).toBe('runs');
 });

@@ -1,7 +1,7 @@
 /** `watch` beside real jobs that recover, are healthy, end or start again, and in a world that fails. */
 
 import { execFile, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -36,6 +36,31 @@ it('a job that goes on after a hang has recovered', async () => {
   await watcher.says(/Z {2}HUNG: AllReduce .* rank 1 is stopped.*\n/);
   process.kill(pid, 'SIGCONT');
   await watcher.says(/Z {2}RECOVERED: no longer HUNG: AllReduce .* rank 1 is stopped/);
+  await live.end();
+  await watcher.ended;
+});
+
+it('starts the command at once and takes the stacks meanwhile; the input of the command ends with the evidence', async () => {
+  const told = path.join(live.folder, 'told');
+  // A debugger that has nothing to say before the command has run.
+  const bin = path.join(live.folder, 'bin');
+  mkdirSync(bin);
+  writeFileSync(
+    path.join(bin, 'gdb'),
+    `#!/bin/sh\nwhile [ ! -e ${told} ]; do sleep 0.05; done; echo '#0  main'\n`,
+    { mode: 0o755 },
+  );
+  void live.start(`--ranks 2 ${LOOP} --timeout 240`);
+  const command = `read -r verdict; touch ${told}; cat; ls $NCCL_TRACE_FOLDER >&2; echo "all taken" >&2`;
+  const settings = { PATH: `${bin}:${process.env.PATH}` };
+  const args = ['--every', '1', '--linger', '0', '--exec', command];
+  const watcher = startWatchWith({ settings }, live.recording, ...args);
+  const file = path.join(live.recording, 'rank00001.bin');
+  while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 50));
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  process.kill(openRankFileHeader(file).process.pid, 'SIGSTOP');
+  await watcher.says(/incident\.json\nrank00000\.bin\nrank00001\.bin\nall taken/);
+  await watcher.says(/: 2 rank files, 1 process, stacks of 1\n/);
   await live.end();
   await watcher.ended;
 });
@@ -109,7 +134,7 @@ it('a job that was started with it and is over before its first window is the jo
        await new Promise((resolve) => setTimeout(resolve, 20));`,
   );
   const watcher = startWatchWith(
-    ['--import', wait],
+    { node: ['--import', wait] },
     live.recording,
     '--linger',
     '0',

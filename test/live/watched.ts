@@ -23,11 +23,16 @@ export interface Watcher {
   readonly says: (what: RegExp) => Promise<void>;
 }
 
-export const startWatch = (folder: string, ...args: string[]): Watcher => startWatchWith([], folder, ...args);
+export const startWatch = (folder: string, ...args: string[]): Watcher => startWatchWith({}, folder, ...args);
 
-/** `node`: options of Node itself. */
-export function startWatchWith(node: readonly string[], folder: string, ...args: string[]): Watcher {
+/** `node`: options of Node itself. `settings`: of the environment. */
+export function startWatchWith(
+  { node = [], settings = {} }: { node?: readonly string[]; settings?: Readonly<Record<string, string>> },
+  folder: string,
+  ...args: string[]
+): Watcher {
   const child = spawn(process.execPath, [...node, PROGRAM, 'watch', folder, ...args], {
+    env: { ...process.env, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let [out, err] = ['', ''];
