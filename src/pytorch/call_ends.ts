@@ -29,18 +29,28 @@ export function withEnds(dump: Omit<Dump, 'left'>): Dump {
   const newestId = new Map(calls.map(({ group, groupId }) => [group, groupId]));
   const isCurrent = ({ group, groupId }: DumpedCall): boolean => newestId.get(group) === groupId;
   const current = calls.filter(isCurrent);
+  const replaced = new Set(calls.filter((call) => !isCurrent(call)).map(({ groupId }) => groupId));
   return {
     ...dump,
     calls: isTorchcomms ? numberedByGroup(current) : current,
-    status: new Map(
-      [...dump.status].filter(([id]) => calls.every((call) => call.groupId !== id || isCurrent(call))),
-    ),
+    status: new Map([...dump.status].filter(([id]) => !replaced.has(id))),
     left: leftGroups({ ...dump, calls }, isCurrent),
   };
 }
 
 /** Not known to be done. */
 export const isPending = ({ end }: Pick<DumpedCall, 'end'>): boolean => end !== 'finished';
+
+/** In the order of the calls. */
+export function callsByGroup(calls: readonly DumpedCall[]): Map<string, DumpedCall[]> {
+  const found = new Map<string, DumpedCall[]>();
+  for (const call of calls) {
+    const known = found.get(call.group);
+    if (known) known.push(call);
+    else found.set(call.group, [call]);
+  }
+  return found;
+}
 
 /** The members of a coalesced group take the state of the entry "coalesced", which closes it and has their number. */
 function withStates(calls: readonly DumpedCall[]): DumpedCall[] {
@@ -81,23 +91,31 @@ function leftGroups(
   { groups, calls }: Pick<Dump, 'groups' | 'calls'>,
   isCurrent: (call: DumpedCall) => boolean,
 ): LeftGroup[] {
+  const byGroup = callsByGroup(calls);
+  const called = groups.flatMap((group) => {
+    const own = byGroup.get(group.name);
+    return own ? [{ ...group, own, hasEnd: own.some(({ end }) => end === 'finished') }] : [];
+  });
   return groups.flatMap((group): LeftGroup[] => {
-    const open = calls.filter((call) => call.group === group.name && isPending(call));
+    const open = (byGroup.get(group.name) ?? []).filter(isPending);
     const before = open.find((call) => !isCurrent(call));
     if (before) return [{ ...group, call: before, livesOn: true }];
     const [call] = open;
-    const isReplaced =
-      call !== undefined &&
-      groups.some(({ name, description, ranks }) => {
-        const own = calls.filter((one) => one.group === name);
-        const shared = ranks.filter((rank) => group.ranks.includes(rank)).length;
-        if (!own[0] || own[0].record <= call.record || shared * 2 <= group.ranks.length) return false;
-        // Some recorders leave an aborted call as it was. Then a group that lost ranks shows that it went on without them.
-        const isShrunk = shared === ranks.length && shared < group.ranks.length;
-        const isSame =
-          description === group.description && !['', 'undefined', call.backend].includes(description);
-        return isSame || ((call.end === 'given up' || isShrunk) && own.some(({ end }) => end === 'finished'));
-      });
+    if (call === undefined) return [];
+    const members = new Set(group.ranks);
+    // Many groups may have one list of ranks.
+    const inBoth = new Map<readonly number[], number>();
+    const isReplaced = called.some(({ description, ranks, own, hasEnd }) => {
+      if (own[0]!.record <= call.record) return false;
+      const shared = inBoth.get(ranks) ?? ranks.filter((rank) => members.has(rank)).length;
+      inBoth.set(ranks, shared);
+      if (shared * 2 <= group.ranks.length) return false;
+      // Some recorders leave an aborted call as it was. Then a group that lost ranks shows that it went on without them.
+      const isShrunk = shared === ranks.length && shared < group.ranks.length;
+      const isSame =
+        description === group.description && !['', 'undefined', call.backend].includes(description);
+      return isSame || ((call.end === 'given up' || isShrunk) && hasEnd);
+    });
     return isReplaced ? [{ ...group, call, livesOn: false }] : [];
   });
 }

@@ -109,10 +109,9 @@ export function readDump(
   if (dump.version === undefined && typeof dump.reason === 'string') throw new ReasonOnly(dump.reason);
   const version = text(dump.version, 'version');
   if (!/^2\.\d+$/.test(version)) throw new DumpError(`has version ${version}; 2.x is read`);
-  const groups = Object.values(fields(dump.pg_config ?? {}, 'pg_config')).map(groupOf);
+  const groups = groupsOf(dump.pg_config ?? {});
   const names = new Set(groups.map(({ name }) => name));
-  const shared = new SharedLists();
-  const calls = list(dump.entries ?? [], 'entries').map((entry) => callOf(entry, shared));
+  const calls = callsOf(list(dump.entries ?? [], 'entries'), note);
   const strays = new Set(calls.map(({ group }) => group).filter((group) => !names.has(group)));
   for (const group of strays)
     note(`its calls on process group ${group} are left out, because its pg_config does not list the ranks`);
@@ -130,14 +129,48 @@ function parsed(bytes: Uint8Array): PickleValue {
   }
 }
 
-function groupOf(value: PickleValue | undefined): ProcessGroup {
-  const { name, desc, ranks } = fields(value, 'a process group');
-  const numbers = text(ranks, 'ranks of a process group').match(/\d+/g) ?? [];
-  return {
-    name: text(name, 'name of a process group'),
-    description: text(desc ?? '', 'description of a process group'),
-    ranks: numbers.map((one) => whole(Number(one), 'rank of a process group')),
-  };
+/** A file may name one text a million times, so what follows takes as long as all groups' ranks together. */
+const MOST_GROUPS = 4096;
+const MOST_RANKS = 2 ** 20;
+/** Of names, titles, types, numbers in letters. */
+const MOST_LETTERS = 4096;
+
+function groupsOf(config: PickleValue): ProcessGroup[] {
+  const found = Object.values(fields(config, 'pg_config'));
+  if (found.length > MOST_GROUPS) throw new DumpError(`has more than ${MOST_GROUPS} process groups`);
+  const known = new Map<string, readonly number[]>();
+  let most = MOST_RANKS;
+  return found.map((value) => {
+    const { name, desc, ranks: written } = fields(value, 'a process group');
+    if (typeof written !== 'string')
+      throw new DumpError('has no text where ranks of a process group should be');
+    const ranks = known.get(written) ?? ranksIn(written);
+    known.set(written, ranks);
+    if ((most -= ranks.length) < 0)
+      throw new DumpError(`has more than ${MOST_RANKS} ranks in its process groups together`);
+    return {
+      name: text(name, 'name of a process group'),
+      description: text(desc ?? '', 'description of a process group'),
+      ranks,
+    };
+  });
+}
+
+const ranksIn = (written: string): readonly number[] =>
+  (written.match(/\d+/g) ?? []).map((one) => whole(Number(one), 'rank of a process group'));
+
+/** Each record once: a file may name one entry a million times. */
+function callsOf(entries: readonly PickleValue[], note: (sentence: string) => void): DumpedCall[] {
+  const shared = new SharedLists();
+  const found = new Map<number, DumpedCall>();
+  for (const entry of new Set(entries)) {
+    const call = callOf(entry, shared);
+    if (!found.has(call.record)) found.set(call.record, call);
+  }
+  const repeated = entries.length - found.size;
+  if (repeated > 0)
+    note(`${repeated} of its entries are left out, because their record_id is that of another`);
+  return [...found.values()];
 }
 
 function statusOf(value: PickleValue): Map<number, GroupStatus> {
@@ -145,8 +178,8 @@ function statusOf(value: PickleValue): Map<number, GroupStatus> {
   for (const [id, one] of Object.entries(fields(value, 'pg_status'))) {
     const status = fields(one, 'pg_status');
     found.set(Number(id), {
-      enqueued: Number(status.last_enqueued_collective),
-      completed: Number(status.last_completed_collective),
+      enqueued: number(status.last_enqueued_collective, NaN),
+      completed: number(status.last_completed_collective, NaN),
     });
   }
   return found;
@@ -168,8 +201,8 @@ function callOf(value: PickleValue, shared: SharedLists): DumpedCall {
     description: text(description ?? '', 'process_group'),
     groupId: whole(entry.pg_id, 'pg_id'),
     seq: whole(entry.collective_seq_id, 'collective_seq_id'),
-    p2pSeq: Number(entry.p2p_seq_id ?? 0),
-    opId: Number(entry.op_id ?? 0),
+    p2pSeq: number(entry.p2p_seq_id),
+    opId: number(entry.op_id),
     isP2p: entry.is_p2p === true || /^(send|recv|batch_op_issue)\b/.test(op),
     backend,
     op,
@@ -179,10 +212,10 @@ function callOf(value: PickleValue, shared: SharedLists): DumpedCall {
     state,
     isRetired: entry.retired === true,
     end: 'pending',
-    createdNs: Number(entry.time_created_ns ?? 0),
-    startedNs: Number(entry.time_discovered_started_ns ?? 0),
-    completedNs: Number(entry.time_discovered_completed_ns ?? 0),
-    timeoutMs: Number(entry.timeout_ms ?? 0),
+    createdNs: number(entry.time_created_ns),
+    startedNs: number(entry.time_discovered_started_ns),
+    completedNs: number(entry.time_discovered_completed_ns),
+    timeoutMs: number(entry.timeout_ms),
     frames: shared.frames(entry.frames),
   };
 }
@@ -229,7 +262,15 @@ function list(value: PickleValue | undefined, what: string): PickleValue[] {
 
 function text(value: PickleValue | undefined, what: string): string {
   if (typeof value !== 'string') throw new DumpError(`has no text where ${what} should be`);
+  if (value.length > MOST_LETTERS) throw new DumpError(`has ${value.length} letters where ${what} should be`);
   return value;
+}
+
+/** Also one in letters, as JSON has it. NaN: no number. */
+function number(value: PickleValue | undefined, missing = 0): number {
+  if (value === undefined || value === null) return missing;
+  if (typeof value === 'string') return value.length > MOST_LETTERS ? NaN : Number(value);
+  return typeof value === 'object' ? NaN : Number(value);
 }
 
 function whole(value: PickleValue | undefined, what: string): number {

@@ -4,7 +4,7 @@
  */
 
 import { maxOf } from '../base/extremes.js';
-import { isPending } from './call_ends.js';
+import { callsByGroup, isPending } from './call_ends.js';
 import type { Dump, DumpedCall, ProcessGroup } from './dump.js';
 
 /** A collective of a group, as one rank called it; several entries if they are coalesced. */
@@ -12,6 +12,12 @@ export interface RankCall {
   readonly rank: number;
   readonly calls: readonly DumpedCall[];
   readonly isPending: boolean;
+}
+
+/** The same, while it is made. */
+interface RankCalls extends RankCall {
+  readonly calls: DumpedCall[];
+  isPending: boolean;
 }
 
 export interface JoinedGroup extends ProcessGroup {
@@ -38,39 +44,61 @@ export function joinDumps(dumps: readonly Dump[]): JoinedGroup[] {
   );
   const groups = new Map<string, ProcessGroup>();
   for (const { groups: some } of dumps) for (const group of some) groups.set(groupKey(group), group);
-  return [...groups].filter(([key]) => !left.has(key)).map(([, group]) => joined(group, dumps));
+  const indexed = dumps.map((dump) => ({
+    dump,
+    keys: new Set(dump.groups.map(groupKey)),
+    calls: callsByGroup(dump.calls),
+    unlisted: unlistedCalls(dump),
+  }));
+  return [...groups].filter(([key]) => !left.has(key)).map(([, group]) => joined(group, indexed));
 }
 
-export const groupKey = ({ name, ranks }: ProcessGroup): string => `${name} ${ranks.join(' ')}`;
+/** By ranks, which many groups and all dumps may share. */
+const joinedRanks = new WeakMap<readonly number[], string>();
 
-function joined(group: ProcessGroup, all: readonly Dump[]): JoinedGroup {
+export function groupKey({ name, ranks }: ProcessGroup): string {
+  const known = joinedRanks.get(ranks) ?? ranks.join(' ');
+  joinedRanks.set(ranks, known);
+  return `${name} ${known}`;
+}
+
+/** A dump, and its calls by group. */
+interface IndexedDump {
+  readonly dump: Dump;
+  readonly keys: ReadonlySet<string>;
+  readonly calls: ReadonlyMap<string, readonly DumpedCall[]>;
+  /** Up to which number it may have called something of a group of which it lists nothing. */
+  readonly unlisted: number;
+}
+
+function joined(group: ProcessGroup, all: readonly IndexedDump[]): JoinedGroup {
   const key = groupKey(group);
   const members = new Set(group.ranks);
-  const dumps = all.filter(
-    ({ rank, groups }) => members.has(rank) && groups.some((one) => groupKey(one) === key),
-  );
-  const collectives = new Map<number, Map<number, RankCall>>();
+  const own = all.filter(({ dump, keys }) => keys.has(key) && members.has(dump.rank));
+  const dumps = own.map(({ dump }) => dump);
+  const collectives = new Map<number, Map<number, RankCalls>>();
   const firstPending = new Map<number, number>();
   const lastListed = new Map<number, number>();
   const finishedTo = new Map<number, number>();
   const maybeCalledTo = new Map<number, number>();
-  for (const dump of dumps) {
+  for (const { dump, calls: byGroup, unlisted } of own) {
     const { rank } = dump;
-    const own = dump.calls.filter((call) => call.group === group.name);
-    for (const call of own) {
+    const calls = byGroup.get(group.name) ?? [];
+    for (const call of calls) {
       if (call.isP2p) continue;
       const { seq } = call;
-      const ranks = collectives.get(seq) ?? new Map<number, RankCall>();
-      const known = ranks.get(rank);
-      const pending = known?.isPending === true || isPending(call);
-      ranks.set(rank, { rank, calls: [...(known?.calls ?? []), call], isPending: pending });
+      const ranks = collectives.get(seq) ?? new Map<number, RankCalls>();
+      const ofRank = ranks.get(rank) ?? { rank, calls: [], isPending: false };
+      ofRank.calls.push(call);
+      ofRank.isPending ||= isPending(call);
+      ranks.set(rank, ofRank);
       collectives.set(seq, ranks);
-      if (pending) firstPending.set(rank, Math.min(seq, firstPending.get(rank) ?? Infinity));
+      if (ofRank.isPending) firstPending.set(rank, Math.min(seq, firstPending.get(rank) ?? Infinity));
       else finishedTo.set(rank, Math.max(seq, finishedTo.get(rank) ?? -1));
       lastListed.set(rank, Math.max(seq, lastListed.get(rank) ?? -1));
     }
-    finishedTo.set(rank, Math.max(finishedTo.get(rank) ?? -1, finishedByStatus(dump, own)));
-    if (own.length === 0) maybeCalledTo.set(rank, unlistedCalls(dump));
+    finishedTo.set(rank, Math.max(finishedTo.get(rank) ?? -1, finishedByStatus(dump, calls)));
+    if (calls.length === 0) maybeCalledTo.set(rank, unlisted);
   }
   const withDump = new Set(dumps.map(({ rank }) => rank));
   const withoutDump = group.ranks.filter((rank) => !withDump.has(rank));

@@ -264,7 +264,7 @@ function whereTheyWait({ places, transfers }: DumpFacts): {
       })),
     ...transfers.map(({ group, rank, peer, call }) => ({
       pending: pending(group, call, [rank]),
-      without: group.withoutDump.filter((one) => one === peer),
+      without: group.dumps.some((one) => one.rank === peer) ? [] : [peer],
     })),
   ];
   return found.sort((a, b) => a.pending.sinceNs - b.pending.sinceNs);
@@ -280,7 +280,9 @@ export function factsOf(dumps: readonly Dump[]): DumpFacts {
   const firstOpen = new Map(dumps.map(({ rank, calls }) => [rank, calls.find(isPending)]));
   const waitsFor = new Map<number, Set<number>>();
   const add = (rank: number, others: readonly number[]): void => {
-    waitsFor.set(rank, new Set([...(waitsFor.get(rank) ?? []), ...others]));
+    const known = waitsFor.get(rank) ?? new Set<number>();
+    for (const other of others) known.add(other);
+    waitsFor.set(rank, known);
   };
   for (const { group, seq, waiting, finished, behind } of places) {
     const isFirst = waiting.every((rank) => {

@@ -54,9 +54,10 @@ const firstCollective = ({ name }: JoinedGroup, { calls }: Dump): number =>
 /** "send 0->3" and "recv 3<-0": the numbers are ranks in the group, its own first. */
 const halvesOf = ({ name, ranks }: JoinedGroup, { rank, calls }: Dump): Half[] =>
   calls.flatMap((call) => {
+    if (call.group !== name) return [];
     const [, word, other] = /^(send|recv) \d+(?:->|<-)(\d+)$/.exec(call.op) ?? [];
     const peer = ranks[Number(other)];
-    return call.group !== name || peer === undefined ? [] : [{ rank, isSend: word === 'send', peer, call }];
+    return peer === undefined ? [] : [{ rank, isSend: word === 'send', peer, call }];
   });
 
 /** The n-th of one side and the n-th of the other, per pair of ranks and section. */
@@ -65,8 +66,9 @@ function matchedBy(halves: readonly Half[], sectionOf: (half: Half) => string): 
   const key = (half: Half, isSend: boolean): string =>
     [isSend, ...(half.isSend ? [half.rank, half.peer] : [half.peer, half.rank]), sectionOf(half)].join(' ');
   for (const half of halves) {
-    const side = sides.get(key(half, half.isSend)) ?? [];
-    sides.set(key(half, half.isSend), [...side, half]);
+    const known = sides.get(key(half, half.isSend));
+    if (known) known.push(half);
+    else sides.set(key(half, half.isSend), [half]);
   }
   const found = new Map<Half, Half>();
   for (const side of sides.values())

@@ -97,6 +97,38 @@ sys.stdout.buffer.write(pickle.dumps({'version': '2.9', 'pg_config': {'TP': {'na
     expect(new Set(calls.map(({ frames }) => frames)).size).toBe(1);
   });
 
+  const group = (name: string, ranks: string) => ({ name, desc: '', ranks });
+  const entry = { record_id: 1, pg_id: 0, process_group: ['0', ''], collective_seq_id: 1 };
+  const call = { ...entry, profiling_name: 'nccl:all_reduce', state: 'scheduled' };
+  const dump = (pg_config: object, entries: readonly object[] = []): Buffer =>
+    Buffer.from(JSON.stringify({ version: '2.9', pg_config, entries }));
+  const many = (count: number, ranks: string) =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [i, group(String(i), ranks)]));
+
+  it('reads a text of ranks that many groups have once', () => {
+    const { groups } = readDump('d', 0, dump(many(4000, '[0, 1, 2]')));
+    expect(new Set(groups.map(({ ranks }) => ranks)).size).toBe(1);
+  });
+
+  it('reads each record once, and says what is left out', () => {
+    const notes: string[] = [];
+    const bytes = dump(many(1, '[0]'), Array<object>(1000).fill(call));
+    expect(readDump('d', 0, bytes, (note) => notes.push(note)).calls).toHaveLength(1);
+    expect(notes).toEqual(['999 of its entries are left out, because their record_id is that of another']);
+  });
+
+  it.each([
+    ['groups', dump(many(4097, '[0]')), 'has more than 4096 process groups'],
+    ['ranks', dump(many(4096, JSON.stringify([...Array(257).keys()]))), 'has more than 1048576 ranks'],
+    [
+      'letters',
+      dump({}, [{ ...call, profiling_name: 'x'.repeat(5000) }]),
+      'has 5000 letters where profiling_name',
+    ],
+  ])('refuses more %s than a job has', (_, bytes, why) => {
+    expect(() => readDump('d', 0, bytes)).toThrow(why);
+  });
+
   it.each([
     ['', 'is neither a pickle nor JSON'],
     ['{}', 'has no text where version should be'],
