@@ -191,11 +191,11 @@ async function whyKept(
 }
 
 /** Also a stopped process: it may go on. */
-function isAlive({ header, ...file }: FileInRun): boolean {
-  if (header.life === 'closed') return false;
-  const now = processNow(header.process);
+function isAlive(file: FileInRun): boolean {
+  if (file.header.life === 'closed') return false;
+  const now = processNow(file);
   if (now !== 'unknown') return now !== 'gone';
-  return Date.now() - Number(lastSeen({ header, ...file }) / 1_000_000n) < SILENT_AFTER;
+  return Date.now() - Number(lastSeen(file) / 1_000_000n) < SILENT_AFTER;
 }
 
 async function kindOf({ files }: OldRun, interrupt: AbortSignal): Promise<string | null> {

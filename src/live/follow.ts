@@ -136,7 +136,7 @@ export class Follower {
     }
     const key = processKey(pulse);
     if (known?.key !== key) {
-      const process = processNow(pulse.header.process);
+      const process = processNow({ path, header: pulse.header });
       const first = {
         key,
         file,
@@ -156,7 +156,7 @@ export class Follower {
     if (pulse.slots !== known.pulse.slots) Object.assign(known, { movedAt: now, hasMoved: true });
     if (pulse.beat === known.pulse.beat) known.quietLooks++;
     else [known.livedAt, known.quietLooks] = [now, 0];
-    known.process = processNow(pulse.header.process);
+    known.process = processNow({ path, header: pulse.header });
     known.isOver = hasEnded(pulse, known.process) || isSilent(known, now);
     known.pulse = pulse;
     if (known.isOver && !wasOver) {

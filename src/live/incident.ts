@@ -11,7 +11,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { codeOf, reason } from '../base/reason.js';
 import { RankFileError } from '../base/errors.js';
 import type { HeldFolder } from '../output/held_folder.js';
-import { isOfThisBoot, takeSnapshot } from '../rankfile/index.js';
+import { isOfThisBoot, isWrittenBy, takeSnapshot } from '../rankfile/index.js';
 import type { Diagnosis } from '../report/diagnosis.js';
 import { allRanks } from '../report/verdict_phrases.js';
 import type { Alarm } from './alarm.js';
@@ -33,8 +33,10 @@ export interface SuspectProcess {
   readonly ranks: readonly (number | null)[];
   /** The name of its rank file. */
   readonly file: string;
-  /** null: it has ended. */
+  /** null: it has ended, or `why`. */
   readonly process: ProcessFacts | null;
+  /** Why nothing was taken of it. */
+  readonly why: string | null;
   /** null: not asked for, or no debugger is here. */
   readonly stacks: Stacks | null;
 }
@@ -110,19 +112,27 @@ export async function takeIncident(
     .flatMap((file) => seen.find((member) => member.path === file) ?? [])
     .slice(0, MOST_SUSPECTS);
   const suspects = await Promise.all(
-    chosen.map(async ({ path: file, header, process }) => ({
-      ranks: allRanks(found.ranks.find((rank) => rank.file === file) ?? { rank: null }),
-      file: names.get(file)!,
-      process: process === 'gone' ? null : await processFacts(header.process.pid),
-      stacks: null as Stacks | null,
-    })),
+    chosen.map(async (member) => {
+      const { path: file, header, process } = member;
+      const why = process === 'gone' ? null : whyNotOfJob(member);
+      return {
+        ranks: allRanks(found.ranks.find((rank) => rank.file === file) ?? { rank: null }),
+        file: names.get(file)!,
+        process: process === 'gone' || why !== null ? null : await processFacts(header.process.pid),
+        why,
+        stacks: null as Stacks | null,
+      };
+    }),
   );
+  for (const { file, why } of suspects) if (why !== null) missing.push(`${file}: ${why}`);
   // One after the other, so that at no time more than one process stands still because of it.
-  for (const [i, { path: file, header }] of chosen.entries()) {
-    if (stacks === 'off') break;
-    const taken = (suspects[i]!.stacks = await stacksOf(header.process, stacks));
+  for (const [i, member] of chosen.entries()) {
+    const { file, process } = suspects[i]!;
+    // Looked at again, because the others have taken their time.
+    if (stacks === 'off' || process === null || whyNotOfJob(member) !== null) continue;
+    const taken = (suspects[i]!.stacks = await stacksOf(member, stacks));
     if (taken !== null && !hasFrames(taken))
-      missing.push(`${names.get(file)}: its stacks: ${taken.by}: ${taken.why ?? 'gave none'}`);
+      missing.push(`${file}: its stacks: ${taken.by}: ${taken.why ?? 'gave none'}`);
   }
   const files = snapshot ? await copies(names, folder, ringBases, missing) : [];
   const { kind, headline, ranks } = alarm;
@@ -144,6 +154,16 @@ export async function takeIncident(
     missing.push(`${INCIDENT_FILE}: ${reason(error)}`);
   }
   return incident;
+}
+
+/** Nothing is taken of a process because a file has its pid: anybody can write a pid into a file. */
+function whyNotOfJob(member: Member): string | null {
+  const { pid } = member.header.process;
+  const isWriter = isWrittenBy(pid, member);
+  if (isWriter === true) return null;
+  return isWriter === null
+    ? `this user may not look at its process (pid ${pid})`
+    : `it names a process that is not of this job (pid ${pid})`;
 }
 
 /** A new folder among the incidents. Nothing that is there is replaced. Throws the system's errors. */

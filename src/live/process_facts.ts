@@ -1,19 +1,20 @@
 /**
  * What the kernel tells about a process of this node: what each of its threads does, how much CPU time it uses, and its connections. Never
- * its arguments or environment, because they may carry secrets. Reading /proc does not disturb the process.
+ * its arguments or environment, because they may carry secrets. Reading /proc does not disturb the process. Some files of /proc answer with
+ * zeros what they may not tell. What is not known is null here.
  */
 
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { codeOf } from '../base/reason.js';
+import { hasEnded, livingFolder, openFiles, orNull, statFields, threadsOf } from '../rankfile/index.js';
 
 export interface ThreadFacts {
   readonly tid: number;
   readonly name: string;
   /** As in ps: R runs, S sleeps, D waits for a device or a disk, T is stopped, Z has ended. */
   readonly state: string;
-  /** What the thread waits for in the kernel; empty: nothing, or the kernel does not tell this user. */
-  readonly waitsIn: string;
+  /** What the thread waits for in the kernel; empty: nothing; null: the kernel does not tell this user. */
+  readonly waitsIn: string | null;
   readonly cpuSeconds: number;
   /** Of one core, while it was looked at. */
   readonly cpuShare: number;
@@ -34,13 +35,14 @@ export interface ProcessFacts {
   readonly pid: number;
   readonly name: string;
   readonly state: string;
-  readonly residentBytes: number;
+  /** null: the kernel does not tell. */
+  readonly residentBytes: number | null;
   /** More threads are only counted. */
   readonly threads: readonly ThreadFacts[];
   readonly threadCount: number;
   /** TCP connections to others, those with waiting bytes first; null: this user may not see them. */
   readonly connections: readonly Connection[] | null;
-  readonly connectionCount: number;
+  readonly connectionCount: number | null;
 }
 
 const MOST_THREADS = 256;
@@ -52,9 +54,10 @@ const TICKS_PER_SECOND = 100;
 
 /** null: it has ended. */
 export async function processFacts(pid: number): Promise<ProcessFacts | null> {
-  const status = fieldsOf(text(`/proc/${pid}/status`) ?? '');
+  const folder = livingFolder(pid);
   const before = threadTimes(pid);
-  if (status.size === 0 || before === null) return null;
+  if (folder === null || before === null) return null;
+  const status = fieldsOf(text(`${folder}/status`) ?? '');
   const began = performance.now();
   await pause(BETWEEN);
   const seconds = (performance.now() - began) / 1000;
@@ -62,36 +65,45 @@ export async function processFacts(pid: number): Promise<ProcessFacts | null> {
   // Those that used most come first, then in the order in which they were made.
   const threads = tids.flatMap((tid) => threadFacts(pid, tid, before.get(tid)!, seconds) ?? []);
   threads.sort((a, b) => b.cpuShare - a.cpuShare || a.tid - b.tid);
-  const connections = connectionsOf(pid);
+  const connections = connectionsOf(folder);
   return {
     pid,
-    name: status.get('Name') ?? '',
+    name: (text(`/proc/${pid}/comm`) ?? '').trimEnd(),
     state: status.get('State') ?? '',
-    residentBytes: Number.parseInt(status.get('VmRSS') ?? '0') * 1024,
+    residentBytes: kibibytes(status.get('VmRSS')),
     threads: threads.slice(0, MOST_THREADS),
     threadCount: tids.length,
     connections: connections?.slice(0, MOST_CONNECTIONS) ?? null,
-    connectionCount: connections?.length ?? 0,
+    connectionCount: connections?.length ?? null,
   };
 }
 
+/** "1234 kB" */
+const kibibytes = (text: string | undefined): number | null =>
+  text === undefined ? null : Number.parseInt(text) * 1024;
+
 function threadTimes(pid: number): Map<number, number> | null {
-  const tids = names(`/proc/${pid}/task`);
+  const tids = threadsOf(pid);
   if (tids === null) return null;
-  return new Map(tids.map((tid) => [Number(tid), cpuTicks(stat(pid, Number(tid)))]));
+  return new Map(
+    tids.flatMap((tid) => {
+      const fields = statFields(`/proc/${pid}/task/${tid}`);
+      return fields === null ? [] : [[Number(tid), cpuTicks(fields)] as const];
+    }),
+  );
 }
 
 function threadFacts(pid: number, tid: number, before: number, seconds: number): ThreadFacts | null {
-  const fields = stat(pid, tid);
-  if (fields === null) return null;
   const folder = `/proc/${pid}/task/${tid}`;
+  const fields = statFields(folder);
+  if (fields === null) return null;
+  const [state = '?'] = fields;
   const now = cpuTicks(fields);
-  const waitsIn = text(`${folder}/wchan`) ?? '';
   return {
     tid,
     name: (text(`${folder}/comm`) ?? '').trimEnd(),
-    state: fields[0] ?? '?',
-    waitsIn: waitsIn === '0' ? '' : waitsIn,
+    state,
+    waitsIn: waitChannel(state, text(`${folder}/wchan`)),
     cpuSeconds: now / TICKS_PER_SECOND,
     cpuShare: Math.max(0, now - before) / TICKS_PER_SECOND / seconds,
     kernelStack:
@@ -101,21 +113,24 @@ function threadFacts(pid: number, tid: number, before: number, seconds: number):
   };
 }
 
-/** From the state on. The name before it may contain spaces and parentheses. */
-function stat(pid: number, tid: number): string[] | null {
-  const line = text(`/proc/${pid}/task/${tid}/stat`);
-  return line === null ? null : line.slice(line.lastIndexOf(')') + 2).split(' ');
+/** The kernel writes 0 for a thread that waits for nothing, and for one of which it may not tell. */
+function waitChannel(state: string, wchan: string | null): string | null {
+  if (wchan !== '0') return wchan;
+  return state === 'R' || hasEnded(state) ? '' : null;
 }
 
-const cpuTicks = (fields: readonly string[] | null): number =>
-  fields === null ? 0 : Number(fields[11]) + Number(fields[12]);
+const cpuTicks = (fields: readonly string[]): number => Number(fields[11]) + Number(fields[12]);
 
 /** Listening sockets and connections within one address are no wait for a peer on another one, but ranks of one node talk over them. */
-function connectionsOf(pid: number): Connection[] | null {
-  const sockets = socketsOf(pid);
-  if (sockets === null) return null;
-  const all = ['tcp', 'tcp6'].flatMap((table) => {
-    const [, ...lines] = (text(`/proc/${pid}/net/${table}`) ?? '').trimEnd().split('\n');
+function connectionsOf(folder: string): Connection[] | null {
+  const open = openFiles(folder);
+  // A kernel without IPv6 has no tcp6.
+  const [tcp, tcp6] = [text(`${folder}/net/tcp`), text(`${folder}/net/tcp6`) ?? ''];
+  if (open === null || tcp === null) return null;
+  const inodes = [...open.values()].flatMap((target) => /^socket:\[(\d+)\]$/.exec(target)?.[1] ?? []);
+  const sockets = new Set(inodes);
+  const all = [tcp, tcp6].flatMap((table) => {
+    const [, ...lines] = table.trimEnd().split('\n');
     return lines.flatMap((line) => connectionIn(line, sockets) ?? []);
   });
   const waiting = (one: Connection): number => one.sendQueue + one.receiveQueue;
@@ -157,17 +172,6 @@ function address(hex: string): string {
   return `[${words.map((word) => word.replace(/^0{1,3}/, '')).join(':')}]:${at}`;
 }
 
-function socketsOf(pid: number): Set<string> | null {
-  const descriptors = names(`/proc/${pid}/fd`);
-  if (descriptors === null) return null;
-  const found = new Set<string>();
-  for (const one of descriptors) {
-    const [, inode] = /^socket:\[(\d+)\]$/.exec(target(`/proc/${pid}/fd/${one}`)) ?? [];
-    if (inode !== undefined) found.add(inode);
-  }
-  return found;
-}
-
 /** "Name:\tpython" */
 const fieldsOf = (status: string): Map<string, string> =>
   new Map(
@@ -179,14 +183,3 @@ const fieldsOf = (status: string): Map<string, string> =>
 
 /** null: it is gone, or this user may not read it. */
 const text = (path: string): string | null => orNull(() => readFileSync(path, 'latin1'));
-const names = (path: string): string[] | null => orNull(() => readdirSync(path));
-const target = (path: string): string => orNull(() => readlinkSync(path, 'latin1')) ?? '';
-
-function orNull<T>(read: () => T): T | null {
-  try {
-    return read();
-  } catch (error) {
-    if (codeOf(error) === '') throw error;
-    return null;
-  }
-}

@@ -6,9 +6,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { codeOf } from '../base/reason.js';
-import { processNow } from '../rankfile/index.js';
-import type { ProcessIdentity } from '../rankfile/types.js';
+import { livingFolder, orNull, processNow, type WrittenFile } from '../rankfile/index.js';
 
 export interface Stacks {
   readonly by: 'py-spy' | 'gdb';
@@ -26,12 +24,15 @@ const STOPPED_AT_MOST = { auto: 1_000, gdb: 60_000 };
 const POLL = 20;
 const MOST_TEXT = 1 << 20;
 
-/** 'gdb': gdb may stop the process for a minute. null: none is installed, or the process has ended. */
-export async function stacksOf(process: ProcessIdentity, how: 'auto' | 'gdb'): Promise<Stacks | null> {
-  const pid = String(process.pid);
-  const before = processNow(process);
+/**
+ * Of the process that writes a rank file: the caller knows that it does (isWrittenBy). 'gdb': gdb may stop it for a minute. null: no debugger
+ * is installed, or the process has ended.
+ */
+export async function stacksOf(file: WrittenFile, how: 'auto' | 'gdb'): Promise<Stacks | null> {
+  const pid = String(file.header.process.pid);
+  const before = processNow(file);
   if (before !== 'runs' && before !== 'stopped') return null;
-  if (how === 'auto' && isPython(pid)) {
+  if (how === 'auto' && isPython(file.header.process.pid)) {
     const read = await output('py-spy', ['dump', '--nonblocking', '--pid', pid], READ_ALONG);
     if (read !== null) return { by: 'py-spy', ...read };
   }
@@ -43,24 +44,20 @@ export async function stacksOf(process: ProcessIdentity, how: 'auto' | 'gdb'): P
   const isDone = reading.then(() => true);
   // The time counts from the moment at which the process stands still: gdb itself needs some time to start.
   while (before === 'runs' && how === 'auto' && !(await Promise.race([isDone, pause(POLL, false)]))) {
-    if (processNow(process) !== 'stopped') continue;
+    if (processNow(file) !== 'stopped') continue;
     if (!(await Promise.race([isDone, pause(STOPPED_AT_MOST.auto, false)]))) over.abort();
     break;
   }
   const read = await reading;
   // A debugger that is ended while it attaches leaves the process stopped.
-  if (before === 'runs' && processNow(process) === 'stopped')
-    await output('kill', ['-CONT', pid], READ_ALONG);
+  if (before === 'runs' && processNow(file) === 'stopped') await output('kill', ['-CONT', pid], READ_ALONG);
   return read && { by: 'gdb', ...read };
 }
 
-function isPython(pid: string): boolean {
-  try {
-    return /\/(lib)?python[\d.]*[^/]*$/m.test(readFileSync(`/proc/${pid}/maps`, 'latin1'));
-  } catch (error) {
-    if (codeOf(error) === '') throw error;
-    return false;
-  }
+function isPython(pid: number): boolean {
+  const folder = livingFolder(pid);
+  const maps = folder === null ? null : orNull(() => readFileSync(`${folder}/maps`, 'latin1'));
+  return /\/(lib)?python[\d.]*[^/]*$/m.test(maps ?? '');
 }
 
 /** null: there is no such program. */

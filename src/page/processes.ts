@@ -12,9 +12,9 @@ export const processesPart = ({ at, suspects }: Incident): string =>
 
 const text = (shown: unknown): string => escaped(printable(String(shown)));
 
-function part({ ranks, process, stacks }: SuspectProcess): string {
+function part({ ranks, process, why, stacks }: SuspectProcess): string {
   const who = `Rank ${foldRanks(ranks)}`;
-  if (process === null) return `<h3>${text(who)}: its process had ended</h3>\n`;
+  if (process === null) return `<h3>${text(who)}: ${text(why ?? 'its process had ended')}</h3>\n`;
   const { pid, name, state, threads, threadCount } = process;
   const more =
     threadCount > threads.length
@@ -22,7 +22,7 @@ function part({ ranks, process, stacks }: SuspectProcess): string {
       : '';
   const rows = threads.map(
     ({ tid, name: thread, state: now, waitsIn, cpuSeconds, cpuShare }) =>
-      `<tr><td>${text(tid)}</td><td>${text(thread)}</td><td>${text(now)}</td><td>${text(waitsIn)}</td>` +
+      `<tr><td>${text(tid)}</td><td>${text(thread)}</td><td>${text(now)}</td><td>${text(waitsIn ?? 'not known')}</td>` +
       `<td>${cpuSeconds.toFixed(1)} s</td><td>${(100 * cpuShare).toFixed(0)} %</td></tr>\n`,
   );
   return (

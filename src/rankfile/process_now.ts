@@ -7,38 +7,58 @@ import { readFileSync, readlinkSync } from 'node:fs';
 // This asks the kernel about another process.
 // eslint-disable-next-line no-restricted-imports
 import { kill } from 'node:process';
+import { isWrittenBy, type WrittenFile } from './process_files.js';
+import { hasEnded, statFields, threadsOf } from './process_folder.js';
 import type { ProcessIdentity } from './types.js';
 
 /** `stopped`: by a signal (SIGSTOP) or a debugger. */
 export type ProcessNow = 'runs' | 'stopped' | 'gone' | 'unknown';
 
-export function processNow(process: ProcessIdentity): ProcessNow {
+export function processNow(file: WrittenFile): ProcessNow {
   try {
-    return askKernel(process);
+    return askKernel(file);
   } catch (error) {
     if (error instanceof Error && 'code' in error) return 'unknown';
     throw error;
   }
 }
 
+/** The kernel says so. Nobody writes a snapshot. */
+export const isStopped = (file: WrittenFile): boolean =>
+  file.header.snapshotRealtime === null && processNow(file) === 'stopped';
+
 /** Whether a process of this boot of this node wrote the file, in whatever container. Throws the system's error. */
 export const isOfThisBoot = ({ bootId }: Pick<ProcessIdentity, 'bootId'>): boolean =>
   readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim().replaceAll('-', '') === bootId;
 
 /** The recorder decides in the same way: LookFor in native/plugin/process/process_name.cc. */
-function askKernel({ bootId, pidNamespace, pid, startTime }: ProcessIdentity): ProcessNow {
+function askKernel(file: WrittenFile): ProcessNow {
+  const { bootId, pidNamespace, pid, startTime } = file.header.process;
   if (!isOfThisBoot({ bootId })) return 'unknown';
   if (startTime === 0n || readlinkSync('/proc/self/ns/pid') !== `pid:[${pidNamespace}]`) return 'unknown';
   if (!isThere(pid)) return 'gone';
-  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  // The fields from the state on. The program's name before them may contain spaces and parentheses.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const [state, threads, start] = [fields[0], Number(fields[17]), BigInt(fields[19]!)];
-  if (start !== startTime) return 'gone';
-  if (state === 'T' || state === 't') return 'stopped';
-  // If a process's first thread ends before the others, the process still runs.
-  return (state === 'Z' || state === 'X') && threads <= 1 ? 'gone' : 'runs';
+  const fields = statFields(`/proc/${pid}`);
+  if (fields === null) return isThere(pid) ? 'unknown' : 'gone';
+  // In another time namespace the process has another start. Only its files tell it from a later process with its pid.
+  if (BigInt(fields[19]!) !== startTime) {
+    const isWriter = isWrittenBy(pid, file);
+    if (isWriter !== true) return isWriter === null ? 'unknown' : 'gone';
+  }
+  return stateOf(pid, fields);
 }
+
+function stateOf(pid: number, [state, ...fields]: readonly string[]): ProcessNow {
+  if (state === 'T' || (state === 't' && isHalted(pid))) return 'stopped';
+  // If a process's first thread ends before the others, the process still runs.
+  return hasEnded(state) && Number(fields[16]) <= 1 ? 'gone' : 'runs';
+}
+
+/**
+ * A tracer (strace) stops a thread for a moment at each of its calls, and the process runs. A debugger stops all threads. One of them is
+ * the recorder's, which sleeps from heartbeat to heartbeat unless it is stopped.
+ */
+const isHalted = (pid: number): boolean =>
+  (threadsOf(pid) ?? []).every((tid) => /^[tTZX]/.test(statFields(`/proc/${pid}/task/${tid}`)?.[0] ?? 't'));
 
 /** Sends signal 0, because /proc may hide the processes of other users. */
 function isThere(pid: number): boolean {

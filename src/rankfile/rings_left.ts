@@ -26,7 +26,7 @@ export function openRingsLeft(path: string, file: ByteSource): ClosableSource | 
   if (!mayHaveLeft(bytes)) return null;
   try {
     const { header, layout } = readHeader(file, new Problems());
-    if (processNow(header.process) !== 'gone') return null;
+    if (processNow({ path, header }) !== 'gone') return null;
     const rings = openRingFile(header.ringPath, { header: bytes, owner: statSync(path).uid }, BASES);
     if (typeof rings === 'string') return null;
     let left: ClosableSource | null = null;

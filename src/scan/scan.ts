@@ -19,7 +19,7 @@ import type { PendingAtEnd } from '../model/pending.js';
 import { outcomeAt, type WorkEndTable } from '../model/work_end_table.js';
 import type { WorkTable } from '../model/work_table.js';
 import { EventType } from '../rankfile/format/nccl.js';
-import { processNow, type RankFileStream, streamSegments } from '../rankfile/index.js';
+import { isStopped, type RankFileStream, streamSegments } from '../rankfile/index.js';
 import type {
   Beacon,
   ClockSample,
@@ -209,7 +209,7 @@ function scanStream(
     communicators: [...communicators.values()],
     heartbeat: file.heartbeat,
     readAt,
-    isStopped: header.snapshotRealtime === null && processNow(header.process) === 'stopped',
+    isStopped: isStopped(file),
     clockSamples: [headerSample(header), ...file.clockSamples],
     beacons: file.beacons,
     changes: file.changes,

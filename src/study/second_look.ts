@@ -53,11 +53,11 @@ export async function stillAlive(
 }
 
 /** The process runs, but had no CPU time for its heartbeat. */
-const isStarved = ({ heartbeat, readAt, header }: RunMember['scan']): boolean =>
+const isStarved = ({ path, heartbeat, readAt, header }: RunMember['scan']): boolean =>
   header.snapshotRealtime === null &&
   heartbeat !== null &&
   readAt - heartbeat.realtime < STARVED_AT_MOST &&
-  processNow(header.process) === 'runs';
+  processNow({ path, header }) === 'runs';
 
 /** ns since the epoch; null: the file does not exist any more, or cannot be read. */
 function heartbeatOf(path: string): bigint | null {

@@ -5,7 +5,7 @@
 import { RankFileError } from '../base/errors.js';
 import type { Sentence } from '../base/sentence.js';
 import { convertFile, type ConvertJob, type ConvertResult } from '../trace/convert.js';
-import { freeze, mayBeWritten } from '../rankfile/index.js';
+import { freeze, isStopped, mayBeWritten } from '../rankfile/index.js';
 import type { ReadWindow } from '../rankfile/types.js';
 import { scanFile, type RankScan, type StepsWanted } from '../scan/scan.js';
 
@@ -48,7 +48,10 @@ function scan({ path, steps, window, frozen }: Task & { readonly pass: 'scan' })
   if (frozen === null || !mayBeWritten(path))
     return { ok: true, scan: scanFile(path, steps, window), readFrom: path };
   freeze(path, frozen);
-  return { ok: true, scan: { ...scanFile(frozen, steps, window), path }, readFrom: frozen };
+  const copied = scanFile(frozen, steps, window);
+  // The process has the file itself open, not its copy.
+  const scan = { ...copied, path, isStopped: isStopped({ path, header: copied.header }) };
+  return { ok: true, scan, readFrom: frozen };
 }
 
 function isSystemError(error: unknown): error is Error & { code: string } {

@@ -6,8 +6,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { processFacts } from '../../src/live/process_facts.js';
 import { hasFrames, stacksOf } from '../../src/live/stacks.js';
-import { processNow } from '../../src/rankfile/index.js';
-import type { ProcessIdentity } from '../../src/rankfile/types.js';
+import { processNow, type WrittenFile } from '../../src/rankfile/index.js';
 import { temporaryFolder } from '../support/program/temporary_folder.js';
 
 const { PATH } = process.env;
@@ -34,17 +33,18 @@ function debuggers(bodies: Readonly<Record<string, string>>): void {
 }
 
 /** Waits until the program has been loaded. */
-async function start(program: string, ...args: string[]): Promise<ProcessIdentity> {
+async function start(program: string, ...args: string[]): Promise<WrittenFile> {
   child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   await new Promise((resolve) => child.stdout!.once('data', resolve));
   const stat = readFileSync(`/proc/${child.pid}/stat`, 'latin1');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return {
+  const identity = {
     bootId: readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim().replaceAll('-', ''),
     pidNamespace: BigInt(/\d+/.exec(readlinkSync('/proc/self/ns/pid'))![0]),
     pid: child.pid!,
     startTime: BigInt(fields[19]!),
   };
+  return { path: folder, header: { process: identity, tag: 1n, snapshotRealtime: null } };
 }
 
 const PYTHON = ['python3', '-c', 'import time; print(1, flush=True); time.sleep(100)'] as const;
@@ -54,7 +54,7 @@ it('of a Python process py-spy alone is asked, not to stop it', async () => {
   debuggers({ 'py-spy': 'echo "py-spy $*"', gdb: 'echo gdb' });
   const one = await start(...PYTHON);
   expect(await stacksOf(one, 'auto')).toEqual({
-    ...{ by: 'py-spy', text: `py-spy dump --nonblocking --pid ${one.pid}\n`, why: null },
+    ...{ by: 'py-spy', text: `py-spy dump --nonblocking --pid ${one.header.process.pid}\n`, why: null },
   });
 });
 
@@ -69,7 +69,7 @@ it('a debugger that stops the process for longer than a second is ended, and the
   const pid = path.join(folder, 'pid');
   debuggers({ gdb: `echo begun; kill -STOP $(cat ${pid}); exec sleep 60` });
   const one = await start(...NATIVE);
-  writeFileSync(pid, String(one.pid));
+  writeFileSync(pid, String(one.header.process.pid));
   const began = performance.now();
   const stacks = await stacksOf(one, 'auto');
   expect(stacks).toMatchObject({
@@ -91,5 +91,5 @@ it('without a debugger, and of a process that has ended, there are none', async 
   await ended;
   debuggers({ gdb: 'echo gdb' });
   expect(await stacksOf(one, 'auto')).toBeNull();
-  expect(await processFacts(one.pid)).toBeNull();
+  expect(await processFacts(one.header.process.pid)).toBeNull();
 });

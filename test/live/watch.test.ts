@@ -50,7 +50,9 @@ it('a killed rank is named at once, and its incident has the files, the processe
   const taken = JSON.parse(readFileSync(path.join(incident, 'incident.json'), 'utf8')) as Incident;
   // Its process is gone. The others are no suspects.
   expect(taken).toMatchObject({ kind: 'hung', ranks: '1', missing: [] });
-  expect(taken.suspects).toEqual([{ ranks: [1], file: 'rank00001.bin', process: null, stacks: null }]);
+  expect(taken.suspects).toEqual([
+    { ranks: [1], file: 'rank00001.bin', process: null, why: null, stacks: null },
+  ]);
   expect(err).toContain(`next: nccl-trace report ${incident} -o incident.html`);
   await runHere(folder, 'report', incident, '-qo', 'incident.html', '--no-trace');
   expect(readFileSync(path.join(folder, 'incident.html'), 'utf8')).toContain('Rank 1: its process had ended');

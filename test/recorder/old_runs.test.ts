@@ -18,6 +18,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openRankFile } from '../../src/rankfile/index.js';
 import { runHere } from '../support/program/command_line.js';
 import { startPuppet, type Puppet } from '../support/jobs/puppet.js';
+import { canChangeTime, IN_OTHER_TIME, type Wrapper } from '../support/program/other_time.js';
 import { ageRun } from '../support/rank_files/aged_run.js';
 import { temporaryFolder } from '../support/program/temporary_folder.js';
 
@@ -52,15 +53,16 @@ const age = (name: string, days: number): void => {
 };
 
 /** A job that records into the folder of all runs. */
-async function begin(env: Record<string, string>): Promise<Puppet> {
-  const job = startPuppet({
+async function begin(env: Record<string, string>, wrapper: Wrapper = []): Promise<Puppet> {
+  const settings = {
     NCCL_TRACE_DIR: folder,
     NCCL_TRACE_RING_DIR: 'none',
     NCCL_TRACE_RING_MB: '1',
     NCCL_TRACE_RUN_ID: 'new',
     RANK: '0',
     ...env,
-  });
+  };
+  const job = startPuppet(settings, wrapper);
   jobs.push(job);
   await job.tell('coll 10');
   return job;
@@ -129,6 +131,18 @@ describe('NCCL_TRACE_KEEP', () => {
     await begin({ ...even, NCCL_TRACE_RUN_ID: 'newer' });
     await gone('other');
   });
+
+  it.skipIf(!canChangeTime)(
+    'nor one whose processes have another start time here (skipped unless root may make a time namespace)',
+    async () => {
+      await begin({ NCCL_TRACE_RUN_ID: 'other' }, IN_OTHER_TIME);
+      process.kill(openRankFile(inRun('other', 'rank00000.bin')).header.process.pid, 'SIGSTOP');
+      age('other', 30);
+      await begin({ NCCL_TRACE_KEEP: '1', NCCL_TRACE_PRUNE_EVEN: 'young,unclosed' });
+      await gone('slow-gpu');
+      expect(readdirSync(inRun('other'))).toEqual(['rank00000.bin']);
+    },
+  );
 
   it('leaves folders alone that hold anything else: a file of another name, a link, a folder, a copy', async () => {
     writeFileSync(inRun('healthy', 'notes.txt'), 'mine');

@@ -12,8 +12,10 @@
 
 #include "plugin/persist/file_space.h"
 #include "plugin/persist/finished_file.h"
+#include "plugin/persist/ring_file.h"
 #include "plugin/process/clock.h"
 #include "plugin/process/descriptor_identity.h"
+#include "plugin/process/mapped_by.h"
 #include "plugin/process/own_thread.h"
 #include "plugin/process/process_name.h"
 
@@ -183,20 +185,36 @@ class Remover {
     const uint64_t last = beat > NsOf(file.stx_mtime) ? beat : NsOf(file.stx_mtime);
     const uint64_t now = ReadClockNs(CLOCK_REALTIME);
     if (last + kDayNs > now && !retention_.even_young) return false;
-    switch (SignOf(header)) {
+    switch (SignOf(fd, header)) {
       case Sign::kAlive:
         return false;
       case Sign::kGone:
         return true;
+      case Sign::kOtherStart:
       case Sign::kUnknown:
         return is_closed || last + kSilentNs < now;
     }
     return false;
   }
 
-  Sign SignOf(const rank_file::FileHeader& header) const {
+  Sign SignOf(int fd, const rank_file::FileHeader& header) const {
     if (memcmp(header.boot_id, host_.boot_id, sizeof(header.boot_id)) != 0) return Sign::kUnknown;
-    return LookFor({header.pid_namespace, header.pid, header.process_start, header.tag}, host_.pid_namespace);
+    const Sign sign =
+        LookFor({header.pid_namespace, header.pid, header.process_start, header.tag}, host_.pid_namespace);
+    return sign == Sign::kOtherStart && Uses(fd, header) ? Sign::kAlive : sign;
+  }
+
+  /** True if the process of this pid maps the rank file or its rings, or holds the lock of its rings. */
+  static bool Uses(int fd, const rank_file::FileHeader& header) {
+    if (MayBeMappedBy(header.pid, fd)) return true;
+    if (header.placement != rank_file::kInRingFile) return false;
+    char path[sizeof(header.ring_path) + 1];
+    snprintf(path, sizeof(path), "%.*s", static_cast<int>(sizeof(header.ring_path)), header.ring_path);
+    const int rings = OpenOwn(AT_FDCWD, path, O_RDONLY);
+    if (rings < 0) return false;
+    const bool is_used = IsHeld(rings) || MayBeMappedBy(header.pid, rings);
+    close(rings);
+    return is_used;
   }
 
   /** Removes the file only if it is still the one that was judged: its name may be that of a new file by now. */

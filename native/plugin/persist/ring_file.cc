@@ -37,6 +37,8 @@ int OpenFolder(const char* path) {
   return -1;
 }
 
+bool IsThere(Sign sign) { return sign == Sign::kAlive || sign == Sign::kUnknown; }
+
 /** True for a ring file of this job: its process is alive, started at the same time, and its size is the same. */
 bool IsSibling(int folder, const char* name, const ProcessName& self, uint64_t bytes) {
   ProcessName other;
@@ -45,7 +47,7 @@ bool IsSibling(int folder, const char* name, const ProcessName& self, uint64_t b
   if (apart > kTogetherSeconds * static_cast<uint64_t>(sysconf(_SC_CLK_TCK))) return false;
   struct statx file;
   return statx(folder, name, AT_SYMLINK_NOFOLLOW, STATX_TYPE | STATX_SIZE, &file) == 0 && S_ISREG(file.stx_mode) &&
-         file.stx_size == bytes + rank_file::kRingFileTailBytes && LookFor(other, self.pid_namespace) != Sign::kGone;
+         file.stx_size == bytes + rank_file::kRingFileTailBytes && IsThere(LookFor(other, self.pid_namespace));
 }
 
 /** How many ranks of this node have their ring file already. */

@@ -79,8 +79,8 @@ Sign LookFor(const ProcessName& process, uint64_t own_pid_namespace) {
   snprintf(pid, sizeof(pid), "%" PRIu64, process.pid);
   ProcessStat stat;
   if (!ReadProcessStat(pid, stat)) return is_there() ? Sign::kAlive : Sign::kGone;
-  if (stat.start != process.start) return Sign::kGone;
-  return (stat.state == 'Z' || stat.state == 'X') && stat.threads <= 1 ? Sign::kGone : Sign::kAlive;
+  if ((stat.state == 'Z' || stat.state == 'X') && stat.threads <= 1) return Sign::kGone;
+  return stat.start == process.start ? Sign::kAlive : Sign::kOtherStart;
 }
 
 }  // namespace nccl_trace

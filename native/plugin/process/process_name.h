@@ -28,11 +28,12 @@ void FormatProcessName(const ProcessName& process, const char* suffix, char (&te
 /** False unless `text` is exactly what FormatProcessName writes. */
 bool ParseProcessName(const char* text, const char* suffix, ProcessName& process);
 
-enum class Sign { kAlive, kGone, kUnknown };
+enum class Sign { kAlive, kGone, kOtherStart, kUnknown };
 
 /**
  * kGone is certain: no thread of the process is left, so its memory does not change. A zombie is gone. A process whose
- * first thread has ended while others run is not gone. kUnknown: the process is of another pid namespace, or did not know
+ * first thread has ended while others run is not gone. kOtherStart: a process has its pid and another start. It is a later
+ * one, or the same one in another time namespace: its files tell (mapped_by.h). kUnknown: the process is of another pid namespace, or did not know
  * its own namespace or start.
  */
 Sign LookFor(const ProcessName& process, uint64_t own_pid_namespace);

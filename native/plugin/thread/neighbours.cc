@@ -9,6 +9,7 @@
 
 #include "plugin/persist/saved_rings.h"
 #include "plugin/process/clock.h"
+#include "plugin/process/mapped_by.h"
 #include "plugin/process/mount_of.h"
 
 namespace nccl_trace {
@@ -60,6 +61,35 @@ bool HasStopped(int fd, const HostFacts& host, uint64_t now) {
   return (last != 0 && last + kMinuteNs < now) || IsOld(kDayNs, fd, host, now);
 }
 
+/**
+ * True if the process of this ring file has certainly ended, or looks so for long enough if it cannot be seen. A process that
+ * holds its lock is alive, even if /proc says otherwise. If it has lost the lock, its memory tells.
+ */
+bool IsOver(Sign sign, const ProcessName& process, int fd, const HostFacts& host, uint64_t now) {
+  switch (sign) {
+    case Sign::kAlive:
+      return false;
+    case Sign::kGone:
+      return !IsHeld(fd);
+    case Sign::kOtherStart:
+      return !IsHeld(fd) && !MayBeMappedBy(process.pid, fd);
+    case Sign::kUnknown:
+      return HasStopped(fd, host, now);
+  }
+  return false;
+}
+
+/** Of a process whose pid a process with another start has: whether that one has its ring file. */
+bool HasItsRings(int folder, const ProcessName& process) {
+  char name[kProcessNameBytes];
+  FormatProcessName(process, kRingSuffix, name);
+  const int fd = OpenRings(folder, name);
+  if (fd < 0) return false;
+  const bool has = IsHeld(fd) || MayBeMappedBy(process.pid, fd);
+  close(fd);
+  return has;
+}
+
 }  // namespace
 
 void Neighbours::Use(const RingFile* own, const char* rank_file, const ProcessName* self, const HostFacts* host) {
@@ -96,9 +126,7 @@ void Neighbours::Judge(int folder, const char* name, uint64_t now, bool is_thoro
   if (sign == Sign::kAlive || (sign == Sign::kUnknown && !is_thorough)) return;
   const int fd = OpenRings(folder, name);
   if (fd < 0) return;
-  // A process that holds its lock is alive, even if /proc says otherwise: it may be of another namespace or have another
-  // start time there.
-  const bool is_over = sign == Sign::kGone ? !IsHeld(fd) : HasStopped(fd, *host_, now);
+  const bool is_over = IsOver(sign, process, fd, *host_, now);
   close(fd);
   if (is_over) Rescue(folder, name, process, now);
 }
@@ -145,7 +173,8 @@ void Neighbours::DropClaim(int folder, const char* name, bool even_ours) {
   bool is_held = ParseProcessName(target, "", holder) && !(even_ours && holder.tag == self_->tag);
   if (is_held) {
     const Sign sign = LookFor(holder, self_->pid_namespace);
-    is_held = sign == Sign::kAlive || (sign == Sign::kUnknown && !IsUntouchedFor(kDayNs, folder, name));
+    is_held = sign == Sign::kAlive || (sign == Sign::kOtherStart && HasItsRings(folder, holder)) ||
+              (sign == Sign::kUnknown && !IsUntouchedFor(kDayNs, folder, name));
   }
   if (!is_held) unlinkat(folder, name, 0);
 }

@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import type { Wrapper } from '../program/other_time.js';
 import { builtNative } from './native.js';
 
 const [PLUGIN, PROGRAM] = await builtNative('libnccl-profiler-trace.so', 'puppet');
@@ -16,8 +17,13 @@ export interface Puppet {
   readonly kill: () => Promise<void>;
 }
 
-export function startPuppet(env: Readonly<Record<string, string>>): Puppet {
-  const child = spawn(PROGRAM, [PLUGIN], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+/** `wrapper`: words before its command line (other_time.ts, two_users.ts). */
+export function startPuppet(env: Readonly<Record<string, string>>, wrapper: Wrapper = []): Puppet {
+  const [program, ...args] = [...wrapper, PROGRAM, PLUGIN];
+  const child = spawn(program, args, {
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   const exit = once(child, 'exit');
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {

@@ -10,8 +10,9 @@ import { PROGRAM } from './program.js';
 export const ALICE = 54_321;
 export const BOB = 54_322;
 
-const become = (user: number): string[] => [
-  ...[`--reuid=${user}`, `--regid=${user}`, '--clear-groups'],
+/** Words to put before a command line. */
+export const become = (user: number): string[] => [
+  ...['setpriv', `--reuid=${user}`, `--regid=${user}`, '--clear-groups'],
   '--',
 ];
 
@@ -19,7 +20,7 @@ const become = (user: number): string[] => [
 export const NOT_TWO_USERS =
   process.getuid!() !== 0
     ? 'not root'
-    : spawnSync('setpriv', [...become(ALICE), process.execPath, PROGRAM, '--version']).status === 0
+    : spawnSync('setpriv', [...become(ALICE).slice(1), process.execPath, PROGRAM, '--version']).status === 0
       ? null
       : 'setpriv does not work here, or other users may not read this checkout';
 
@@ -32,7 +33,7 @@ export interface Said {
 /** `nccl-trace` as this user; 0: as root. */
 export function asUser(user: number, cwd: string, ...args: string[]): Said {
   const command = [process.execPath, PROGRAM, ...args];
-  const [program = '', ...rest] = user === 0 ? command : ['setpriv', ...become(user), ...command];
+  const [program = '', ...rest] = user === 0 ? command : [...become(user), ...command];
   const { status, stdout, stderr } = spawnSync(program, rest, {
     ...{ cwd, encoding: 'utf8', timeout: 60_000 },
     env: { ...process.env, HOME: '/nonexistent', TMPDIR: '/tmp' },
@@ -42,7 +43,7 @@ export function asUser(user: number, cwd: string, ...args: string[]): Said {
 
 /** Any program as this user. Throws if it fails. */
 export const shellAs = (user: number, cwd: string, script: string): string =>
-  execFileSync('setpriv', [...become(user), 'sh', '-c', script], { cwd, encoding: 'utf8' });
+  execFileSync('setpriv', [...become(user).slice(1), 'sh', '-c', script], { cwd, encoding: 'utf8' });
 
 /** Gives a file or a folder with all in it to the user. */
 export function give(user: number, file: string): void {
