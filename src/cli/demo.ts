@@ -112,7 +112,7 @@ async function recordAndMerge(folder: string, options: Options, interrupt: Abort
     }),
   );
   if (quiet) tellProblems(report, true);
-  else say(coloured(mergeReportText(report, process.stderr.isTTY), process.stderr));
+  else say(coloured(mergeReportText(report, { isTerminal: process.stderr.isTTY }), process.stderr));
   if (summary !== undefined) await writeSummary(summary, report, { force, inputs: [] });
   return options.strict && hasProblems(report) ? ExitCode.problems : ExitCode.ok;
 }

@@ -8,7 +8,7 @@ import { Command, type Help } from 'commander';
 const ALL = '--all';
 
 /** How many of a command's examples the short help has. */
-const FEW = 3;
+const FEW = 2;
 
 /** Long names of options that few people need. */
 const RARE = new Set([
@@ -22,6 +22,7 @@ const RARE = new Set([
     '--from',
     '--hung-after',
     '--jobs',
+    '--link',
   ],
   ...['--no-trace', '--origin', '--peak', '--redact', '--strict', '--summary', '--to', '--trace-budget'],
 ]);

@@ -37,6 +37,7 @@ interface Options extends SelectionOptions, PageOptions, StudyFlags {
   readonly summary?: string;
   readonly jobs?: number;
   readonly quiet?: true;
+  readonly link?: true;
   readonly flightRecorder?: string;
   readonly peak?: Peaks;
 }
@@ -62,7 +63,8 @@ export function mergeCommand(setExit: (code: ExitCode) => void): Command {
       'files to work on at once (default: by size, at most one per CPU)',
       wholeNumber(1),
     )
-    .option('-q, --quiet', 'no report, no progress, errors only');
+    .option('-q, --quiet', 'no report, no progress, errors only')
+    .option('--link', 'print a link to the Perfetto UI that shows the moment; open the trace there by hand');
   return addPeakOption(addFlightOption(addStudyOptions(addSelectionOptions(addPageOptions(command))))).action(
     async (paths: string[], options: Options) => {
       setExit(await run(paths, options));
@@ -98,7 +100,13 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
     ),
   );
   if (options.quiet) tellProblems(report, true);
-  else say(coloured(mergeReportText(report, process.stderr.isTTY), process.stderr));
+  else
+    say(
+      coloured(
+        mergeReportText(report, { isTerminal: process.stderr.isTTY, link: options.link }),
+        process.stderr,
+      ),
+    );
   if (options.summary !== undefined)
     await writeSummary(options.summary, report, { force: options.force, inputs: files });
   if (options.report !== undefined && made) await writeReport(options.report, made, report, options, files);

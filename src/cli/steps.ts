@@ -126,7 +126,7 @@ export function joinCommand(setExit: SetExit): Command {
           joinTrace({ ...about, study, parts, allowMissing, texts: traceTexts, stdout: process.stdout }),
         );
         if (options.quiet) tellProblems(report, true);
-        else say(coloured(mergeReportText(report, process.stderr.isTTY), process.stderr));
+        else say(coloured(mergeReportText(report, { isTerminal: process.stderr.isTTY }), process.stderr));
         if (summary !== undefined) await writeSummary(summary, report, { force, inputs: [study, ...parts] });
         setExit(ExitCode.ok);
       },

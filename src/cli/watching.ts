@@ -103,7 +103,7 @@ const COLOURS: Readonly<Record<string, string>> = {
 /** Colours the verdict's first word. */
 export function coloured(report: string, stream: Terminal): string {
   if (!wantsColour(stream)) return report;
-  return report.replace(/^[A-Z]+/, (word) => {
+  return report.replace(/^[A-Z]{4,}/m, (word) => {
     const colour = COLOURS[word];
     return colour === undefined ? word : `\x1b[${colour}m${word}\x1b[0m`;
   });

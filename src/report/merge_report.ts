@@ -1,6 +1,6 @@
 /**
- * The closing report of `merge`: the verdict, what was read, what is missing, lost records by cause, quality of the clocks, unfinished
- * work, how to open the result. At most 80 columns except for the link. Equal ranks share a line.
+ * The closing report of `merge`: what was read, what is missing, lost records by cause, quality of the clocks, unfinished work, the trace.
+ * The verdict is last, where a small terminal still shows it. At most 80 columns except for the link. Equal ranks share a line.
  */
 
 import { addTo } from '../base/grouped.js';
@@ -16,9 +16,15 @@ import { foldRanks, printable, size } from './text.js';
 import { verdictText } from './verdict_text.js';
 import { allRanks } from './verdict_phrases.js';
 
-export function mergeReportText(report: MergeReport, isTerminal = false): string {
+export interface MergeTextOptions {
+  /** It has no room for more than 15 lines of a verdict. */
+  readonly isTerminal?: boolean;
+  /** Also print the link that shows the trace's first screen, for a trace that is opened by hand. */
+  readonly link?: boolean | undefined;
+}
+
+export function mergeReportText(report: MergeReport, { isTerminal, link }: MergeTextOptions = {}): string {
   const lines = [
-    ...verdictText(report, [openNext(report.output)], isTerminal),
     ...headline(report),
     ...selectionLines(report),
     ...unfinished(report),
@@ -30,18 +36,18 @@ export function mergeReportText(report: MergeReport, isTerminal = false): string
     ...doubts(report),
     ...report.problems.map((problem) => `problem: ${printable(problem)}`),
     `trace: ${printable(report.output)} (${size(report.bytes)}, ${report.trace.slices} slices, ${report.trace.flows} arrows)`,
-    ...howToOpen(report),
+    ...howToOpen(report, link),
+    ...verdictText(report, [openNext(report.output)], isTerminal),
   ];
   return lines.map((line) => `${line}\n`).join('');
 }
 
 /** A browser on another machine cannot reach `open`. For a copied trace the link shows the same screen. */
-function howToOpen({ output, startup }: MergeReport): string[] {
-  if (output === '-') return [];
-  const lines = ['or follow this link and open the trace there (nothing is uploaded):'];
-  lines.push(startupLink(PERFETTO, null, startup));
-  if (output.endsWith('.zst')) lines.push('a Perfetto UI older than v58 needs it unpacked first (zstd -d)');
-  return lines;
+function howToOpen({ output, startup }: MergeReport, link = false): string[] {
+  return [
+    ...(link ? ['follow this link and open the trace there:', startupLink(PERFETTO, null, startup)] : []),
+    ...(output.endsWith('.zst') ? ['a Perfetto UI older than v58 needs it unpacked first (zstd -d)'] : []),
+  ];
 }
 
 function headline({ ranks, worldSize, records, durationNs }: MergeReport): string[] {

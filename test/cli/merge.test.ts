@@ -36,22 +36,27 @@ describe('merge', () => {
   it('writes the trace and a short report', async () => {
     const { code, out, err } = await run('merge', 'run', '-o', 't.pftrace');
     expect({ code, out: out.length }).toEqual({ code: 0, out: 0 });
-    expect(err.replace(/\(\d+ kB, /, '(… kB, ').replace(/#\S+/, '#…')).toBe(
+    expect(err.replace(/\(\d+ kB, /, '(… kB, ')).toBe(
       [
+        '4 ranks, 792 records, 0.3 ms',
+        'trace: t.pftrace (… kB, 624 slices, 72 arrows)',
         'HEALTHY  everything that began also ended',
         '  seen:           3 collectives on 1 communicator, by 4 ranks',
         '  late:           no rank; 2 collectives compared',
         '  lost records:   none',
         '  clocks:         one counter for all ranks, exact',
         'next: nccl-trace open t.pftrace',
-        '4 ranks, 792 records, 0.3 ms',
-        'trace: t.pftrace (… kB, 624 slices, 72 arrows)',
-        'or follow this link and open the trace there (nothing is uploaded):',
-        'https://ui.perfetto.dev/#…',
         '',
       ].join('\n'),
     );
     expect(viewTrace(readFileSync(join(folder, 't.pftrace')), { emptySlices: 'fine' }).problems).toEqual([]);
+  });
+
+  it('prints the link to its first screen if asked for', async () => {
+    const { err } = await run('merge', 'run', '-o', 't.pftrace', '--link');
+    expect(err).toMatch(
+      /^follow this link and open the trace there:\nhttps:\/\/ui\.perfetto\.dev\/#!\/\?\S*startupCommands=\S+\nHEALTHY /m,
+    );
   });
 
   it('gives the same bytes with one worker, many, and to the standard output', async () => {
@@ -85,7 +90,7 @@ describe('merge', () => {
     expect(code).toBe(0);
     expect(err).toContain('6 of 8 ranks');
     expect(err).toMatch(
-      /^HEALTHY {2}nothing unfinished was seen, but 1 file cannot be used\n {2}not usable: {5}rank00005.bin: .*not a rank file[^]*\n {2}seen: .*\n {2}late: .*\n.*\n {2}no file: {8}rank 5,7 of 8: /,
+      /^HEALTHY {2}nothing unfinished was seen, but 1 file cannot be used\n {2}not usable: {5}rank00005.bin: .*not a rank file[^]*\n {2}seen: .*\n {2}late: .*\n.*\n {2}no file: {8}rank 5,7 of 8: /m,
     );
     expect(err).toContain('not closed: rank 0-4,6 (killed, or still running)\n');
     expect(err).toMatch(/problem: run\/rank00005\.bin: .*not a rank file/);

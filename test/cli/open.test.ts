@@ -157,7 +157,7 @@ describe('the command', () => {
     'reads how the trace begins from %s',
     async (name) => {
       const sample = path.join(path.dirname(path.dirname(PROGRAM)), 'samples/straggler');
-      const { err } = await runProgram(folder, 'merge', sample, '-fo', name);
+      const { err } = await runProgram(folder, 'merge', sample, '--link', '-fo', name);
       const startup = traceFacts(path.join(folder, name))?.get('nccl_trace.startup') ?? '';
       expect(err).toContain(`\n${startupLink(UI, null, startup)}\n`);
       expect(startup).toMatch(/^visStart=\d+&visEnd=\d+&startupCommands=%5B/);
@@ -255,6 +255,13 @@ describe.skipIf(!existsSync(CHROMIUM))('a browser', () => {
         commands: [
           { id: 'dev.perfetto.ExpandTracksByRegex', args: ['^(rank 0003)\\b[^>]*(> NCCL)?$', 'path'] },
           { id: 'dev.perfetto.PinTracksByRegex', args: ['Cluster.*> world \\(4 ranks\\)$', 'path'] },
+          {
+            id: 'dev.perfetto.RunQueryAndShowTab',
+            args: [
+              "SELECT string_value AS report FROM args WHERE key GLOB 'debug.line*' ORDER BY key",
+              'Report',
+            ],
+          },
           { id: 'dev.perfetto.PinTracksByRegex', args: ['tx (rate|bytes)', 'name'] },
         ],
       });
