@@ -23,7 +23,7 @@ if (missing === undefined) {
 
 /**
  * V8 optimizes what it believes to be hot, and most of what a command runs has done its work before that pays: a quarter of the CPU time of
- * `inspect` were V8's compiler threads. So code has to be eight times as hot. Figures: docs/benchmarks-history.md, "Merging".
+ * `inspect` were V8's compiler threads. So code has to be eight times as hot.
  */
 function compileLess() {
   const [major] = process.versions.node.split('.').map(Number);

@@ -70,7 +70,7 @@ export const PLUGIN = 'libnccl-profiler-trace.so';
 export const SHIPPED = [ADDON, PLUGIN, 'nccl-trace-loopback'];
 
 // From the ground up: a room includes those before it (test/layers.test.ts).
-const PLUGIN_ROOMS = ['process', 'record', 'persist', 'beacon', 'thread', 'events', 'abi'];
+const PLUGIN_ROOMS = ['process', 'record', 'persist', 'thread', 'events', 'abi'];
 
 /** @type {Unit} */
 const pluginCode = {
@@ -176,7 +176,7 @@ export const TARGETS = [
 /** What the first tier of tests needs (`npm test`). Compiling all programs of tests takes as long as half of that tier. */
 export const FIRST_TIER = [
   ...SHIPPED,
-  ...['announce', 'mount_of', 'name_lookup', 'puppet', 'quiet', 'record_kinds', 'sigkill', 'slots'],
+  ...['announce', 'mount_of', 'puppet', 'quiet', 'record_kinds', 'sigkill', 'slots'],
 ];
 
 /** @type {Family[]} */

@@ -53,7 +53,6 @@ const NATIVE = table(`
   plugin/process   | plugin/process format/                 |                                        | any
   plugin/record    | plugin/record plugin/process format/   |                                        | any
   plugin/persist   | plugin/persist plugin/record plugin/process format/ |                           | any
-  plugin/beacon    | plugin/beacon plugin/persist plugin/record plugin/process format/ |             | any
   plugin/thread    | plugin/ format/                        | plugin/events plugin/abi plugin/plugin | any
   plugin/events    | plugin/ format/                        | plugin/abi plugin/plugin               | any
   plugin/abi       | plugin/abi plugin/events plugin/record plugin/process format/ nccl/ | plugin/plugin | any

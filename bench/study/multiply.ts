@@ -134,8 +134,8 @@ interface Place {
 
 function renumbered(scan: RankScan, place: Place): RankScan {
   const { copy, copies, ranks } = place;
-  if (scan.beacons.length + scan.foreignOps.length + scan.endlessConnections.size > 0)
-    throw new Error(`${scan.path}: has beacons, PXN or endless connections, which cannot be renumbered`);
+  if (scan.foreignOps.length + scan.endlessConnections.size > 0)
+    throw new Error(`${scan.path}: has PXN or endless connections, which cannot be renumbered`);
   const world = scan.communicators[0]!;
   const own = world.rank;
   const peerInWorld = (peer: number): number => {

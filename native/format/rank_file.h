@@ -190,8 +190,7 @@ enum Kind : uint8_t {
 
   // Tables again
   kControlChange = 0x40,  // tick | done | events:32 sampleEvery:32.  At number
-  kBeacon = 0x42,         // tick | peerReceived | peerSent ;  received | peerTickSource:32 0:32 | 0 ;
-                          //   peer's boot id in bytes | and on | 0. 3 slots, at number * 4
+                          // 0x42 is reserved: earlier recorders exchanged times with each other
 };
 
 constexpr uint64_t kNoValue = (uint64_t{1} << 48) - 1;
@@ -211,7 +210,6 @@ constexpr uint32_t kStringSlots = 4;
 constexpr uint32_t kLeaseSlots = 4;
 constexpr uint32_t kClockSampleSlots = 2;
 constexpr uint32_t kControlChangeSlots = 1;
-constexpr uint32_t kBeaconSlots = 4;
 constexpr uint32_t kMaxStringBytes = 80;     // 8 in the first slot, 24 in each of the other three
 constexpr uint32_t kMaxCommNameBytes = 120;  // a longer name is cut; its true length is stored
 constexpr uint16_t kStringNone = 0;          // NULL
@@ -230,7 +228,7 @@ enum AreaClass : uint32_t {
   kTableLeases = 18,     // which thread wrote which positions of which ring
   kTableHeartbeat = 19,  // two kClockSample entries, written alternately: the newest is the last sign of life
   kTableClock = 20,      // kClockSample entries; several areas with rising intervals cover the whole run
-  kTableBeacon = 21,     // kBeacon entries; several areas as well, if beacons were asked for
+                         // 21 is reserved, with kind 0x42
   kTableControl = 22,    // kControlChange entries: the newest changes of what is recorded
 };
 

@@ -2,7 +2,6 @@
 //
 //   descriptors <folder>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -12,9 +11,7 @@
 #include <iterator>
 #include <memory>
 #include <string>
-#include <vector>
 
-#include "plugin/beacon/beacon.h"
 #include "plugin/persist/file_copy.h"
 #include "plugin/persist/rank_file_header.h"
 #include "test/check.h"
@@ -102,56 +99,11 @@ void CopyOfAFile() {
   munmap(memory, layout.file_bytes);
 }
 
-std::vector<int> Sockets() {
-  std::vector<int> sockets;
-  DIR* entries = opendir("/proc/self/fd");
-  CHECK(entries != nullptr);
-  while (const dirent* entry = readdir(entries)) {
-    char target[64] = "";
-    if (readlinkat(dirfd(entries), entry->d_name, target, sizeof(target) - 1) < 0) continue;
-    if (strncmp(target, "socket:", 7) == 0 && atoi(entry->d_name) > 2) sockets.push_back(atoi(entry->d_name));
-  }
-  closedir(entries);
-  return sockets;
-}
-
-/** Replaces socket number `which` of the three sockets of an answering process by another file. */
-void BeaconsWithout(size_t which) {
-  const std::vector<int> before = Sockets();
-  const auto settings = std::make_unique<Settings>();
-  snprintf(settings->clock_peer, sizeof(settings->clock_peer), "127.0.0.1");
-  settings->clock_port = 0;  // any that is free
-  settings->rank.rank = 0;
-  settings->rank.world_size = 2;
-  const auto beacons = std::make_unique<Beacons>();
-  CHECK_EQ(beacons->Open(*settings), 0);
-  const HostFacts host;
-  beacons->Begin(host, rank_file::kTickMonotonic, 1'000'000'000);
-  BeaconExchange exchange;
-  CHECK(!beacons->Poll(1, true, exchange));
-  CHECK(!beacons->TakeLoss());
-
-  std::vector<int> sockets = Sockets();
-  CHECK_EQ(sockets.size(), before.size() + 3);
-  const int fd = sockets[before.size() + which];
-  const Stranger stranger(fd);
-  beacons->Wake();
-  std::atomic<uint32_t> word{0};
-  beacons->WaitWhile(word, 0, ReadClockNs(CLOCK_MONOTONIC) + 1'000'000);
-  CHECK(!beacons->Poll(2, true, exchange));
-  CHECK(beacons->TakeLoss());
-  CHECK(!beacons->TakeLoss());
-  beacons->Wake();
-  beacons->ForgetAfterFork();
-  stranger.ExpectUntouched();
-}
-
 }  // namespace
 
 int main(int, char** argv) {
   folder = argv[1];
   CHECK_EQ(mkdir(folder.c_str(), 0700), 0);
   CopyOfAFile();
-  for (size_t which = 0; which < 3; ++which) BeaconsWithout(which);
   return Passed();
 }

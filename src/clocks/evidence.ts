@@ -14,9 +14,7 @@ export type EvidenceKind =
   /** Receiver makes room → sender may send. */
   | 'credit'
   /** A rank enters a collective → another leaves it. */
-  | 'collective'
-  /** Beacon packets. */
-  | 'beacon';
+  | 'collective';
 
 /** Likeness of credits for which the sender was seen to wait. The sender noticed the least delayed of them almost when they came. */
 export const WAITED_CREDIT = 'credit, waited for';
@@ -26,7 +24,7 @@ export const WAITED_CREDIT = 'credit, waited for';
  * for collectives it is not known how late the effect is noticed.
  */
 export const isWire = ({ kind, like }: Pick<EdgeEvidence, 'kind' | 'like'>): boolean =>
-  kind === 'data' || kind === 'beacon' || like === WAITED_CREDIT;
+  kind === 'data' || like === WAITED_CREDIT;
 
 /** Prefix of the likenesses of receives that NCCL may report as arrived too early. */
 export const EARLY_ARRIVAL = 'data, low latency,';

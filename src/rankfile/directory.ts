@@ -19,8 +19,7 @@ const DIRECTORY_ALIGNMENT = 8;
 const MAX_OFFSET = 2 ** 53;
 const MAX_FOLDS = 2 ** 20;
 
-export type TableClass =
-  'communicators' | 'strings' | 'leases' | 'heartbeat' | 'clock' | 'beacons' | 'control';
+export type TableClass = 'communicators' | 'strings' | 'leases' | 'heartbeat' | 'clock' | 'control';
 
 export interface Area {
   /** Index in the directory. For a ring, also its number in handles. */
@@ -46,7 +45,6 @@ const tables = new Map<number, TableClass>([
   [format.AreaClass.TableLeases, 'leases'],
   [format.AreaClass.TableHeartbeat, 'heartbeat'],
   [format.AreaClass.TableClock, 'clock'],
-  [format.AreaClass.TableBeacon, 'beacons'],
   [format.AreaClass.TableControl, 'control'],
 ]);
 

@@ -8,14 +8,12 @@ import type { Problems } from './problems.js';
 import { concatenated } from './records.js';
 import { lostEntries } from './table_damage.js';
 import {
-  readBeacons,
   readClockSamples,
   readCommunicators,
   readControlChanges,
   readLeases,
   readStrings,
   sortedSamples,
-  uniqueBeacons,
 } from './tables.js';
 import type { FileFacts, Life, RecordColumns } from './types.js';
 
@@ -23,7 +21,7 @@ const { Kind } = format;
 
 type Tables = Pick<
   FileFacts,
-  'communicators' | 'strings' | 'leases' | 'heartbeat' | 'clockSamples' | 'beacons' | 'changes' | 'damage'
+  'communicators' | 'strings' | 'leases' | 'heartbeat' | 'clockSamples' | 'changes' | 'damage'
 >;
 
 /** The record that each table's entries begin with. */
@@ -33,7 +31,6 @@ const SHAPES: Readonly<Record<TableClass, { kind: number; slots: number }>> = {
   leases: { kind: Kind.Lease, slots: format.LEASE_SLOTS },
   heartbeat: { kind: Kind.ClockSample, slots: format.CLOCK_SAMPLE_SLOTS },
   clock: { kind: Kind.ClockSample, slots: format.CLOCK_SAMPLE_SLOTS },
-  beacons: { kind: Kind.Beacon, slots: format.BEACON_SLOTS },
   control: { kind: Kind.ControlChange, slots: format.CONTROL_CHANGE_SLOTS },
 };
 
@@ -70,9 +67,6 @@ export function readTables(
     leases: readLeases(only('leases'), (index) => rings.has(index), problems),
     heartbeat: heartbeats.at(-1) ?? null,
     clockSamples: sortedSamples([...heartbeats, ...samples]),
-    beacons: uniqueBeacons(
-      all('beacons').flatMap((area) => readBeacons(read(area, 'beacons'), reader.frame, problems)),
-    ),
     changes: readControlChanges(only('control'), reader.frame, problems),
     damage: {
       lostCommunicators: lost.get('communicators') ?? 0,

@@ -205,7 +205,7 @@ class OpenRing<Segment> {
 }
 
 const isOfTables = (kind: number): boolean =>
-  kind < format.Kind.StartGroup || kind === format.Kind.ControlChange || kind === format.Kind.Beacon;
+  kind < format.Kind.StartGroup || kind === format.Kind.ControlChange;
 
 function spanOf(chunks: readonly RingChunk[]): RingFacts['chunks'] {
   const [first, last] = [chunks[0], chunks.at(-1)];

@@ -6,9 +6,8 @@
 import { type Ticks, ticks } from '../base/time.js';
 import * as format from './format/constants.js';
 import type { Problems } from './problems.js';
-import { tickSource } from './header.js';
 import { type TickFrame, tickIn } from './tick_frame.js';
-import type { Beacon, ClockSample, Communicator, ControlChange, Lease, RecordColumns } from './types.js';
+import type { ClockSample, Communicator, ControlChange, Lease, RecordColumns } from './types.js';
 import { impossibleField } from './value_ranges.js';
 import { u64, wordAt } from './field_values.js';
 
@@ -164,40 +163,4 @@ export function readControlChanges(
     else changes.push({ number, tick, done, events: low32(asked), sampleEvery });
   }
   return changes;
-}
-
-/** Only beacons with possible times: an exchange cannot have a negative duration. */
-export function readBeacons(records: RecordColumns, frame: TickFrame, problems: Problems): Beacon[] {
-  const beacons: Beacon[] = [];
-  for (const [, row] of entries(records, Kind.Beacon, format.BEACON_SLOTS, 0, problems)) {
-    const sent = tickOf(records, row);
-    const received = tickIn(frame, wordAt(records, row, 1, 0));
-    const peerReceived = wordAt(records, row, 0, 1);
-    const peerSent = wordAt(records, row, 0, 2);
-    if (received === null || received < sent || peerSent < peerReceived) {
-      problems.add('beacons with a negative duration, skipped');
-      continue;
-    }
-    beacons.push({
-      sent,
-      received,
-      peerReceived,
-      peerSent,
-      peerBootId: bytesInHex(wordAt(records, row, 2, 0)) + bytesInHex(wordAt(records, row, 2, 1)),
-      peerTickSource: tickSource(low32(wordAt(records, row, 1, 1))),
-    });
-  }
-  return beacons;
-}
-
-/** By tick; one in several areas counts once. */
-export function uniqueBeacons(beacons: readonly Beacon[]): Beacon[] {
-  const sorted = [...beacons].sort((a, b) => a.sent - b.sent);
-  return sorted.filter((beacon, i) => beacon.sent !== sorted[i - 1]?.sent);
-}
-
-function bytesInHex(word: bigint): string {
-  const bytes = Buffer.alloc(8);
-  bytes.writeBigUInt64LE(word);
-  return bytes.toString('hex');
 }

@@ -86,19 +86,6 @@ export interface ClockSample {
   readonly width: number;
 }
 
-/** One exchange of time with another process, as in NTP: two ticks of ours, two of its counter between them. */
-export interface Beacon {
-  /** Before sending the question, after receiving the answer. */
-  readonly sent: Ticks;
-  readonly received: Ticks;
-  /** Raw values of the peer's counter: after receiving the question, before sending the answer. */
-  readonly peerReceived: bigint;
-  readonly peerSent: bigint;
-  /** The counter's owner. 32 hex digits. */
-  readonly peerBootId: string;
-  readonly peerTickSource: TickSource;
-}
-
 /** A change of the recording in mid-run (`nccl-trace control`). */
 export interface ControlChange {
   /** From 0. Changes before the first one in the table were overwritten. */
@@ -281,7 +268,6 @@ export interface FileFacts {
   /** All samples, by tick, heartbeats included. */
   readonly clockSamples: readonly ClockSample[];
   /** By tick; empty unless requested. */
-  readonly beacons: readonly Beacon[];
   /** By number. Some files only have the newest change, in the header (`changedTick`). */
   readonly changes: readonly ControlChange[];
   readonly chunks: ChunkFacts;

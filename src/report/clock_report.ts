@@ -65,15 +65,6 @@ export interface TrafficReport {
     readonly sizeLost: number;
     readonly unconfirmed: number;
   };
-  /**
-   * Exchanges of time with rank 0: how many were used, and how many were left out because their peer has no file or their times are
-   * impossible.
-   */
-  readonly beacons: {
-    readonly exchanges: number;
-    readonly peerUnknown: number;
-    readonly impossible: number;
-  };
   /** Whether the assumption of the 99 % bound was seen to hold. */
   readonly alike: AlikeFound;
   readonly credits: boolean;
@@ -155,13 +146,11 @@ export function reportTraffic({ solution, traffic, broken }: FoundClocks): Traff
   if (!traffic) return null;
   const { alignment, belief, evidence, impossible } = traffic;
   const { pairs, sampledOut, ...dropped } = evidence.counts;
-  const host = (domain: number): string =>
-    solution.domains[domain]?.hostName ?? 'a host that left no file here';
+  const host = (domain: number): string => solution.domains[domain]!.hostName;
   return {
     pairs,
     sampledOut,
     dropped,
-    beacons: evidence.beacons,
     alike: alignment.alike,
     credits: belief.credits,
     earlyArrivals: belief.earlyArrivals,

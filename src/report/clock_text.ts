@@ -17,13 +17,6 @@ export function clockLines({ clocks, traffic }: ClockFindings): string[] {
   if (!traffic) return lines;
   const { backwards, mismatched } = traffic.brokenArrows;
   const dropped = Object.values(traffic.dropped).reduce((sum, count) => sum + count, 0);
-  const { exchanges, peerUnknown, impossible } = traffic.beacons;
-  if (peerUnknown > 0)
-    lines.push(
-      `clocks: ${peerUnknown} of ${exchanges + peerUnknown + impossible} beacons asked a host that left no file here`,
-    );
-  if (impossible > 0)
-    lines.push(`clocks: ${impossible} beacons were answered with times outside the run and are no evidence`);
   if (dropped > 0)
     lines.push(
       `clocks: ${dropped} of ${traffic.pairs + dropped} transfers were no evidence (${causes(traffic)})`,
@@ -146,7 +139,7 @@ function gpuCount(gpus: NonNullable<ClockReport['gpus']>): string {
 }
 
 /** The kinds of evidence, in the table's order. */
-const KINDS = ['data', 'credit', 'beacon', 'collective'] as const;
+const KINDS = ['data', 'credit', 'collective'] as const;
 
 /** The table of `nccl-trace clocks`. */
 export function clockTable(findings: ClockFindings): string {

@@ -21,7 +21,6 @@ import type { WorkTable } from '../model/work_table.js';
 import { EventType } from '../rankfile/format/nccl.js';
 import { isStopped, type RankFileStream, streamSegments } from '../rankfile/index.js';
 import type {
-  Beacon,
   ClockSample,
   Communicator,
   ControlChange,
@@ -79,7 +78,6 @@ export interface RankScan {
   readonly isStopped: boolean;
   /** The header's own pair first: never empty. */
   readonly clockSamples: readonly ClockSample[];
-  readonly beacons: readonly Beacon[];
   readonly changes: readonly ControlChange[];
   /** The part of the file that was asked for; null: all of it. */
   readonly window: ReadWindow | null;
@@ -211,7 +209,6 @@ function scanStream(
     readAt,
     isStopped: isStopped(file),
     clockSamples: [headerSample(header), ...file.clockSamples],
-    beacons: file.beacons,
     changes: file.changes,
     window,
     rings: file.rings.map((ring) => ringSummary(ring, seen.get(ring.ring)?.records ?? 0)),

@@ -20,7 +20,6 @@ import {
 } from '../support/clocks/skewed_run.js';
 import { temporaryFolder } from '../support/program/temporary_folder.js';
 import { viewTrace } from '../support/traces/trace_view.js';
-import { freeUdpPort } from '../support/jobs/udp_port.js';
 
 const HOSTS = 4;
 /** Two jobs with one name are told apart by what they did, not by what they are called. */
@@ -149,67 +148,13 @@ describe('ranks on several hosts', () => {
   });
 });
 
-describe('ranks that ask rank 0 for its time', () => {
-  const HOSTS_ASKING = 3;
-  let asking: SkewedRun;
-
-  beforeAll(async () => {
-    const args = `--ranks ${HOSTS_ASKING} --channels 1 --iterations 15 --ops allreduce:32K,sleep:100ms`;
-    const settings = {
-      NCCL_TRACE_EVENTS: 'coll', // no steps: beacons are all there is
-      NCCL_TRACE_RING_MB: '1',
-      NCCL_TRACE_CLOCK_PEER: `127.0.0.1:${await freeUdpPort()}`,
-    };
-    const recording = await keptJob('clocks-asking', folder, args, settings);
-    asking = skewRun(recording, join(folder, 'asking'), drawSkews(9, HOSTS_ASKING, 2e9));
-  });
-
-  it('are put on one clock by the answers alone, inside the bounds', () => {
-    const solved = solveFiles(asking.files, stepFolder());
-    expect(solved.traffic?.evidence.counts.pairs).toBe(0);
-    expect(solved.traffic?.evidence.beacons).toMatchObject({ peerUnknown: 0, impossible: 0 });
-    expect(solved.traffic?.alignment.culprits).toEqual([]);
-    const checks = checkRun(asking, solved);
-    expect(checks).toHaveLength(21 * 3);
-    for (const { insideHard } of checks) expect(insideHard).toBe(true);
-    const [reference, ...others] = reportClocks(solved, solved.run);
-    expect(reference).toMatchObject({ source: 'traffic', hardBound: 0 });
-    for (const { source, hardBound, bound99, evidence } of others) {
-      expect(source).toBe('traffic');
-      expect(evidence.beacon).toBeGreaterThan(2);
-      // No promise of figures on a busy machine, but a round trip is not a second.
-      expect(hardBound).toBeLessThan(1e9);
-      expect(bound99).toBeLessThanOrEqual(hardBound!);
-    }
-  });
-
-  it('are put on one clock without the file of rank 0: they all asked the same counter', () => {
-    const solved = solveFiles(asking.files.slice(1), stepFolder());
-    expect(solved.traffic?.evidence.beacons.exchanges).toBeGreaterThan(4);
-    expect(reportTraffic(solved)?.beacons.peerUnknown).toBe(0);
-    expect(solved.solution.domains).toHaveLength(HOSTS_ASKING - 1);
-    for (const { map } of solved.solution.domains) expect(map.segments[0]?.source).toBe('traffic');
-    const checks = checkRun(
-      { ...asking, files: asking.files.slice(1), skews: asking.skews.slice(1) },
-      solved,
-    );
-    expect(checks).toHaveLength(21);
-    for (const { insideHard } of checks) expect(insideHard).toBe(true);
-  });
-
-  it('are not aligned if there is only one of them', () => {
-    const solved = solveFiles([asking.files[1]!], stepFolder());
-    expect(solved.traffic).toBeNull();
-  });
-});
-
 describe('ranks that only ever did collectives together', () => {
   it.each([
     ['AllReduce', 'allreduce:32K'],
     ['Broadcast from and Reduce to rank 0', 'broadcast:32K,reduce:32K'],
   ])('are put on one clock by their entries and ends, inside wide bounds: %s', async (name, ops) => {
     const args = `--abi 5 --ranks 3 --channels 1 --iterations 8 --ops ${ops},sleep:20ms`;
-    // No steps, and no beacons. Later releases tell a broadcast as a call only.
+    // No steps. Later releases tell a broadcast as a call only.
     const settings = { NCCL_TRACE_EVENTS: 'Coll,ProxyOp', NCCL_TRACE_RING_MB: '1' };
     const recording = await keptJob(`clocks-${name.replaceAll(' ', '-')}`, folder, args, settings);
     const collectives = skewRun(recording, join(folder, `${name}-skewed`), drawSkews(3, 3, 2e9));

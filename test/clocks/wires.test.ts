@@ -127,7 +127,7 @@ describe('transfers of a recording', () => {
     });
     const header = { process: { bootId: name }, tickSource: 'tsc' };
     const end = writeSteps(join(folder, name), isSend, steps);
-    return { ...end, header, beacons: [] } as unknown as EvidenceSource;
+    return { ...end, header } as unknown as EvidenceSource;
   }
 
   function found(kind: EdgeEvidence['kind'], send: Told, receive: Told = {}) {

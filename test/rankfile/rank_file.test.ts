@@ -104,21 +104,6 @@ describe('a rank file', () => {
     expect(problems).toEqual([]);
   });
 
-  it('has the beacons of all tables, each once, and none with a negative duration', () => {
-    const file = new RankFileBuilder();
-    const peer = { bootId: 'ab'.repeat(8) + '01'.repeat(8) };
-    const exchange = { sent: 500, received: 900, peerReceived: 7n, peerSent: 2n ** 63n };
-    const later = { ...exchange, sent: 950, received: 980 };
-    file.beacons(peer, [later, { ...exchange, received: 499 }, { ...exchange, peerSent: 6n }]);
-    file.beacons(peer, [exchange, later]);
-    const { beacons, problems } = read(file);
-    expect(beacons).toEqual([
-      { ...exchange, peerBootId: peer.bootId, peerTickSource: 'tsc' },
-      { ...later, peerBootId: peer.bootId, peerTickSource: 'tsc' },
-    ]);
-    expect(problems).toEqual([{ what: 'beacons with a negative duration, skipped', count: 2 }]);
-  });
-
   it('has as its newest heartbeat the one with the highest number, whatever its tick', () => {
     const file = new RankFileBuilder();
     for (const tick of [100, 300, 200]) file.heartbeat(tick);
@@ -285,7 +270,6 @@ describe('records', () => {
     const ring = file.ring('host', 16);
     ring.record(Kind.Lease, 1, 0n, 0n, 0n, 0n, 0n);
     ring.record(Kind.ControlChange, 2, 0n, 0n);
-    ring.record(Kind.Beacon, 3, 0n, 0n, 0n, 0n, 0n, 0n, 0n, 0n);
-    expect(read(file).problems).toEqual([{ what: 'records of tables in a ring', count: 3 }]);
+    expect(read(file).problems).toEqual([{ what: 'records of tables in a ring', count: 2 }]);
   });
 });

@@ -7,10 +7,6 @@ test('slots, handles, rings and plans', async () => {
   expect(verdictOf(await run('slots', []))).toBe('PASSED');
 });
 
-test('a name that is never found', async () => {
-  expect(verdictOf(await run('name_lookup', []))).toBe('PASSED');
-});
-
 test('the mount of a path', async () => {
   expect(verdictOf(await run('mount_of', []))).toBe('PASSED');
 });

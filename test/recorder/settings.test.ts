@@ -169,13 +169,6 @@ test.each([
   ['NCCL_TRACE_EVENTS', ','],
   ['NCCL_PROFILE_EVENT_MASK', '-2'],
   ['NCCL_PROFILE_EVENT_MASK', '0x'],
-  ['NCCL_TRACE_CLOCK_PEER', 'auto'],
-  ['NCCL_TRACE_CLOCK_PEER', 'node000'],
-  ['NCCL_TRACE_CLOCK_PEER', 'node000:0'],
-  ['NCCL_TRACE_CLOCK_PEER', 'node000:65536'],
-  ['NCCL_TRACE_CLOCK_PEER', ':29500'],
-  ['NCCL_TRACE_CLOCK_PEER', '::1:29500'],
-  ['NCCL_TRACE_CLOCK_PEER', 'node000:29500'], // and no rank
   ['NCCL_TRACE_SAMPLE', '0'],
   ['NCCL_TRACE_SAMPLE', '1.5'],
   ['NCCL_TRACE_KEEP', '0'],

@@ -31,8 +31,6 @@ export interface RankFileFacts {
   readonly replaced: number;
   readonly leasesOfNoRing: number;
   /** "tick peer-received peer-sent received boot-id source". */
-  readonly beacons: readonly string[];
-  readonly emptyBeacons: number;
   /** "number tick done events sample-every". */
   readonly changes: readonly string[];
   readonly impossibleChanges: number;
@@ -68,8 +66,6 @@ interface HeaderLine {
     readonly unknown_areas: number;
     readonly replaced: number;
     readonly leases_of_no_ring: number;
-    readonly beacons: readonly (readonly Scalar[])[];
-    readonly empty_beacons: number;
     readonly changes: readonly (readonly Scalar[])[];
     readonly impossible_changes: number;
     readonly impossible_entries: number;
@@ -124,7 +120,7 @@ export function strangersFacts(lines: readonly StrangersLine[]): (RankFileFacts 
 }
 
 function strangersFile(first: HeaderLine, records: readonly RecordLine[], last: RingsLine): RankFileFacts {
-  const { heartbeat, communicators, strings, leases, beacons, changes, chunks, ...header } = first.header;
+  const { heartbeat, communicators, strings, leases, changes, chunks, ...header } = first.header;
   const sum = (field: 'in_two_chunks' | 'unusable_chunks' | 'missing_in_chunks'): number =>
     last.rings.reduce((total, ring) => total + ring[field], 0);
   const facts = without(header as Facts, NOT_COMPARED);
@@ -141,8 +137,6 @@ function strangersFile(first: HeaderLine, records: readonly RecordLine[], last: 
     unknownAreas: header.unknown_areas,
     replaced: header.replaced,
     leasesOfNoRing: header.leases_of_no_ring,
-    beacons: beacons.map((beacon) => beacon.join(' ')),
-    emptyBeacons: header.empty_beacons,
     changes: changes.map((change) => change.join(' ')),
     impossibleChanges: header.impossible_changes,
     impossibleEntries: header.impossible_entries,
@@ -163,7 +157,6 @@ const NOT_COMPARED = [
   'unknown_areas',
   'replaced',
   'leases_of_no_ring',
-  'empty_beacons',
   'impossible_changes',
   'impossible_entries',
 ];
@@ -217,17 +210,6 @@ export function factsOf(file: RankFile): RankFileFacts {
     unknownAreas: problems(file, /^areas of unknown class/),
     replaced: problems(file, /^header: /),
     leasesOfNoRing: problems(file, /^leases of areas that are no rings/),
-    beacons: file.beacons.map((beacon) =>
-      [
-        tick(beacon.sent),
-        beacon.peerReceived,
-        beacon.peerSent,
-        tick(beacon.received),
-        beacon.peerBootId,
-        1 + ['tsc', 'cntvct', 'monotonic'].indexOf(beacon.peerTickSource),
-      ].join(' '),
-    ),
-    emptyBeacons: problems(file, /^beacons with a negative duration/),
     changes: file.changes.map(({ number, tick: from, done, events, sampleEvery }) =>
       [number, tick(from), tick(done), events, sampleEvery].join(' '),
     ),
@@ -298,7 +280,7 @@ const communicatorOf = (communicator: Communicator, tick: (relative: number) => 
   end_tick: communicator.finalizeTick === null ? null : tick(communicator.finalizeTick),
 });
 
-const TABLE_KINDS = new Set<number>([Kind.ControlChange, Kind.Beacon]);
+const TABLE_KINDS = new Set<number>([Kind.ControlChange]);
 /** Kinds that mean something in a ring: tables begin their own below those of starts. */
 const isKnown = (kind: number): boolean => kind >= 0x10 && !TABLE_KINDS.has(kind) && LAYOUTS.has(kind);
 

@@ -32,8 +32,8 @@ IN_FILE = 1
 PLACEMENTS = (IN_FILE, 2, 3)
 
 RINGS = {1: 'RingSteps', 2: 'RingOps', 3: 'RingHost', 4: 'RingOverflow'}
-COMMUNICATORS, STRINGS, LEASES, HEARTBEAT, CLOCK, BEACONS, CONTROL = 16, 17, 18, 19, 20, 21, 22
-TABLES = (COMMUNICATORS, STRINGS, LEASES, HEARTBEAT, CLOCK, BEACONS, CONTROL)
+COMMUNICATORS, STRINGS, LEASES, HEARTBEAT, CLOCK, CONTROL = 16, 17, 18, 19, 20, 22
+TABLES = (COMMUNICATORS, STRINGS, LEASES, HEARTBEAT, CLOCK, CONTROL)
 
 # The fewest slots of each kind with which it means something.
 RING_KINDS = {
@@ -41,7 +41,7 @@ RING_KINDS = {
     0x19: 2, 0x1A: 2, 0x1B: 2, 0x1C: 4, 0x1D: 2, 0x1E: 2, 0x1F: 2, 0x20: 2, 0x30: 1, 0x31: 1, 0x32: 2,
 }  # fmt: skip
 CLOCK_SAMPLE, COMMUNICATOR, COMMUNICATOR_END, STRING, LEASE, LEASE_END = 0x02, 0x04, 0x05, 0x06, 0x07, 0x08
-FOLD, CONTROL_CHANGE, BEACON = 0x32, 0x40, 0x42
+FOLD, CONTROL_CHANGE = 0x32, 0x40
 # Of each kind of a table: the classes in which it stands, slots of an entry, its place in the entry, its fewest slots.
 TABLE_KINDS = {
     CLOCK_SAMPLE: ((HEARTBEAT, CLOCK), 2, 0, 2),
@@ -51,7 +51,6 @@ TABLE_KINDS = {
     LEASE: ((LEASES,), 4, 0, 2),
     LEASE_END: ((LEASES,), 4, 2, 1),
     CONTROL_CHANGE: ((CONTROL,), 1, 0, 1),
-    BEACON: ((BEACONS,), 4, 0, 3),
 }
 
 # name, offset, type; Q is u64, I u32, i i32, H u16, a number the bytes of a text
@@ -478,20 +477,6 @@ def read_heartbeat(entries):
     return dict(zip(names, map(str, samples[-1][1]))) if samples else None
 
 
-def read_beacons(data, areas, left_out):
-    """By tick, each once; None stands for one that says nothing."""
-    found = {}
-    for number in range(sum(area.area_class == BEACONS for area in areas)):
-        entries = table_entries(data, areas, BEACONS, left_out, slice(number, number + 1))
-        for _, w in of_kind(entries, BEACON):
-            if w[3] < w[0] or w[2] < w[1] or not timely(data, w[3]):
-                yield None
-                continue
-            boot_id = struct.pack('<2Q', *w[6:8]).hex()
-            found[w[0]] = [*map(str, (w[0], w[1], w[2], w[3])), boot_id, low(w[4])]
-    yield from (found[tick] for tick in sorted(found))
-
-
 def read_changes(data, entries):
     """None stands for one that cannot be true."""
     for number, (tick, done, asked) in ((n, w[:3]) for n, w in of_kind(entries, CONTROL_CHANGE)):
@@ -523,7 +508,6 @@ def read_tables(data, areas):
     for number in range(sum(area.area_class == CLOCK for area in areas)):
         samples += of_kind(table_entries(data, areas, CLOCK, left_out, slice(number, number + 1)), CLOCK_SAMPLE)
     changes = list(read_changes(data, tables[CONTROL]))
-    beacons = list(read_beacons(data, areas, left_out))
     leases = list(read_leases(tables[LEASES], {area.index for area in areas if area.area_class in RINGS}))
     return {
         'tick_hz': true_rate(data, [words for _, words in samples]),
@@ -532,8 +516,6 @@ def read_tables(data, areas):
         'strings': list(read_strings(tables[STRINGS])),
         'leases': [lease for lease in leases if lease],
         'leases_of_no_ring': leases.count(None),
-        'beacons': [beacon for beacon in beacons if beacon],
-        'empty_beacons': beacons.count(None),
         'changes': [change for change in changes if change],
         'impossible_changes': changes.count(None),
         'misplaced': left_out['misplaced'],

@@ -121,10 +121,8 @@ bool Recorder::Start(const CommunicatorInfo& info, const Log& log) {
     state_.store(kStoodAside, std::memory_order_relaxed);
     return false;
   }
-  OpenBeacons(log);
   order_.layout =
-      MakeFileLayout(order_.settings.ring_bytes, ExpectProxies(order_.settings.rank.rank >= 0, info.ranks, info.nodes),
-                     order_.settings.clock_peer[0] != '\0');
+      MakeFileLayout(order_.settings.ring_bytes, ExpectProxies(order_.settings.rank.rank >= 0, info.ranks, info.nodes));
   order_.tag = MakeTag();
   order_.local_ranks = LocalRanks(order_.settings, info);
   order_.event_mask = event_mask_ = wanted_events_ = order_.settings.event_mask;
@@ -149,17 +147,6 @@ bool Recorder::Start(const CommunicatorInfo& info, const Log& log) {
   // Release: a thread that sees kRecording sees everything above (partner: Attach).
   state_.store(kRecording, std::memory_order_release);
   return true;
-}
-
-void Recorder::OpenBeacons(const Log& log) {
-  Settings& settings = order_.settings;
-  const int error = thread_.OpenBeacons(settings);
-  if (error == 0) return;
-  char text[256];
-  snprintf(text, sizeof(text), "nccl-trace: NCCL_TRACE_CLOCK_PEER: UDP port %u cannot be opened: %s; no beacons",
-           static_cast<unsigned>(settings.clock_port), strerror(error));
-  log.Warn(text);
-  settings.clock_peer[0] = '\0';
 }
 
 void Recorder::StandAside(const Log& log, const char* why) {

@@ -108,7 +108,6 @@ class Recorder {
   };
 
   bool Start(const CommunicatorInfo& info, const Log& log);
-  void OpenBeacons(const Log& log);
   /** Returns what it stored. */
   int StoreMask();
   void StandAside(const Log& log, const char* why);

@@ -329,55 +329,6 @@ void ReadRetention(Settings& settings, Complaints& complaints) {
   }
 }
 
-/** "host:port", "10.0.0.1:29500", "[fe80::1]:29500". */
-bool ParseHostAndPort(const char* text, Settings& settings) {
-  const char* colon = strrchr(text, ':');
-  uint64_t port;
-  if (colon == nullptr || !ParseNumber(colon + 1, port) || port == 0 || port > UINT16_MAX) return false;
-  const bool in_brackets = text[0] == '[';
-  if (in_brackets && colon[-1] != ']') return false;
-  const char* begin = in_brackets ? text + 1 : text;
-  const auto length = static_cast<size_t>(colon - begin) - (in_brackets ? 1 : 0);
-  if (length == 0 || length >= sizeof(settings.clock_peer)) return false;
-  // Without brackets an IPv6 address cannot be separated from the port.
-  if (!in_brackets && memchr(begin, ':', length) != nullptr) return false;
-  memcpy(settings.clock_peer, begin, length);
-  settings.clock_peer[length] = '\0';
-  settings.clock_port = static_cast<uint16_t>(port);
-  return true;
-}
-
-/**
- * PyTorch's variables name the host of rank 0 and a TCP port. UDP ports are separate, so the UDP port of that number is
- * free, and no two jobs of one host have the same.
- */
-bool ReadMaster(Settings& settings) {
-  constexpr const char* kTorchPort = "29500";
-  const char* host = Variable("MASTER_ADDR");
-  const char* port = Variable("MASTER_PORT");
-  if (host == nullptr) return false;
-  char text[sizeof(settings.clock_peer) + 16];
-  const bool has_colons = strchr(host, ':') != nullptr;
-  snprintf(text, sizeof(text), has_colons ? "[%.255s]:%.8s" : "%.255s:%.8s", host, port != nullptr ? port : kTorchPort);
-  return ParseHostAndPort(text, settings);
-}
-
-/** Call it after ReadRank. */
-void ReadClockPeer(Settings& settings, Complaints& complaints) {
-  settings.clock_peer[0] = '\0';
-  const char* text = Variable("NCCL_TRACE_CLOCK_PEER");
-  if (text == nullptr) return;
-  const bool from_master = strcmp(text, "auto") == 0;
-  if (!(from_master ? ReadMaster(settings) : ParseHostAndPort(text, settings))) {
-    complaints.Add("NCCL_TRACE_CLOCK_PEER=%.64s: %s; no beacons", text,
-                   from_master ? "MASTER_ADDR and MASTER_PORT do not name a host and a port"
-                               : "want host:port of rank 0, or auto");
-  } else if (settings.rank.rank < 0) {
-    settings.clock_peer[0] = '\0';
-    complaints.Add("NCCL_TRACE_CLOCK_PEER: the environment does not say which rank this is (RANK); no beacons");
-  }
-}
-
 void ReadDirectory(Settings& settings, Complaints& complaints) {
   const char* text = Variable("NCCL_TRACE_DIR");
   if (text == nullptr) return;
@@ -434,7 +385,6 @@ void ReadSettings(Settings& settings, uint8_t abi, Complaints& complaints) {
   ReadRunId(settings);
   ReadRetention(settings, complaints);
   settings.rank = ReadRank();
-  ReadClockPeer(settings, complaints);
   if (const char* hostid = Variable("NCCL_HOSTID")) {
     snprintf(settings.nccl_hostid, sizeof(settings.nccl_hostid), "%s", hostid);
   }
@@ -462,10 +412,6 @@ void DescribeSettings(const Settings& settings, char* text, uint64_t size) {
   };
   add("NCCL_TRACE_KEEP", settings.retention.keep);
   add("NCCL_TRACE_PRUNE_EVEN", settings.retention.even);
-  if (settings.clock_peer[0] == '\0') return;
-  char peer[96];
-  snprintf(peer, sizeof(peer), "%.80s:%u", settings.clock_peer, static_cast<unsigned>(settings.clock_port));
-  add("NCCL_TRACE_CLOCK_PEER", peer);
 }
 
 }  // namespace nccl_trace

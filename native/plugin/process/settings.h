@@ -59,8 +59,6 @@ struct Settings {
   uint64_t event_mask;                       // NCCL_TRACE_EVENTS or NCCL_PROFILE_EVENT_MASK, else the mode's default
   uint64_t sample_every;                     // NCCL_TRACE_SAMPLE
   Retention retention;
-  char clock_peer[256];  // NCCL_TRACE_CLOCK_PEER: the host of rank 0; empty: no beacons
-  uint16_t clock_port;   // UDP
   RankFacts rank;
 };
 

@@ -77,7 +77,7 @@ ExpectedProxies ExpectProxies(bool rank_known, int ranks, int nodes) {
   return {static_cast<uint32_t>(Clamp(1, static_cast<uint64_t>(ranks / nodes), kMaxProxyThreads)), false};
 }
 
-FileLayout MakeFileLayout(uint64_t budget, ExpectedProxies expected, bool beacons) {
+FileLayout MakeFileLayout(uint64_t budget, ExpectedProxies expected) {
   FileLayout layout = {};
   AreaPlacer areas(layout);
   if (expected.first_is_busiest && budget < kBudgetForSeveral) expected.count = 1;
@@ -108,10 +108,6 @@ FileLayout MakeFileLayout(uint64_t budget, ExpectedProxies expected, bool beacon
     table(rank_file::kTableClock, 16, 256, rank_file::kClockSampleSlots, interval);
   }
   layout.control = table(rank_file::kTableControl, 64, 256, rank_file::kControlChangeSlots, 0);
-  layout.first_beacon = layout.area_count;
-  for (uint32_t i = 0; beacons && i < kBeaconTables; ++i) {
-    table(rank_file::kTableBeacon, 64, 1024, rank_file::kBeaconSlots, 0);
-  }
   areas.Place();
   return layout;
 }

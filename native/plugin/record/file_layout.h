@@ -25,10 +25,7 @@ constexpr uint32_t kHostRings = 8;
 constexpr uint32_t kMaxLayoutRings = 2 * kMaxProxyThreads + kHostRings + 1;
 constexpr uint32_t kClockTables = 4;
 constexpr uint32_t kClockIntervalsMs[kClockTables] = {1'000, 16'000, 256'000, 4'096'000};
-// Each table keeps the quickest of this many exchanges.
-constexpr uint32_t kBeaconTables = 3;
-constexpr uint32_t kExchangesPerBeacon[kBeaconTables] = {1, 16, 256};
-constexpr uint32_t kMaxAreas = kMaxLayoutRings + 5 + kClockTables + kBeaconTables;
+constexpr uint32_t kMaxAreas = kMaxLayoutRings + 5 + kClockTables;
 constexpr uint32_t kMaxCommunicators = 256;  // entries of the table
 constexpr uint32_t kMaxLeases = 256;
 static_assert(kMaxLayoutRings <= rank_file::kMaxRings, "handles number them");
@@ -40,7 +37,6 @@ struct FileLayout {
   uint32_t overflow;                                                // the last ring
   uint32_t communicators, strings, leases, heartbeat, first_clock;  // tables
   uint32_t control;
-  uint32_t first_beacon;  // exists only with NCCL_TRACE_CLOCK_PEER
   uint32_t area_count;
   rank_file::AreaEntry areas[kMaxAreas];
   uint64_t file_bytes;  // a multiple of 4096: where chunks may begin
@@ -59,8 +55,7 @@ constexpr uint32_t kProxiesOfOneRank = 4;
 
 ExpectedProxies ExpectProxies(bool rank_known, int ranks, int nodes);
 
-/** `beacons`: add tables for them. */
-FileLayout MakeFileLayout(uint64_t budget, ExpectedProxies expected, bool beacons = false);
+FileLayout MakeFileLayout(uint64_t budget, ExpectedProxies expected);
 
 }  // namespace nccl_trace
 

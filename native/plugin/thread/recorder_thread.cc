@@ -67,7 +67,6 @@ void RecorderThread::Request(rank_file::Life life) {
   // Release: a thread that sees the new count sees wanted_life_ (partner: the acquire load in Loop).
   wake_.fetch_add(1, std::memory_order_release);
   WakeAll(wake_);
-  beacons_.Wake();
 }
 
 bool RecorderThread::Await(rank_file::Life life, uint64_t milliseconds) {
@@ -93,7 +92,6 @@ void RecorderThread::Leave() {
 void RecorderThread::ForgetAfterFork() {
   keeper_.ForgetAfterFork();
   ForgetRingFile(ring_file_);
-  beacons_.ForgetAfterFork();
 }
 
 void* RecorderThread::Main(void* self) {
@@ -191,9 +189,6 @@ void RecorderThread::Loop() {
   uint64_t next_beat = 0;
   uint32_t handled = 0;
   bool copies_late = true;
-  beacons_.Begin(host_, tick_source(), tick_hz_);
-  beacon_tables_.Use(image_, order_.layout);
-  BeaconExchange exchange;
   for (;;) {
     const uint32_t seen = wake_.load(std::memory_order_acquire);
     const auto wanted = static_cast<rank_file::Life>(wanted_life_.load(std::memory_order_relaxed));
@@ -212,8 +207,6 @@ void RecorderThread::Loop() {
       if (wanted == rank_file::kRecording) Beat();
       next_beat = now + kBeatNs;
     }
-    while (beacons_.Poll(now, wanted == rank_file::kRecording, exchange)) beacon_tables_.Add(exchange);
-    if (beacons_.TakeLoss()) keeper_.CountIoError();
     // Also when closed, because callbacks may still come.
     uint64_t next_turn = streams() ? keeper_.Drain(now) : kForeverNs;
     // The process has called exit. NCCL's threads go on until it is gone, and this thread, too.
@@ -221,7 +214,7 @@ void RecorderThread::Loop() {
       copies_late = keeper_.CopyNew();
       if (now + kLateNs < next_turn) next_turn = now + kLateNs;
     }
-    beacons_.WaitWhile(wake_, seen, next_turn < next_beat ? next_turn : next_beat);
+    WaitWhile(wake_, seen, next_turn < next_beat ? next_turn : next_beat);
   }
   if (life_.load(std::memory_order_relaxed) != rank_file::kClosed) RunOnce(rank_file::kClosed);
   // Exit handlers come next, on this thread, and may make callbacks. Leave does the rest.

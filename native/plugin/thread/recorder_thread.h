@@ -1,5 +1,5 @@
 // The recorder's thread does everything that may block, so that NCCL's threads never block. It makes the files, writes a
-// heartbeat once a second, answers control requests and beacons, copies and drains rings, and closes the file.
+// heartbeat once a second, answers control requests, copies and drains rings, and closes the file.
 //
 //   init's thread                         this thread
 //   Start ───────────────────────────────▶ clock source, host facts, ring file, rank file
@@ -7,7 +7,7 @@
 //   Request(kClosed), Await ─────────────▶ last samples, last copy, life = kClosed ──▶ wakes the waiters
 //   Leave ───────────────────────────────▶ the same, and removes the ring file
 //
-// The work itself is elsewhere: heartbeat.h, control_answers.h, beacon.h, rank_file_keeper.h, neighbours.h.
+// The work itself is elsewhere: heartbeat.h, control_answers.h, rank_file_keeper.h, neighbours.h.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_THREAD_RECORDER_THREAD_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_THREAD_RECORDER_THREAD_H_
@@ -16,8 +16,6 @@
 
 #include <atomic>
 
-#include "plugin/beacon/beacon.h"
-#include "plugin/beacon/beacon_tables.h"
 #include "plugin/persist/image_offer.h"
 #include "plugin/persist/old_runs.h"
 #include "plugin/persist/rank_file_keeper.h"
@@ -29,9 +27,6 @@ namespace nccl_trace {
 
 class RecorderThread {
  public:
-  /** Call it before Start. Returns 0, or an errno if there will be no beacons. */
-  int OpenBeacons(const Settings& settings) { return beacons_.Open(settings); }
-
   /** False: there is no thread, or no memory for it. */
   bool Start(const RecordingOrder& order);
 
@@ -99,8 +94,6 @@ class RecorderThread {
   ControlAnswers control_;
   Neighbours neighbours_;
   OldRuns old_runs_;
-  Beacons beacons_;  // for NCCL_TRACE_CLOCK_PEER, as the next one
-  BeaconTables beacon_tables_;
   ClockSample start_;
   uint64_t tick_hz_;
   uint64_t beats_;

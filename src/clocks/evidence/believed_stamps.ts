@@ -49,7 +49,7 @@ export function alignByEvidence(
   return { ...first, edges, impossible, alignment: align(domains, edges, options, sure) };
 }
 
-/** Evidence between groups that neither transfers nor beacons connect. */
+/** Evidence between groups that no transfers connect. */
 function collectiveEdges({ collectives, coarse }: ClockEvidence, references: readonly number[]) {
   if (new Set(references).size < 2) return { edges: [], impossible: [] };
   const collectors = new EdgeCollectors(COLLECTIVE_WINDOWS);

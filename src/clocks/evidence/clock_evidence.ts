@@ -1,12 +1,10 @@
 /**
- * Turns pairs of transfers into evidence for the clocks: each pair appears once per stamp that may be its arrival, beside beacons.
+ * Turns pairs of transfers into evidence for the clocks: each pair appears once per stamp that may be its arrival.
  * believed_stamps.ts later decides which ones to believe.
  */
 
-import { toLocal } from '../domains.js';
+import { toLocal, type ClockAxes } from '../domains.js';
 import { EARLY_ARRIVAL, sizeClass, WAITED_CREDIT, type EdgeEvidence } from '../evidence.js';
-import type { AxesWithPeers } from './missing_peers.js';
-import { visitBeacons, type BeaconCounts, type BeaconSource } from './beacon_evidence.js';
 import { seenCollectives, type CollectiveSource, type SeenCollective } from './collective_evidence.js';
 import { EdgeCollectors, type ImpossiblePairs } from './edge_collectors.js';
 import { firstLook, isWaited } from './first_look.js';
@@ -24,7 +22,6 @@ export interface ClockEvidence {
   readonly coarse: readonly number[];
   readonly edges: readonly EdgeEvidence[];
   readonly counts: JoinCounts;
-  readonly beacons: BeaconCounts;
   readonly impossible: readonly ImpossiblePairs[];
   /** Made only when needed, because there are many, and they are rarely needed. */
   readonly collectives: () => readonly SeenCollective[];
@@ -48,9 +45,9 @@ export function windowsPerEdge(
 }
 
 /** What a scanned file knows of other clocks. */
-export interface EvidenceSource extends StepSource, BeaconSource, CollectiveSource {}
+export interface EvidenceSource extends StepSource, CollectiveSource {}
 
-export function collectEvidence(sources: readonly EvidenceSource[], axes: AxesWithPeers): ClockEvidence {
+export function collectEvidence(sources: readonly EvidenceSource[], axes: ClockAxes): ClockEvidence {
   const links = linksBetween(sources, (a, b) => axes.domainOf[a] !== axes.domainOf[b]);
   const collectives = once(() => seenCollectives(sources, axes));
   const { coarse, insisting } = firstLook(sources, links, collectives, axes);
@@ -80,15 +77,10 @@ export function collectEvidence(sources: readonly EvidenceSource[], axes: AxesWi
     const insists = insisting.has(`${from} ${to}`);
     collectors.add({ from: to, to: from, kind: 'credit', like, insists }, posted, noticed - posted);
   });
-  const beacons = visitBeacons(sources, axes, (from, sent, to, received) => {
-    const time = sent + coarse[from]!;
-    collectors.add({ from, to, kind: 'beacon', like: 'beacon' }, time, received + coarse[to]! - time);
-  });
   return {
     coarse,
     edges: collectors.finish(),
     counts,
-    beacons,
     impossible: collectors.impossible(),
     collectives,
   };

@@ -1,6 +1,6 @@
 /**
  * Turns collectives into pairs of stamps: no rank leaves one before all ranks whose data it needs have entered. A pair spans a whole
- * collective, so it adds little to transfers or beacons. It is for hosts without these, or with traffic in one direction only.
+ * collective, so it adds little to transfers. It is for hosts without these, or with traffic in one direction only.
  */
 
 import { numberAt } from '../../base/packed_numbers.js';

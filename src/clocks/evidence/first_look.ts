@@ -3,9 +3,7 @@
  * shows which networks refuse sends until the receiver is ready.
  */
 
-import { toLocal } from '../domains.js';
-import type { AxesWithPeers } from './missing_peers.js';
-import { visitBeacons, type BeaconSource } from './beacon_evidence.js';
+import { toLocal, type ClockAxes } from '../domains.js';
 import { distanceByCollectives, type SeenCollective } from './collective_evidence.js';
 import { STEP_ROW } from '../../scan/step_file.js';
 import { joinTransfers, type StepSource, type TransferLink } from './transfers.js';
@@ -24,10 +22,10 @@ export interface FirstLook {
 }
 
 export function firstLook(
-  sources: readonly (StepSource & BeaconSource)[],
+  sources: readonly StepSource[],
   links: readonly TransferLink[],
   collectives: () => readonly SeenCollective[],
-  axes: AxesWithPeers,
+  axes: ClockAxes,
 ): FirstLook {
   const seen = new Map<string, SeenDelays>();
   const insisting = new Set<string>();
@@ -36,9 +34,6 @@ export function firstLook(
     if (known) known.delays.push(delay);
     else seen.set(`${from} ${to}`, { from, to, delays: [delay] });
   };
-  visitBeacons(sources, axes, (from, sent, to, received) => {
-    see(from, to, received - sent);
-  });
   joinTransfers(
     sources,
     links,
@@ -78,7 +73,7 @@ const SECONDS = 10e9;
 function coarseOffsets(
   seen: readonly SeenDelays[],
   collectives: () => readonly SeenCollective[],
-  axes: AxesWithPeers,
+  axes: ClockAxes,
 ): number[] {
   const neighbours: { domain: number; ahead: number }[][] = axes.names.map(() => []);
   for (const { from, to, delays } of seen) {

@@ -27,7 +27,6 @@ import { collectEvidence, type ClockEvidence, type EvidenceSource } from './cloc
 import { largestGroup } from './collective_evidence.js';
 import type { Run } from '../../runs/run.js';
 import { mayBeClones, nameClones, shownClones, withNames } from './clones.js';
-import { withMissingPeers } from './missing_peers.js';
 import { STEP_ROW } from '../../scan/step_file.js';
 import { TransferTimer, type TransferTimes } from './transfer_times.js';
 import { joinTransfers, linksBetween, type StepSource, type TransferLink } from './transfers.js';
@@ -46,7 +45,7 @@ export interface TrafficFacts {
   readonly alignment: Pick<Alignment, 'references' | 'wander' | 'alike' | 'unlike' | 'culprits'>;
   readonly belief: Belief;
   readonly impossible: readonly ImpossiblePairs[];
-  readonly evidence: Pick<ClockEvidence, 'coarse' | 'counts' | 'beacons'>;
+  readonly evidence: Pick<ClockEvidence, 'coarse' | 'counts'>;
   /** Per domain: pairs about it, used for its clock, by kind. */
   readonly pairs: readonly Readonly<Partial<Record<EvidenceKind, number>>>[];
   /** Per domain: what traffic in one direction shows about a wall clock. null: nothing. */
@@ -63,13 +62,13 @@ export function withoutSolver({ traffic, ...found }: RunClocks): FoundClocks {
   if (!traffic) return { ...found, traffic };
   const { alignment, belief, impossible, evidence, pairs, oneSided } = traffic;
   const { references, wander, alike, unlike, culprits } = alignment;
-  const { coarse, counts, beacons } = evidence;
+  const { coarse, counts } = evidence;
   return {
     ...found,
     traffic: {
       ...{ belief, impossible, pairs, oneSided },
       alignment: { references, wander, alike, unlike, culprits },
-      evidence: { coarse, counts, beacons },
+      evidence: { coarse, counts },
     },
   };
 }
@@ -120,8 +119,6 @@ export function solveRunClocks(
   const sources = run.members.map(({ scan }, file): EvidenceSource => ({
     path: stepPaths[file]!,
     connections: scan.steps,
-    header: scan.header,
-    beacons: scan.beacons,
     communicators: scan.communicators,
     works: scan.works,
     workEnds: scan.workEnds,
@@ -172,7 +169,7 @@ function alignRun(
   witnesses: readonly ClockWitness[],
   options: AlignmentOptions,
 ): AlignedRun {
-  const axes = withMissingPeers(sources, clockAxes(witnesses));
+  const axes = clockAxes(witnesses);
   const evidence = collectEvidence(sources, axes);
   const aligned = alignByEvidence(axes.names.length, evidence, options);
   const solution = solveClocks(witnesses, { alignment: aligned.alignment, coarse: evidence.coarse });

@@ -70,7 +70,6 @@ export const Kind = {
   Fold: 0x32,
 
   ControlChange: 0x40,
-  Beacon: 0x42,
 } as const;
 export type KindName = keyof typeof Kind;
 
@@ -86,7 +85,6 @@ export const STRING_SLOTS = 4;
 export const LEASE_SLOTS = 4;
 export const CLOCK_SAMPLE_SLOTS = 2;
 export const CONTROL_CHANGE_SLOTS = 1;
-export const BEACON_SLOTS = 4;
 export const MAX_STRING_BYTES = 80;
 export const MAX_COMM_NAME_BYTES = 120;
 export const STRING_NONE = 0;
@@ -102,7 +100,6 @@ export const AreaClass = {
   TableLeases: 18,
   TableHeartbeat: 19,
   TableClock: 20,
-  TableBeacon: 21,
   TableControl: 22,
 } as const;
 

@@ -59,9 +59,6 @@ const NOTATION: Partial<Record<KindName, readonly string[]>> = {
   Fold: ['tick | handle | state:32 0:32 ; lastTick | repeats | 0'],
 
   ControlChange: ['tick | done | events:32 sampleEvery:32'],
-  Beacon: [
-    'tick | peerReceived | peerSent ; received | peerTickSource:32 0:32 | 0 ; peerBootId0 | peerBootId1 | 0',
-  ],
 };
 
 /** Least number of slots of a record, if its layout does not say it: names, optional slots. */

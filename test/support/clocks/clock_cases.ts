@@ -4,7 +4,6 @@ import { LowerHull, supportLine } from '../../../src/clocks/gpu_clock.js';
 import { align, ALIGNMENT_DEFAULTS, type Alignment } from '../../../src/clocks/alignment.js';
 import { WAITED_CREDIT } from '../../../src/clocks/evidence.js';
 import {
-  beacons,
   checkAll,
   median,
   normal,
@@ -79,7 +78,6 @@ const creditsOf =
       kind: 'credit' as const,
       like: WAITED_CREDIT,
     }));
-const beaconsOf = (random: Random): SimulatedLink[] => beacons(HOSTS, () => 6000 * (random() - 0.5));
 const join =
   (...parts: ((random: Random) => SimulatedLink[])[]) =>
   (random: Random): SimulatedLink[] =>
@@ -130,21 +128,9 @@ function cases(smoke: boolean): Case[] {
       also: namesLink(3, 4),
     },
     {
-      name: 'one link +40 us, ring and beacons',
-      draws: few,
-      links: join(slowLink, beaconsOf),
-      also: namesLink(3, 4),
-    },
-    {
       name: 'exponential delays, ring and tree',
       draws: few,
       links: join(ringOf(exponential), treeOf(exponential)),
-    },
-    {
-      name: 'ring and beacons, 60 s',
-      draws: few,
-      links: join(ringOf(uniform(0.15)), beaconsOf),
-      also: hardToReference,
     },
     {
       name: '2 hosts, both ways',
@@ -268,15 +254,6 @@ function namesLink(from: number, to: number) {
     );
     return `named ${named}, falsely ${others}`;
   };
-}
-
-function hardToReference(alignments: readonly Alignment[]): string {
-  const halves = alignments.flatMap(({ hard, references }) =>
-    hard.flatMap((piece) =>
-      piece.flatMap(({ below, above }, host) => (references[host] === host ? [] : [(below + above) / 2])),
-    ),
-  );
-  return `hard half-width to the reference ${(median(halves) / 1e3).toFixed(2)} us`;
 }
 
 /** 5 % of messages, and all of one second in twenty. */

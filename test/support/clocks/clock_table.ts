@@ -97,15 +97,6 @@ export const TABLE_CASES: readonly TableCase[] = [
     name: 'each link of another size, 20 to 900 KB',
     change: ({ links }) => ({ links: links.map((link, i) => ({ ...link, sizes: [sizeOf(i)] })) }),
   },
-  {
-    ...MINUTE,
-    topology: 'ring, beacons',
-    wander: STILL,
-    name: 'no file of the host that answers beacons',
-    change: ({ links }) => ({
-      links: links.filter(({ kind, from, to }) => kind === 'beacon' || (from !== 0 && to !== 0)),
-    }),
-  },
   ...NAMES.map((topology): TableCase => ({ ...MINUTE, topology, wander: JUMP, oracle: false })),
 ];
 

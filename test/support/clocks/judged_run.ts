@@ -90,7 +90,7 @@ export function judge(one: JudgedCase, draws: number, withOracle = true, first =
 function simulationOf(one: JudgedCase, seed: number): Simulation {
   const { topology, delays, wander, seconds, perMinute, change } = one;
   const random = seeded(1000 + seed);
-  const { hosts, links } = linksOf(topology, one.hosts ?? 8, () => DELAYS[delays](random), random);
+  const { hosts, links } = linksOf(topology, one.hosts ?? 8, () => DELAYS[delays](random));
   const simulation: Simulation = {
     seed,
     hosts,

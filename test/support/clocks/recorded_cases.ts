@@ -6,8 +6,6 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { knotTime, pieceAt } from '../../../src/clocks/corrections.js';
-import { toLocal } from '../../../src/clocks/domains.js';
 import { record } from '../jobs/loopback.js';
 import { summarizeChecks, type CaseResult } from './clock_cases.js';
 import { median, seeded, type Check } from './simulated_links.js';
@@ -21,7 +19,6 @@ import {
   type SkewedRun,
   type SolvedRun,
 } from './skewed_run.js';
-import { freeUdpPort } from '../jobs/udp_port.js';
 
 export interface RecordedOptions {
   readonly recordings: number;
@@ -92,7 +89,7 @@ export async function recordedCases({
         const args = `--ranks 2 --channels 1 --iterations ${iterations * 6} --timeout 600 --ops ${pair.ops}`;
         const { source: own } = await recorded(join(kept, pair.folder), args);
         const run = skewRun(own, join(folder, pair.folder), drawSkews(i + 1, 2, HZ));
-        note(pair.name, run, solveFiles(run.files, join(folder, `steps-${pair.folder}`), { beacons: false }));
+        note(pair.name, run, solveFiles(run.files, join(folder, `steps-${pair.folder}`)));
       }
     } finally {
       rmSync(folder, { recursive: true });
@@ -116,10 +113,7 @@ async function recorded(folder: string, args: string): Promise<{ source: string;
     // A benchmark that was stopped may have left half a recording.
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
-    await record(folder, args, {
-      NCCL_TRACE_RING_MB: '16',
-      NCCL_TRACE_CLOCK_PEER: `127.0.0.1:${await freeUdpPort()}`,
-    });
+    await record(folder, args, { NCCL_TRACE_RING_MB: '16' });
     writeFileSync(note, loadavg()[0]!.toFixed(1));
   }
   return { source: join(folder, 'recording'), load: readFileSync(note, 'utf8') };
@@ -128,18 +122,15 @@ async function recorded(folder: string, args: string): Promise<{ source: string;
 export function oneRecording(source: string, folder: string, seed: number, load: string, note: Note): void {
   const skews = drawSkews(seed + 1, HOSTS, HZ);
   const plain = skewRun(source, join(folder, 'plain'), skews);
-  const solved = solveFiles(plain.files, join(folder, 'steps'), { beacons: false });
+  const solved = solveFiles(plain.files, join(folder, 'steps'));
   note('ring of 8', plain, solved, `, ${machine(leastDelays(plain, solved), load)}`);
-
-  const asking = solveFiles(plain.files, join(folder, 'steps-asking'));
-  note('ring of 8 with beacons', plain, asking, `, ${beyondRounds(asking)}`);
 
   // Half of the hosts are stepped by 1 s in mid-run and slewed by 500 ppm: relative times must not follow.
   const restless = skews.map((skew, host) =>
     host % 2 === 0 ? skew : { ...skew, wallError: (ns: number) => ns * 500e-6 + (ns > 2e9 ? 1e9 : 0) },
   );
   const stepped = skewRun(source, join(folder, 'stepped'), restless);
-  const steppedSolved = solveFiles(stepped.files, join(folder, 'steps-stepped'), { beacons: false });
+  const steppedSolved = solveFiles(stepped.files, join(folder, 'steps-stepped'));
   const changes = changeOfErrors(checkRun(plain, solved), checkRun(stepped, steppedSolved));
   const flagged = steppedSolved.solution.domains.filter(({ map }) =>
     map.segments.some(({ flags }) => flags.includes('realtime-stepped')),
@@ -158,15 +149,12 @@ export function oneRecording(source: string, folder: string, seed: number, load:
     const lossy = skewRun(source, join(folder, name), skews);
     const random = seeded(seed + 1);
     for (const file of lossy.files) lose(file, 0.05, random);
-    note(name, lossy, solveFiles(lossy.files, join(folder, `steps-${name}`), { beacons: false }));
+    note(name, lossy, solveFiles(lossy.files, join(folder, `steps-${name}`)));
   }
 
   const missing = plain.files.filter((_, rank) => rank !== 3);
-  const partly = solveFiles(missing, join(folder, 'steps-missing'), { beacons: false });
+  const partly = solveFiles(missing, join(folder, 'steps-missing'));
   note('one file missing', plain, partly);
-
-  const askingNobody = solveFiles(plain.files.slice(1), join(folder, 'steps-no-peer'));
-  note('with beacons, and no file of rank 0, which answers them', plain, askingNobody);
 
   // Two hosts that exchange nothing with each other. Their boot id is the same, and their counters are 5 ms apart.
   const [one, other] = [skews[2]!, skews[5]!];
@@ -176,11 +164,7 @@ export function oneRecording(source: string, folder: string, seed: number, load:
     join(folder, 'clones'),
     skews.map((skew) => (skew === other ? clone : skew)),
   );
-  note(
-    'two hosts are clones, 5 ms apart',
-    clones,
-    solveFiles(clones.files, join(folder, 'steps-clones'), { beacons: false }),
-  );
+  note('two hosts are clones, 5 ms apart', clones, solveFiles(clones.files, join(folder, 'steps-clones')));
 }
 
 /** How far the busy machine made similar links differ. */
@@ -191,31 +175,6 @@ function machine(least: readonly number[], load: string): string {
     `true least delays ${us(mean)} us, relative spread ${(spread / mean).toFixed(2)}, ` +
     `load average ${load}`
   );
-}
-
-/** For each span: the hard half-width to the reference, minus half of the piece's best round trip. */
-function beyondRounds({ run, solution, traffic }: SolvedRun): string {
-  const { alignment, evidence } = traffic!;
-  const { knots, spans, hard, references } = alignment;
-  const beyond: number[] = [];
-  run.members.forEach(({ scan }, file) => {
-    const domain = solution.domainOf[file]!;
-    if (references[domain] === domain) return;
-    const nsPerTick = 1e9 / scan.header.tickHz;
-    const best = new Map<number, number>();
-    for (const { sent, received, peerSent, peerReceived } of scan.beacons) {
-      const axis = toLocal(solution.scales[file]!, sent) + evidence.coarse[domain]!;
-      const piece = pieceAt(knots, axis);
-      const round = (received - sent - Number(peerSent - peerReceived)) * nsPerTick;
-      best.set(piece, Math.min(best.get(piece) ?? Infinity, round));
-    }
-    hard.forEach((intervals, span) => {
-      const { below, above } = intervals[domain]!;
-      const round = best.get(pieceAt(knots, knotTime(spans, span + 0.5)));
-      if (round !== undefined) beyond.push((below + above) / 2 - round / 2);
-    });
-  });
-  return `hard half-width beyond half the best round trip: median ${us(median(beyond))}, worst ${us(Math.max(...beyond))} us`;
 }
 
 /** Largest difference of two lists of checks of the same pairs at the same instants, ns. */

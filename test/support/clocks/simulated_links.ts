@@ -101,14 +101,14 @@ function messages(
   const count = Math.round(((link.perMinute ?? perMinute) * seconds) / 60);
   for (let i = 0; i < count; i++) {
     const sent = random() * seconds * 1e9;
-    const size = kind === 'beacon' ? 64 : own[Math.floor(random() * own.length)]!;
+    const size = own[Math.floor(random() * own.length)]!;
     const received = sent + link.delay + size / BANDWIDTH + waiting(random);
     const time = Math.round(clock(from, sent));
     const delay = tamper
       ? tamper(link, sent, Math.round(clock(to, received)) - time)
       : Math.round(clock(to, received)) - time;
     if (delay === null) continue;
-    const like = link.like ?? (kind === 'beacon' ? 'beacon' : `${kind} ${sizeClass(size)}`);
+    const like = link.like ?? `${kind} ${sizeClass(size)}`;
     let collector = collectors.get(like);
     if (!collector)
       collectors.set(like, (collector = new EdgeCollector({ from, to, kind, like }, maxWindows)));
@@ -136,17 +136,6 @@ export function tree(hosts: number, delay: () => number): SimulatedLink[] {
     return [
       { from: child, to: parent, delay: delay() },
       { from: parent, to: child, delay: delay() },
-    ];
-  });
-}
-
-/** Beacons of all hosts to host 0, once a second. `asymmetry`: difference between the two directions, ns. */
-export function beacons(hosts: number, asymmetry: () => number): SimulatedLink[] {
-  return Array.from({ length: hosts - 1 }, (_, i) => i + 1).flatMap((host) => {
-    const half = asymmetry() / 2;
-    return [
-      { from: host, to: 0, delay: 15_000 + half, kind: 'beacon' as const, perMinute: 60 },
-      { from: 0, to: host, delay: 15_000 - half, kind: 'beacon' as const, perMinute: 60 },
     ];
   });
 }

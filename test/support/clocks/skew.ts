@@ -27,13 +27,10 @@ export interface Skew {
 
 const { Kind, AreaClass, FILE_HEADER: H, AREA_ENTRY, AREA_LIVE } = format;
 
-/**
- * `origin`: one counter value for all files of the machine, near the start of the run. `peer`: the skew of rank 0, which
- * answers the beacons.
- */
-export function skewFile(source: string, target: string, skew: Skew, origin: bigint, peer: Skew): void {
+/** `origin`: one counter value for all files of the machine, near the start of the run. */
+export function skewFile(source: string, target: string, skew: Skew, origin: bigint): void {
   const bytes = new Uint8Array(readFileSync(source));
-  skewBytes(bytes, skew, origin, peer);
+  skewBytes(bytes, skew, origin);
   writeFileSync(target, bytes);
 }
 
@@ -42,32 +39,25 @@ export function startTick(path: string): bigint {
   return bytes.readBigUInt64LE(H.startTick);
 }
 
-/** How a file's own times change, and the times of rank 0 in its beacons. */
+/** How a file's times change. */
 interface Shift {
   /** Of the file's own counter. */
   readonly tick: (tick: bigint) => bigint;
   /** Error of the file's wall clock at a tick, ns. */
   readonly wall: (tick: bigint) => bigint;
-  readonly peerTick: (tick: bigint) => bigint;
-  readonly peerBootId: Uint8Array;
 }
 
-function skewBytes(bytes: Uint8Array, skew: Skew, origin: bigint, peer: Skew): void {
+function skewBytes(bytes: Uint8Array, skew: Skew, origin: bigint): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const isStream = view.getUint32(H.mode, true) === format.Mode.Stream;
   assert(!isStream || (skew.offsetTicks === 0 && skew.ppm === 0), 'a stream file keeps its counter');
   const hz = Number(view.getBigUint64(H.tickHz, true));
-  const tickOf =
-    ({ offsetTicks, ppm }: Skew) =>
-    (tick: bigint): bigint => {
-      const since = Number(tick - origin);
-      return origin + BigInt(Math.round(offsetTicks + since + since * ppm * 1e-6));
-    };
   const shift: Shift = {
-    tick: tickOf(skew),
+    tick: (tick) => {
+      const since = Number(tick - origin);
+      return origin + BigInt(Math.round(skew.offsetTicks + since + since * skew.ppm * 1e-6));
+    },
     wall: (tick) => BigInt(Math.round(skew.wallError?.((Number(tick - origin) * 1e9) / hz) ?? 0)),
-    peerTick: tickOf(peer),
-    peerBootId: Buffer.from(peer.bootId, 'hex'),
   };
   const areas = view.getUint32(H.areaCount, true);
   const directory = Number(view.getBigUint64(H.directoryOffset, true));
@@ -102,29 +92,17 @@ function skewSlots(bytes: Uint8Array, view: DataView, entry: number, shift: Shif
     if (position[index]! < 0) continue;
     const at = slots + index * format.SLOT_BYTES;
     const meta = view.getUint32(at + 24, true);
-    skewSlot(bytes, view, at, meta & 0xff, (meta >>> 8) & 15, shift);
+    skewSlot(view, at, meta & 0xff, (meta >>> 8) & 15, shift);
     sealSlot(view, at, position[index]!);
   }
 }
 
 /** Slot `part` of a record of this kind. */
-function skewSlot(
-  bytes: Uint8Array,
-  view: DataView,
-  at: number,
-  kind: number,
-  part: number,
-  { tick, wall, peerTick, peerBootId }: Shift,
-): void {
-  const [word0, word1, word2] = [at, at + 8, at + 16];
-  if (kind === Kind.Beacon && part === 0) {
-    move(view, word1, peerTick);
-    move(view, word2, peerTick);
-  }
-  if (kind === Kind.Beacon && part === 2) bytes.set(peerBootId, at);
+function skewSlot(view: DataView, at: number, kind: number, part: number, { tick, wall }: Shift): void {
+  const [word0, word1] = [at, at + 8];
   if (kind === Kind.ClockSample && part === 0) add(view, word1, wall(view.getBigUint64(word0, true)));
   if (kind === Kind.ControlChange) move(view, word1, tick); // done
-  const hasTick = part === 0 || (part === 1 && (kind === Kind.Fold || kind === Kind.Beacon));
+  const hasTick = part === 0 || (part === 1 && kind === Kind.Fold);
   if (hasTick) move(view, word0, tick);
 }
 

@@ -50,7 +50,7 @@ export function skewRun(source: string, target: string, skews: readonly Skew[]):
   const origin = names.map((name) => startTick(join(source, name))).reduce((a, b) => (b < a ? b : a));
   const files = names.map((name, i) => {
     const file = join(target, `rank${String(i).padStart(5, '0')}.bin`);
-    skewFile(join(source, name), file, skews[i % skews.length]!, origin, skews[0]!);
+    skewFile(join(source, name), file, skews[i % skews.length]!, origin);
     return file;
   });
   return { files, skews, origin };
@@ -60,16 +60,12 @@ export interface SolvedRun extends RunClocks {
   readonly run: Run;
 }
 
-/** Side files go to `folder`. `beacons` false: as if none had been recorded. */
-export function solveFiles(
-  files: readonly string[],
-  folder: string,
-  { beacons = true, ...options }: ClockOptions & { readonly beacons?: boolean } = {},
-): SolvedRun {
+/** Side files go to `folder`. */
+export function solveFiles(files: readonly string[], folder: string, options: ClockOptions = {}): SolvedRun {
   mkdirSync(folder, { recursive: true });
   const paths = new Map(files.map((file, i) => [file, join(folder, `steps-${i}`)]));
   const scans = files.map((file) => scanFile(file, { path: paths.get(file)!, every: true }));
-  const run = chooseRun(beacons ? scans : scans.map((scan) => ({ ...scan, beacons: [] })));
+  const run = chooseRun(scans);
   const stepPaths = run.members.map(({ scan }) => paths.get(scan.path)!);
   return { run, ...solveRunClocks(run, stepPaths, options) };
 }

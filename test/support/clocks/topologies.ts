@@ -1,12 +1,12 @@
 /** Named topologies, least delays and clock wanders of simulated runs. The names are those of the tables. */
 
 import { WAITED_CREDIT } from '../../../src/clocks/evidence.js';
-import { beacons, normal, ring, tree, type Random, type SimulatedLink } from './simulated_links.js';
+import { normal, ring, tree, type Random, type SimulatedLink } from './simulated_links.js';
 import { ramp, fans, randomWalk, sine, warmUp, type Wander } from './wanders.js';
 
 /** Least delay of a small message over one link, ns. */
 type Delay = () => number;
-type Topology = (hosts: number, delay: Delay, random: Random) => SimulatedLink[];
+type Topology = (hosts: number, delay: Delay) => SimulatedLink[];
 
 /** With credits: a sender sees room as soon as it is there. */
 const withCredits = (data: readonly SimulatedLink[], delay: Delay): SimulatedLink[] => [
@@ -32,14 +32,10 @@ const all = (hosts: number, delay: Delay): SimulatedLink[] =>
   Array.from({ length: hosts * hosts }, (_, i) => ({ from: i % hosts, to: Math.floor(i / hosts) }))
     .filter(({ from, to }) => from !== to)
     .map((link) => ({ ...link, delay: delay() }));
-/** The two directions of a round trip differ by up to 3 µs. Their sum is always the same. */
-const beaconsOf = (hosts: number, random: Random): SimulatedLink[] =>
-  beacons(hosts, () => 6000 * (random() - 0.5));
 
 export const TOPOLOGIES = {
   ring,
   'ring, credits': (hosts, delay) => withCredits(ring(hosts, delay), delay),
-  'ring, beacons': (hosts, delay, random) => [...ring(hosts, delay), ...beaconsOf(hosts, random)],
   'ring, tree': (hosts, delay) => [...ring(hosts, delay), ...tree(hosts, delay)],
   tree,
   star: (hosts, delay) => bothWays(star(hosts, delay), delay),
@@ -48,7 +44,6 @@ export const TOPOLOGIES = {
   pair: (_, delay) => ring(2, delay),
   'pair, credits': (_, delay) => withCredits(chain(2, delay), delay),
   'all to all': all,
-  'beacons only': (hosts, _, random) => beaconsOf(hosts, random),
 } as const satisfies Record<string, Topology>;
 
 export type TopologyName = keyof typeof TOPOLOGIES;
@@ -57,10 +52,9 @@ export const linksOf = (
   name: TopologyName,
   hosts: number,
   delay: Delay,
-  random: Random,
 ): { hosts: number; links: SimulatedLink[] } => ({
   hosts: name.startsWith('pair') ? 2 : hosts,
-  links: TOPOLOGIES[name](hosts, delay, random),
+  links: TOPOLOGIES[name](hosts, delay),
 });
 
 /** Named by the mean delay and by how far links differ: uniformly to either side, or by one standard error. */

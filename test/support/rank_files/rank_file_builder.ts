@@ -172,27 +172,6 @@ export class RankFileBuilder {
     return this;
   }
 
-  /** An area of beacons: own ticks relative, the peer's raw. */
-  beacons(
-    peer: { readonly bootId: string; readonly tickSource?: number },
-    exchanges: readonly {
-      readonly sent: number;
-      readonly received: number;
-      readonly peerReceived: bigint;
-      readonly peerSent: bigint;
-    }[],
-  ): this {
-    const area = new SlotArea(format.BEACON_SLOTS * 4, 'grows');
-    exchanges.forEach(({ sent, received, peerReceived, peerSent }, number) => {
-      area.write(number * format.BEACON_SLOTS, Kind.Beacon, [
-        ...[this.rawTick(sent), peerReceived, peerSent],
-        ...[this.rawTick(received), BigInt(peer.tickSource ?? format.TickSource.TickTsc), 0n],
-        ...[...wordsOf(Buffer.from(peer.bootId, 'hex')), 0n],
-      ]);
-    });
-    return this.area(AreaClass.TableBeacon, area);
-  }
-
   /** The table of changes by control. `from`: the number of the first change, if earlier ones were overwritten. */
   changes(
     changes: readonly {
