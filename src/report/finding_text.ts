@@ -10,6 +10,7 @@ import {
   continued,
   labelled,
   name,
+  peerName,
   rankList,
   rankName,
   ROOM,
@@ -30,11 +31,16 @@ const DID: Readonly<Record<string, string>> = {
 };
 
 /** "rank 1 fell silent", "look at rank 2 or 3"; empty: nobody is known. */
-export function whoText({ degree, files, node, why }: Who, report: VerdictReport): string {
-  if (files.length === 0 || why === null) return '';
+export function whoText(
+  { degree, files, missing, node, why }: Who,
+  call: Parameters<typeof peerName>[1] | null,
+  report: VerdictReport,
+): string {
+  if (why === null) return '';
   if (degree === 'node' && node !== null) return `one of ${ranksOfNode({ files, name: node }, report)}`;
   if (degree === 'one of' || DID[why] === undefined) {
     const names = files.map((file) => rankName(report, file));
+    if (missing !== null && call) names.push(peerName({ peerFile: null, peerInComm: missing }, call, report));
     return names.length > MOST_EITHER
       ? `look at one of ${rankList(files, report)}`
       : `look at rank ${names.join(' or ')}`;
@@ -63,7 +69,7 @@ export function beforeLines(report: VerdictReport): string[] {
 
 function recoveryLines({ where, until, who, next }: Finding, report: VerdictReport): string[] {
   if (!where || !next || until === null) return [];
-  const why = whoText(who, report);
+  const why = whoText(who, where, report);
   const size = sizeText(next.nRanks, report.worldSize);
   return [
     labelled('before', `${callText(where)}, given up at ${clockTime(report, until)}`),
@@ -106,7 +112,7 @@ function findingLine(
   const isOneCall = where !== null && !ABOUT_COMM.includes(rule);
   const parts = [
     isOneCall ? callText(where) : '',
-    `${rule === 'stood still' ? '' : whoText(who, report)}${where && !isOneCall ? ` on ${commName(where)}` : ''}`.trim(),
+    `${rule === 'stood still' ? '' : whoText(who, where, report)}${where && !isOneCall ? ` on ${commName(where)}` : ''}`.trim(),
     connection ? connectionText(connection, report) : '',
     since === null ? '' : `since ${clockTime(report, since)}`,
     cost === null ? '' : `cost ${durationText(cost)}`,

@@ -15,8 +15,7 @@ import {
 /** Silent ranks come before the ranks that wait for them, unless most ranks are silent. */
 export function goneLines(hang: Hang, verb: string, report: VerdictReport): string[] {
   if (verb === 'BROKEN OFF') return [];
-  const gone = goneFirst(hang, report.ranks.length);
-  return heartbeatLines(gone, hang.until, report);
+  return heartbeatLines(goneFirst(hang), hang.until, report);
 }
 
 /** Ranks whose processes ended in order, while the others wait for them. */
@@ -33,7 +32,7 @@ export function endedLines({ ended }: Hang, report: VerdictReport): string[] {
 export function silentLines(hang: Hang, report: VerdictReport): string[] {
   const { silent, until, neverEntered, waiting: entered, isRelated } = hang;
   const said = new Set(filesOf(neverEntered));
-  const first = new Set(filesOf(goneFirst(hang, report.ranks.length)));
+  const first = new Set(filesOf(goneFirst(hang)));
   const rest = silent.filter(({ file }) => !first.has(file) && (!said.has(file) || neverEntered.length > 1));
   const lines = [...heartbeatLines(rest, until, report), ...copyLines(silent, report)];
   const ranks = new Set([...filesOf(neverEntered), ...filesOf(entered)]);

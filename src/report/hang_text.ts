@@ -125,7 +125,7 @@ function title(stall: VerdictKind, verb: string, report: VerdictReport): string[
   const size = ` (${sizeText(nRanks, report.worldSize)})`;
   const when = `since ${clockTime(report, since)} (${durationText(age)})`;
   const [usual, here] = IN_OTHER_WORDS[verb] ?? ['', ''];
-  const who = whoText(whoOf(stall), report).replace(usual, here);
+  const who = whoText(whoOf(stall), { ...hang, nRanks }, report).replace(usual, here);
   if (who === '') return [`${what}${size}  ${when}`];
   const full = `${what}${size}: ${who}`;
   return [full.length <= COLUMNS ? full : `${what}: ${who}`, labelled('stuck', when)];

@@ -1,7 +1,6 @@
 /** What a rule finds. The headline is the first finding in one order, whatever the rule. */
 
-import { append } from '../base/extremes.js';
-import { accused, stallOf, type SuspectLabel } from './evidence/suspects.js';
+import { accused, stallOf } from './evidence/suspects.js';
 import type { Scene } from './scene.js';
 import type { Connection, Evidence, Finding, RuleName, Successor, VerdictKind } from './types.js';
 
@@ -138,16 +137,17 @@ const MOST_RECORDS = 8;
 
 /** The ranks that it accuses for the first of its reasons. */
 export function whoOf(verdict: VerdictKind): Finding['who'] {
-  const all: [number, SuspectLabel][] = [];
-  for (const [file, label] of accused(verdict)) if (file !== null) append(all, [[file, label]]);
+  const all = [...accused(verdict)];
   const [first] = all;
-  if (!first) return { degree: 'nobody known', files: [], node: null, why: null };
-  const files = [...new Set(all.filter(([, label]) => label === first[1]).map(([file]) => file))];
+  if (!first) return { degree: 'nobody known', files: [], missing: null, node: null, why: null };
+  const alike = [...new Set(all.filter(([, label]) => label === first[1]).map(([file]) => file))];
+  const files = alike.filter((file) => file !== null);
+  const missing = alike.length > files.length ? (stallOf(verdict)?.front?.peerInComm ?? null) : null;
   // The two ends of a connection, or the two sides of a send: it is one of them.
   const node = files.length > 1 ? (nodeIn(verdict, files) ?? null) : null;
-  const isEither = first[1] === 'STUCK' && files.length > 1;
-  const degree = files.length === 1 ? 'this' : node !== null ? 'node' : isEither ? 'one of' : 'these';
-  return { degree, files, node, why: first[1] };
+  const isEither = first[1] === 'STUCK' && alike.length > 1;
+  const degree = alike.length === 1 ? 'this' : node !== null ? 'node' : isEither ? 'one of' : 'these';
+  return { degree, files, missing, node, why: first[1] };
 }
 
 /** The node whose ranks these are. */

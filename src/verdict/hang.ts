@@ -41,6 +41,7 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
   return {
     ...(unseen ? { ...callOf(stall), func: unseen.func, seq: null } : callOf(stall)),
     nRanks,
+    members: files,
     since,
     age: stall.until - since,
     neverEntered: [

@@ -77,10 +77,10 @@ function runAhead(whole: readonly Collective[]): boolean {
   return true;
 }
 
-/** How many collectives a host runs ahead at most; Infinity: any number. */
+/** How many collectives a host runs ahead at most; Infinity: any number. The host's own end lets it go on, so the last end would be too late. */
 function depthOf(whole: readonly Collective[]): number {
   for (let depth = 1; depth * REPEATS <= whole.length; depth++) {
-    const late = whole.slice(depth).filter(({ firstCalled }, i) => firstCalled >= whole[i]!.end!);
+    const late = whole.slice(depth).filter(({ firstCalled }, i) => firstCalled >= whole[i]!.lastArrival);
     if (late.length >= NEARLY_ALL * (whole.length - depth)) return depth;
   }
   return Infinity;

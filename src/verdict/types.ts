@@ -144,6 +144,8 @@ export interface Successor extends Pick<CallName, 'commId' | 'comm'> {
 export interface Who {
   readonly degree: 'this' | 'these' | 'one of' | 'node' | 'nobody known';
   readonly files: readonly number[];
+  /** A rank of the communicator that has no file, and for which all others wait. null: it is not such a rank. */
+  readonly missing: number | null;
   /** null: they are not the ranks of one node. */
   readonly node: string | null;
   /** As the label of their processes in the trace; null: nobody is known. */
@@ -272,6 +274,8 @@ export interface Evidence {
 
 export interface Hang extends CallName {
   readonly nRanks: number;
+  /** Files that have the communicator, or may have it. */
+  readonly members: readonly number[];
   /** Last move of the communicator on any rank, and the time since then, ns. */
   readonly since: TraceNs;
   readonly age: number;

@@ -21,8 +21,8 @@ interface PendingOp extends FileWork {
 }
 
 /**
- * `suspects`: files that never came or had died when the stall began. Peers without a file are suspects, too. `absentRanks`: ranks that did
- * not come although others of their process did.
+ * `suspects`: files that never came or had died when the stall began. A peer without a file is suspect if no chain ends within the records.
+ * `absentRanks`: ranks that did not come although others of their process did.
  */
 export function endOfWaits(
   pending: readonly FileWork[],
@@ -44,6 +44,9 @@ export function endOfWaits(
     return file === null || suspects.has(file) || absentRanks.has(peer);
   };
   const isSuspect = ({ op }: PendingOp): boolean => needsPeer(op) && isGone(op);
+  /** Somebody of whom nothing is recorded may wait for another rank himself. What stands still in the records does not. */
+  const certainty = (end: PendingOp): number =>
+    isSuspect(end) ? (fileOf(end.op.peer) === null ? 1 : 3) : chains.isEnd(end) ? 2 : 0;
   // Chains that end at the same missing rank wait for the same thing.
   const groups = new Map<PendingOp | number, { ends: PendingOp[]; waiters: number }>();
   const chains = new Chains(all, { fileOf, nodeOf }, isGone);
@@ -57,8 +60,8 @@ export function endOfWaits(
   const found = [...groups.values()].map(({ ends, waiters }) => ({ front: foremost(ends), waiters }));
   const ranked = [...found.filter(({ front: { op } }) => needsPeer(op)), ...leastDone(found)];
   const front = ranked.reduce((a, b) => {
-    const byPeer = Number(isSuspect(b.front)) - Number(isSuspect(a.front));
-    const order = byPeer || b.waiters - a.waiters || compareProgress(a.front, b.front);
+    const order =
+      certainty(b.front) - certainty(a.front) || b.waiters - a.waiters || compareProgress(a.front, b.front);
     return order > 0 ? b : a;
   });
   const { file, work, op } = front.front;
@@ -154,6 +157,9 @@ class Chains {
     }
     return ends;
   }
+
+  /** It has begun and waits for nobody else: not the place where a circle was cut. */
+  isEnd = (one: PendingOp): boolean => one.op.wait !== null && this.next(one) === null;
 
   /** The two sides contradict each other. */
   isPeerPast({ file, op }: PendingOp): boolean {

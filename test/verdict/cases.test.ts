@@ -229,6 +229,14 @@ describeVerdicts('cases', {
     kind: 'healthy',
     says: [/^HEALTHY/, /rank 1 came last 56 of 59 times/, /hosts run ahead, so only 50\.\d ms were lost$/],
   },
+  'late-and-ahead': {
+    kind: 'slow',
+    culprits: [3],
+    says: [
+      /^SLOW {2}rank 3 \(vm\): it calls last in 59 of 59 collectives$/,
+      /cost: +all waited 1\.3 s of 1\.5 s for it alone$/,
+    ],
+  },
   'never-waits': {
     kind: 'healthy',
     says: [/^HEALTHY/, /rank 2 came last 54 of 59 times/, /hosts run ahead, so only/],
@@ -265,6 +273,29 @@ describeVerdicts('cases', {
     hungAfter: 2,
     culprits: [1],
     says: [/^HUNG {2}AllReduce seq 50 on world \(3 ranks\): rank 1 never entered it$/],
+  },
+  'file-missing': {
+    kind: 'hung',
+    hungAfter: 2,
+    culprits: [2, 3],
+    says: [
+      /^HUNG, then KILLED {2}AllReduce seq 6 on world \(8 ranks\): look at rank 2 or 3$/,
+      /look at: +rank 2 ch 0 send to 3, step 4 of 8 in send wait$/,
+      /no file: +rank 5 of 8: what it did is not known$/,
+    ],
+  },
+  'culprit-missing': {
+    kind: 'hung',
+    lacks: { rank: 2, of: 'real/hang' },
+    says: [
+      /^HUNG, then KILLED {2}AllReduce seq 20 on world \(4 ranks\): look at rank 2 \(no file\)$/,
+      /all wait for: +rank 3 ch 0 recv from 2 \(no file\)/,
+    ],
+  },
+  'dead-half': {
+    kind: 'hung',
+    culprits: [5, 6, 7],
+    says: [/^HUNG {2}AllReduce seq 3 on dp \(4 of 8 ranks\): 3 ranks \(5-7\) fell silent$/],
   },
   aborted: {
     kind: 'hung',

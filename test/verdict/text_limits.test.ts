@@ -71,6 +71,7 @@ it('fits, whatever the evidence, and lets no control character through to the te
   const hang: fc.Arbitrary<Hang> = fc
     .record({
       nRanks: fc.nat(),
+      members: files,
       since: time,
       age: time,
       neverEntered: fc.array(

@@ -56,7 +56,7 @@ function silentIn(verdict: VerdictKind): readonly Silent[] {
   return stallOf(verdict)?.silent ?? [];
 }
 
-/** Files may come twice. */
+/** Files may come twice. null: the rank that is the other side of `front`. */
 export function* accused(
   verdict: VerdictKind,
 ): Generator<readonly [file: number | null, label: SuspectLabel]> {
@@ -96,7 +96,7 @@ function* accusedOf(stall: Hang): ReturnType<typeof accused> {
   // All ranks except the wrong one may differ from most. So few ranks are suspects, and many are witnesses. Ranks may die because of a
   // mismatch, so the mismatch comes first.
   if (different.length <= MOST / 2) for (const file of different) yield [file, 'OTHER CALL'];
-  for (const { file, isStopped } of goneFirst(stall, 0)) yield [file, isStopped ? 'STOPPED' : 'SILENT'];
+  for (const { file, isStopped } of goneFirst(stall)) yield [file, isStopped ? 'STOPPED' : 'SILENT'];
   for (const { file } of circle) yield [file, 'STUCK'];
   for (const { file } of ended) yield [file, 'GONE'];
   for (const { file } of neverEntered) yield [file, 'NOT CALLED'];
@@ -104,21 +104,18 @@ function* accusedOf(stall: Hang): ReturnType<typeof accused> {
   // The peer is not known, so both sides are suspects.
   for (const { file, func } of inside) if (TRANSFERS.includes(func)) yield [file, 'STUCK'];
   for (const { file, isLeast } of kernels) if (isLeast) yield [file, 'STUCK'];
-  if (!kernels.some(({ isLeast }) => isLeast)) for (const file of frontFiles(front)) yield [file, 'STUCK'];
+  if (!kernels.some(({ isLeast }) => isLeast)) yield* frontFiles(front);
   for (const { file } of silent) yield [file, 'SILENT'];
-  for (const { stuckIn } of neverEntered)
-    for (const file of frontFiles(stuckIn?.front ?? null)) yield [file, 'STUCK'];
+  for (const { stuckIn } of neverEntered) yield* frontFiles(stuckIn?.front ?? null);
 }
 
-/** Ranks that became silent before the stall, or at about its begin, come first. None if most ranks became silent. */
-export function goneFirst(
-  { silent, since, nRanks, waiting, neverEntered }: Hang,
-  files: number,
-): readonly Silent[] {
+/** Ranks that became silent before the stall, or at about its begin, come first. None if most of the communicator's ranks became silent. */
+export function goneFirst({ silent, since, nRanks, members }: Hang): readonly Silent[] {
   const gone = silent.filter(({ lastSign }) => lastSign === null || lastSign <= since + GONE_WITHIN);
+  const own = gone.filter(({ file }) => members.includes(file));
   // Up to interface v3 NCCL does not report how many ranks there are.
-  const known = new Set([...silent, ...waiting, ...neverEntered].map(({ file }) => file)).size;
-  return 2 * gone.length > Math.max(files, nRanks, known) ? [] : gone;
+  const size = Math.max(nRanks, members.length);
+  return 2 * (own.length > 0 ? own : gone).length > size ? [] : gone;
 }
 
 const TRANSFERS: readonly string[] = ['Send', 'Recv'];
@@ -127,12 +124,14 @@ const TRANSFERS: readonly string[] = ['Send', 'Recv'];
 const GONE_WITHIN = 3e9;
 
 /** The rank that waits for its own GPU, or those of its node that it may wait for, or else the rank for which it waits. */
-function frontFiles(front: Hang['front']): (number | null)[] {
-  if (front === null) return [];
-  if (front.node) return [...front.node.files];
-  if (front.wait?.name === Wait.Gpu) return [front.file];
-  const needsPeer = front.wait?.name === Wait.Recv || front.wait?.name === Wait.Peer;
-  return needsPeer && !front.peerIsPast ? [front.peerFile, front.file] : [front.file, front.peerFile];
+function* frontFiles(front: Hang['front']): ReturnType<typeof accused> {
+  if (front === null) return;
+  const { file, peerFile, node, wait, peerIsPast } = front;
+  const needsPeer = (wait?.name === Wait.Recv || wait?.name === Wait.Peer) && !peerIsPast;
+  const own = node?.files ?? [file];
+  if (wait?.name === Wait.Gpu) for (const one of own) yield [one, 'STUCK'];
+  else if (peerFile === null && needsPeer) yield [null, 'STUCK'];
+  else for (const one of needsPeer ? [peerFile, file] : [file, peerFile]) yield [one, 'STUCK'];
 }
 
 /** The verdict's communicator; null: none. */
