@@ -1,18 +1,18 @@
 /**
  * `nccl-trace prune`: removes the rank files of old runs from a directory that all jobs record into. A run stays if its files may still be
- * needed: its processes run, it is young, or it hung or broke off. The verdict decides that, so only runs that are to go are read.
+ * needed: its processes run, it is young, or it hung or broke off. The verdict decides that, so only runs that are to go are read. What is
+ * removed is what was found below the directory (old_files.ts), and nothing of another user unless that was asked for.
  */
 
-import { lstatSync, readdirSync, rmdirSync, statSync, unlinkSync } from 'node:fs';
-import path from 'node:path';
 import { InvalidArgumentError, type Command } from 'commander';
 import { durationText } from '../base/duration.js';
-import { NoUsableInput, OutputError, RankFileError } from '../base/errors.js';
+import { NoUsableInput, RankFileError } from '../base/errors.js';
 import { hint } from '../base/nearest.js';
-import { codeOf, reason } from '../base/reason.js';
+import { reason } from '../base/reason.js';
 import { sentenceText } from '../base/sentence.js';
 import { binarySize } from '../base/units.js';
-import { findRankFiles, processNow } from '../rankfile/index.js';
+import { HeldFolder } from '../output/held_folder.js';
+import { processNow, SAVED_RINGS } from '../rankfile/index.js';
 import { diagnose } from '../report/diagnosis.js';
 import { printable } from '../report/text.js';
 import { findRuns, type FileInRun } from '../runs/find_runs.js';
@@ -20,12 +20,14 @@ import { lastSeen, type FoundRun } from '../runs/runs.js';
 import { ExitCode } from './exit.js';
 import { commandWith } from './help.js';
 import { interruptible } from './interrupts.js';
+import { filesBelow, removeFiles, type OldFile } from './old_files.js';
 import { complain, say } from './streams.js';
 
 interface Options {
   readonly keep: Keep;
   readonly healthyOnly?: true;
   readonly even?: readonly Reason[];
+  readonly allUsers?: true;
   readonly dryRun?: true;
   readonly quiet?: true;
 }
@@ -54,6 +56,7 @@ export function pruneCommand(setExit: (code: ExitCode) => void): Command {
     .requiredOption('--keep <n|bytes>', 'keep the newest N runs, or 500GB, 2TiB of runs', keep)
     .option('--healthy-only', 'remove no run whose verdict is not HEALTHY')
     .option('--even <list>', `also runs that are ${REASONS.join(',')} (under a day)`, reasons)
+    .option('--all-users', 'also runs of other users, as root')
     .option('-n, --dry-run', 'remove nothing, print what would be removed')
     .option('-q, --quiet', 'print errors only')
     .action(async (folder: string, options: Options) => {
@@ -83,18 +86,12 @@ interface OldRun extends FoundRun<FileInRun> {
   /** ms since the Unix epoch: the last sign of life, or the last write, which is later for a copy. */
   readonly last: number;
   /** With saved rings. */
-  readonly paths: readonly string[];
-  /** By path: which file it was, and its last write. A job that starts again under the same name replaces it. */
-  readonly looks: readonly string[];
+  readonly old: readonly OldFile[];
 }
 
-const lookOf = (file: string): string => {
-  const facts = lookAt(file);
-  return facts === undefined ? 'gone' : `${facts.dev} ${facts.ino} ${facts.mtimeMs}`;
-};
-
 async function run(folder: string, options: Options, interrupt: AbortSignal): Promise<ExitCode> {
-  const { runs, unusable } = runsIn(folder);
+  const held = open(folder);
+  const { runs, unusable } = runsIn(held);
   for (const sentence of unusable) complain(`${sentenceText(sentence)}; it is left alone`);
   const total = { runs: runs.length, bytes: runs.reduce((sum, { bytes }) => sum + bytes, 0) };
   const gone = { runs: 0, bytes: 0 };
@@ -110,12 +107,13 @@ async function run(folder: string, options: Options, interrupt: AbortSignal): Pr
       kept.push(`${printable(one.name)}: kept, ${why}`);
       continue;
     }
-    if (!options.dryRun) remove(one, folder);
+    if (!options.dryRun) removeFiles(held, one.old, isMine(options));
     gone.runs++;
     gone.bytes += one.bytes;
     if (!options.quiet)
       process.stdout.write(
-        `${options.dryRun ? 'would remove' : 'removed'} ${printable(one.name)} (${binarySize(one.bytes)}, ${durationText((Date.now() - one.last) * 1e6)} old)\n`,
+        `${options.dryRun ? 'would remove' : 'removed'} ${printable(one.name)} (${binarySize(one.bytes)}, ${durationText((Date.now() - one.last) * 1e6)} old)\n` +
+          one.old.map(({ path }) => `  ${printable(path)}\n`).join(''),
       );
   }
   if (!options.quiet) {
@@ -126,61 +124,46 @@ async function run(folder: string, options: Options, interrupt: AbortSignal): Pr
   return ExitCode.ok;
 }
 
-/** The newest first, from the folder and the folders in it. */
-function runsIn(folder: string): { runs: OldRun[]; unusable: ReturnType<typeof findRuns>['unusable'] } {
-  const files = findRankFiles(
-    [folder, ...foldersIn(folder)].flatMap((one) => {
-      try {
-        return findRankFiles([one]).files;
-      } catch (error) {
-        if (error instanceof RankFileError) return []; // it holds none
-        throw error;
-      }
-    }),
-  ).files;
-  const { runs, unusable } = findRuns(files);
-  const found = runs.map((one): OldRun => {
-    const paths = one.files.flatMap(({ path: file }) => [
-      file,
-      ...(lookAt(`${file}.rings`) ? [`${file}.rings`] : []),
-    ]);
-    const facts = paths.flatMap((file) => lookAt(file) ?? []);
-    const written = facts.map(({ mtimeMs }) => mtimeMs);
-    const seen = one.files.map((file) => Number(lastSeen(file) / 1_000_000n));
-    return {
-      ...one,
-      paths,
-      looks: paths.map(lookOf),
-      bytes: facts.reduce((sum, { blocks }) => sum + blocks * 512, 0),
-      last: [...written, ...seen].reduce((a, b) => Math.max(a, b), 0),
-    };
-  });
-  return { runs: found.sort((a, b) => b.last - a.last), unusable };
-}
-
-function foldersIn(folder: string): string[] {
+function open(folder: string): HeldFolder {
   try {
-    if (!statSync(folder).isDirectory()) throw new NoUsableInput(`${folder}: is no directory`);
-    const entries = readdirSync(folder, { withFileTypes: true });
-    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => path.join(folder, name));
+    return HeldFolder.named(folder);
   } catch (error) {
-    if (error instanceof NoUsableInput) throw error;
     throw new NoUsableInput(`${folder}: ${reason(error)}`, { cause: error });
   }
 }
 
-const lookAt = (file: string) => lstatSync(file, { throwIfNoEntry: false });
+/** The newest first. */
+function runsIn(folder: HeldFolder): { runs: OldRun[]; unusable: ReturnType<typeof findRuns>['unusable'] } {
+  const files = new Map(filesBelow(folder).map((file) => [file.path, file]));
+  const isRead = ({ path, isLink }: OldFile): boolean =>
+    !isLink && !(path.endsWith(SAVED_RINGS) && files.has(path.slice(0, -SAVED_RINGS.length)));
+  const { runs, unusable } = findRuns([...files.values()].filter(isRead).map(({ path }) => path));
+  const found = runs.map((one): OldRun => {
+    const old = one.files.flatMap(({ path }) =>
+      [path, `${path}${SAVED_RINGS}`].flatMap((file) => files.get(file) ?? []),
+    );
+    const seen = one.files.map((file) => Number(lastSeen(file) / 1_000_000n));
+    const last = [...old.map(({ stat }) => stat.mtimeMs), ...seen].reduce((a, b) => Math.max(a, b), 0);
+    return { ...one, old, last, bytes: old.reduce((sum, { stat }) => sum + stat.blocks * 512, 0) };
+  });
+  return { runs: found.sort((a, b) => b.last - a.last), unusable };
+}
+
+/** Whether prune may remove what this user owns. */
+const isMine =
+  ({ allUsers }: Options) =>
+  (uid: number): boolean =>
+    allUsers === true || uid === process.geteuid!();
 
 /** null: it may go. */
-async function whyKept(
-  one: OldRun,
-  { even = [], healthyOnly }: Options,
-  interrupt: AbortSignal,
-): Promise<string | null> {
+async function whyKept(one: OldRun, options: Options, interrupt: AbortSignal): Promise<string | null> {
+  const { even = [], healthyOnly } = options;
+  const stranger = one.old.find(({ stat }) => !isMine(options)(stat.uid));
+  if (stranger !== undefined) return `it belongs to user ${stranger.stat.uid} (--all-users removes it)`;
   if (one.files.some(isAlive)) return 'its processes run';
   const age = Date.now() - one.last;
   if (age < DAY && !even.includes('young')) return `it is ${durationText(age * 1e6)} old`;
-  if (one.paths.some((file) => lookAt(file)?.isFile() !== true)) return 'a file of it is a link';
+  if (one.old.some(({ isBesideLink }) => isBesideLink)) return 'a link lies among its files';
   const kind = await kindOf(one, interrupt);
   if (kind === null) return 'it cannot be judged';
   if (healthyOnly && kind !== 'healthy') return `its verdict is ${kind.toUpperCase()}`;
@@ -208,28 +191,5 @@ async function kindOf({ files }: OldRun, interrupt: AbortSignal): Promise<string
   } catch (error) {
     if (error instanceof NoUsableInput || error instanceof RankFileError) return null;
     throw error;
-  }
-}
-
-/** Its rank files with their saved rings, and folders that are then empty. */
-function remove({ paths, looks }: OldRun, folder: string): void {
-  for (const [i, file] of paths.entries()) {
-    if (lookOf(file) !== looks[i]) continue;
-    try {
-      unlinkSync(file);
-    } catch (error) {
-      if (codeOf(error) === 'ENOENT') continue;
-      throw new OutputError(file, `cannot be removed: ${reason(error)}`, 'run this as the owner', {
-        cause: error,
-      });
-    }
-  }
-  for (const parent of new Set(paths.map((file) => path.dirname(file)))) {
-    if (path.resolve(parent) === path.resolve(folder)) continue;
-    try {
-      rmdirSync(parent);
-    } catch (error) {
-      if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(codeOf(error))) complain(`${parent}: ${reason(error)}`);
-    }
   }
 }

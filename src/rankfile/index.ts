@@ -19,5 +19,6 @@ export { isOfThisBoot, isStopped, processNow } from './process_now.js';
 export { type Pulse, readPulse } from './pulse.js';
 export { withFile } from './rank_file_source.js';
 export { type RankFileStream, streamRankFile, streamSegments } from './rank_file_stream.js';
+export { SAVED_RINGS } from './saved_rings.js';
 export { type Snapshot, takeSnapshot } from './snapshot.js';
 export { type FileSummary, type RingSummary, summarize } from './summary.js';

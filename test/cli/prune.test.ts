@@ -8,7 +8,6 @@ import {
   statSync,
   symlinkSync,
   unlinkSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
@@ -51,6 +50,7 @@ describe('prune', () => {
     expect(code).toBe(0);
     expect(left()).toEqual(['hang', 'dead-node', 'stream-killed', 'graph']);
     expect(out.match(/^removed .* old\)$/gm)).toHaveLength(2);
+    expect(out.match(/^ {2}all\/healthy\/rank0000\d\.bin$/gm)).toHaveLength(8);
     expect(err.match(/: kept, its verdict is (HUNG|BROKEN)$/gm)).toHaveLength(3);
     expect(err).toMatch(/\nleft: 4 runs, [\d.]+ [KM]iB\n$/);
     // The README of the sample is no rank file, and stays.
@@ -117,22 +117,35 @@ describe('prune', () => {
     }
   });
 
-  it('removes empty folders, and follows no link', async () => {
-    const target = path.join(folder, 'elsewhere');
-    cpSync(path.join(samples, 'healthy'), target, { recursive: true });
-    mkdirSync(path.join(folder, 'all', 'linked'));
-    for (const file of readdirSync(target).filter((name) => name.endsWith('.bin'))) {
-      symlinkSync(path.join(target, file), path.join(folder, 'all', 'linked', file));
-      utimesSync(path.join(target, file), 0, 0);
-    }
-    await runHere(folder, 'prune', 'all', '--keep', '0', '--even', 'hung,broken');
-    expect(readdirSync(target)).toContain('rank00000.bin');
+  it('removes empty folders', async () => {
     cpSync(path.join(samples, 'hosts'), path.join(folder, 'more', 'run'), { recursive: true });
-    for (const file of readdirSync(path.join(folder, 'more', 'run')))
-      if (file.endsWith('.bin')) utimesSync(path.join(folder, 'more', 'run', file), 0, 0);
+    ageRun(path.join(folder, 'more', 'run'), 2);
     unlinkSync(path.join(folder, 'more', 'run', 'README.md'));
     await runHere(folder, 'prune', 'more', '--keep', '0');
     expect(readdirSync(path.join(folder, 'more'))).toEqual([]);
+  });
+
+  it('follows no link: neither to a file, nor to a folder, nor to one in a folder', async () => {
+    const target = path.join(folder, 'elsewhere');
+    cpSync(path.join(samples, 'healthy'), target, { recursive: true });
+    ageRun(target, 2);
+    mkdirSync(path.join(folder, 'all', 'linked'));
+    symlinkSync(path.join(target, 'rank00000.bin'), path.join(folder, 'all', 'linked', 'rank00000.bin'));
+    symlinkSync(target, path.join(folder, 'all', 'run'));
+    mkdirSync(path.join(folder, 'all', 'job'));
+    symlinkSync(target, path.join(folder, 'all', 'job', 'run'));
+    const { out } = await prune('--keep', '0', '--even', 'hung,broken');
+    expect(out).not.toMatch(/linked|all\/run|job|elsewhere/);
+    expect(left()).toEqual([]);
+    expect(readdirSync(target)).toEqual(readdirSync(path.join(samples, 'healthy')));
+  });
+
+  it('a run stays if a link lies among its files', async () => {
+    const link = path.join(folder, 'all', 'healthy', 'rank00001.bin');
+    unlinkSync(link);
+    symlinkSync(path.join(samples, 'healthy', 'rank00001.bin'), link);
+    expect((await prune('--keep', '0')).err).toContain(': kept, a link lies among its files\n');
+    expect(left()).toContain('healthy');
   });
 
   it('names files that it cannot read and leaves them alone; an empty folder is no error', async () => {

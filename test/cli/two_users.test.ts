@@ -3,12 +3,14 @@
  * overwritten, removed or led elsewhere by another.
  */
 
-import { chmodSync, cpSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { projectFile } from '../../src/base/project.js';
+import { filesBelow, removeFiles } from '../../src/cli/old_files.js';
 import { newIncident } from '../../src/live/incident.js';
 import { HeldFolder } from '../../src/output/held_folder.js';
+import { ageRun } from '../support/rank_files/aged_run.js';
 import { ALICE, asUser, BOB, give, NOT_TWO_USERS, shellAs, twoHomes } from '../support/program/two_users.js';
 
 let folder: string;
@@ -109,6 +111,57 @@ describe.skipIf(NOT_TWO_USERS !== null)(`two users (${NOT_TWO_USERS ?? 'here'})`
       const alice = HeldFolder.named(at('alice'));
       expect(() => alice.folder('link')).toThrow('ENOTDIR');
       for (const one of [held, incident, alice]) one.close();
+    });
+  });
+
+  describe('prune', () => {
+    const files = (...names: string[]): string[] =>
+      readdirSync(at(...names)).filter((name) => name.endsWith('.bin'));
+    const old = (user: number, sample: string, ...names: string[]): void => {
+      ageRun(recorded(user, sample, ...names), 2);
+    };
+
+    it('removes nothing of another user, unless root asks for it', () => {
+      mkdirSync(at('all'));
+      old(ALICE, 'healthy', 'all', 'hers');
+      old(0, 'straggler', 'all', 'own');
+      const { out, err } = asUser(0, folder, 'prune', 'all', '--keep', '0', '--dry-run');
+      expect(err).toContain(`kept, it belongs to user ${ALICE} (--all-users removes it)`);
+      expect(out).toMatch(/^would remove .*\n( {2}all\/own\/rank0000\d\.bin\n)+$/);
+      expect(asUser(0, folder, 'prune', 'all', '--keep', '0')).toMatchObject({ code: 0 });
+      expect([files('all', 'hers').length, existsSync(at('all', 'own', 'rank00000.bin'))]).toEqual([
+        8,
+        false,
+      ]);
+      asUser(0, folder, 'prune', 'all', '--keep', '0', '--all-users');
+      expect(files('all', 'hers')).toEqual([]);
+    });
+
+    it('does not leave the directory by a link that a user put there, as root neither', () => {
+      mkdirSync(at('all'));
+      chmodSync(at('all'), 0o1777);
+      old(BOB, 'healthy', 'bob', 'his');
+      shellAs(
+        ALICE,
+        at('all'),
+        `ln -s ${at('bob', 'his')} run; mkdir job; ln -s ${at('bob', 'his')} job/run`,
+      );
+      asUser(0, folder, 'prune', 'all', '--keep', '0', '--all-users', '--even', 'young,hung,broken');
+      expect(files('bob', 'his')).toHaveLength(8);
+    });
+
+    it('does not follow a folder that was replaced by a link after it was looked at', () => {
+      old(ALICE, 'healthy', 'alice', 'job');
+      old(BOB, 'healthy', 'bob', 'his');
+      const held = HeldFolder.named(at('alice'));
+      const found = filesBelow(held);
+      shellAs(ALICE, at('alice'), `mv job before; ln -s ${at('bob', 'his')} job`);
+      removeFiles(held, found, () => true);
+      expect([files('alice', 'before').length, files('bob', 'his').length]).toEqual([8, 8]);
+      shellAs(ALICE, at('alice'), 'rm job; mv before job');
+      removeFiles(held, found, () => true);
+      expect(files('alice', 'job')).toEqual([]);
+      held.close();
     });
   });
 });
