@@ -88,9 +88,7 @@ export class Collector extends Listener {
   opMade(_op: Op): void {}
 
   opStarted(op: Op, at: f64): void {
-    const size = this.sizes.of(op.comm);
-    size.add(Drawn.Op, at);
-    size.opStart(op, at);
+    this.sizes.of(op.comm).add(Drawn.Op, at);
     if (op.isLost) this.standIns.push(op);
     this.endless.started(op);
     this.foreign.started(op);
@@ -104,7 +102,6 @@ export class Collector extends Listener {
   }
 
   opAlive(op: Op): void {
-    this.sizes.of(op.comm).opAlive(op);
     this.endless.alive(op);
   }
 
@@ -112,7 +109,6 @@ export class Collector extends Listener {
 
   opStopped(op: Op, at: f64): void {
     this.openOps.delete(op);
-    this.sizes.of(op.comm).opStop(op);
     opEnded(op);
     this.foreign.stopped(op);
     this.peers.add(op);
@@ -153,7 +149,7 @@ export class Collector extends Listener {
   // ---- blocks and proxy threads
 
   blockStarted(block: Block, _records: Records, _row: i32, at: f64): void {
-    this.sizes.of(block.comm).blockStart(block, at);
+    this.sizes.of(block.comm).add(Drawn.Block, at);
     if (!block.isWithinBlock) this.openBlocks.add(block);
     this.progress.blockStart(block);
     block.comm.moved(at);
@@ -163,7 +159,6 @@ export class Collector extends Listener {
   }
 
   blockStopped(block: Block, at: f64): void {
-    this.sizes.of(block.comm).blockStop(block);
     blockEnded(block);
     this.openBlocks.delete(block);
     this.progress.blockStop(block);
@@ -172,8 +167,8 @@ export class Collector extends Listener {
     if (!isNaN(block.timerStop)) this.stamps.add(block, block.stop, block.timerStop);
   }
 
-  ctrl(ring: i32, _state: i32, at: f64): void {
-    this.sizes.ctrl(ring, at);
+  ctrl(_ring: i32, _state: i32, at: f64): void {
+    this.sizes.free.add(Drawn.Ctrl, at);
   }
 
   /** Call it after the last record, and after the polls that were going on. Only then are the counts final. `steps`: all rows. */
@@ -192,6 +187,5 @@ export class Collector extends Listener {
     }
     const transfers = this.transfers;
     for (let i = 0; i < steps.length; i++) if (steps[i].isInFlight) transfers.isOpen(steps[i]);
-    this.sizes.finish(open, this.endless);
   }
 }

@@ -23,7 +23,6 @@ const USERS: i32 = 3;
 /** A connection of receives. */
 export class Connection {
   isAlive: bool = false;
-  isSettled: bool = false;
   /** Its operations while nothing has moved there. */
   readonly waiting: Set<Op> = new Set<Op>();
   /** Operations of the other direction if the connection is endless, else repeats. */
@@ -72,16 +71,9 @@ export class EndlessOps {
       const connection = this.all[i];
       if (connection.isAlive || (connection.user == User.Unknown && this.isAnyAlive(connection))) continue;
       this.settle(connection);
-      connection.isSettled = true;
       this.connections.push(connection);
       this.otherDirection += connection.otherDirection;
     }
-  }
-
-  /** Whether nothing ever moved on a connection. Call it after `finish`. */
-  isEndless(comm: i32, channel: i32, peer: i32, user: User): bool {
-    const connection = this.find(keyOf(comm, channel, peer, user));
-    return connection !== null && connection.isSettled;
   }
 
   private settle(connection: Connection): void {

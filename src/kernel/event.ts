@@ -301,7 +301,7 @@ export class Op extends Placed {
   lastData: f64 = NaN;
   /** Its steps in flight, in order: few at a time. */
   openSteps: Step[] = [];
-  /** Its lane of the connection, and its set of step slots there; -1: none (sizes.ts). */
+  /** Its lane of the connection, and its set of step slots there; -1: none (draw/ops.ts). */
   lane: i32 = -1;
   slotSet: i32 = -1;
   /** Totals that its steps add to, once they are known (transfers.ts); rows of its connection (step_rows.ts). */

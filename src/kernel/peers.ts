@@ -16,9 +16,6 @@ export class Peer {
 
 export class PeerBytes {
   readonly peers: Peer[] = [];
-  /** Directions in which any bytes went. */
-  hasSent: bool = false;
-  hasReceived: bool = false;
   private readonly places: Map<u64, Peer> = new Map<u64, Peer>();
 
   /** For operations that have stopped, and at the end for those in flight. */
@@ -29,10 +26,7 @@ export class PeerBytes {
     const bytes = op.bytes;
     const isForeign = op.isForeign;
     const isLost = op.isLost;
-    if (bytes == 0) return;
-    if (isSend) this.hasSent = true;
-    else this.hasReceived = true;
-    if (!comm.isKnown || isForeign || isLost) return;
+    if (bytes == 0 || !comm.isKnown || isForeign || isLost) return;
     const key = (lowHalf(comm.number) << 33) | (lowHalf(peer) << 1) | (isSend ? 1 : 0);
     let tally: Peer;
     if (this.places.has(key)) tally = this.places.get(key);

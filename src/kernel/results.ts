@@ -76,7 +76,6 @@ function putOdd(out: Out, odd: OddCounts): void {
   out.put(odd.startsAgain);
   out.put(odd.afterFinalize);
   out.put(odd.stepsWithoutStop);
-  out.put(odd.shown);
   out.put(odd.unknown.length);
   for (let i = 0; i < odd.unknown.length; i++) {
     const one = odd.unknown[i];
@@ -327,21 +326,6 @@ function putSizes(out: Out, collector: Collector): void {
 
 function putSize(out: Out, size: CommSize): void {
   for (let kind = 0; kind < DRAWN_KINDS; kind++) putTimes(out, size.counters[kind]);
-  out.putLong(size.proxyRings);
-  out.putLong(size.callRings);
-  out.putLong(size.netRings);
-  out.put(size.opTracks);
-  out.put(size.stepTracks);
-  let instants = 0;
-  for (let i = 0; i < size.quiet.length; i++) if (size.quiet[i].isEndless) instants++;
-  out.put(instants);
-  for (let i = 0; i < size.quiet.length; i++) {
-    const one = size.quiet[i];
-    if (!one.isEndless) continue;
-    out.put(one.channel);
-    out.put(one.peer);
-    putTimes(out, one.starts);
-  }
 }
 
 function putTimes(out: Out, times: TimeCounter): void {
@@ -357,7 +341,6 @@ function putTimes(out: Out, times: TimeCounter): void {
 
 function putPeers(out: Out, collector: Collector): void {
   const peers = collector.peers;
-  out.put((peers.hasSent ? 1 : 0) + (peers.hasReceived ? 1 : 0));
   out.put(peers.peers.length);
   for (let i = 0; i < peers.peers.length; i++) {
     const one = peers.peers[i];

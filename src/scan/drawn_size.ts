@@ -1,9 +1,12 @@
 /** How much of each kind a file's trace contains. */
 
+import type { Numbers } from '../kernel/host/numbers.js';
 import type { Detail } from '../model/detail.js';
-import type { TimeCounts } from './time_counts.js';
+import { commKey } from '../model/identity.js';
+import type { Communicator } from '../rankfile/types.js';
+import { readTimes, type TimeCounts } from './time_counts.js';
 
-/** The kinds of things that are drawn, with the depth of detail of each. */
+/** The kinds of things that are drawn, with the depth of detail of each. As src/kernel/sizes.ts numbers them. */
 export const DRAWN_KINDS = {
   call: 'coll',
   work: 'coll',
@@ -15,7 +18,7 @@ export const DRAWN_KINDS = {
   net: 'step',
 } as const satisfies Record<string, Detail>;
 export type DrawnKind = keyof typeof DRAWN_KINDS;
-export const KINDS = Object.keys(DRAWN_KINDS) as DrawnKind[];
+const KINDS = Object.keys(DRAWN_KINDS) as DrawnKind[];
 
 /** Belongs to no communicator: groups of calls, proxy threads. */
 export const NO_COMM = '';
@@ -26,26 +29,23 @@ export interface CommSize {
   /** `commKey`, NO_COMM or UNKNOWN_COMM. */
   readonly comm: string;
   readonly counts: Readonly<Record<DrawnKind, TimeCounts>>;
-  /** Operations drawn as instants: NCCL never reports their end (CollNet, memcpy). */
-  readonly instants: TimeCounts;
-  /** Tracks by depth, without those of threads and counters. */
-  readonly tracks: Readonly<Record<Detail, number>>;
-  /** Rings of the threads that call ('coll'), or drive a network plugin ('step'). Communicators share them. */
-  readonly threads: Readonly<Record<Threads, readonly number[]>>;
-  /** It has a track of its own, also without any event. */
-  readonly isInFile: boolean;
-  /** Its peers with counters of their own, each way. */
-  readonly peers: number;
 }
-
-export type Threads = 'coll' | 'step';
 
 export interface FileSize {
   readonly comms: readonly CommSize[];
   /** Rings with calls and collectives: the only ones that the detail 'coll' reads. */
   readonly callRings: ReadonlySet<number>;
-  /** Number of directions in which bytes went. Each has a counter of bytes and one of the rate. */
-  readonly directions: number;
-  /** Tracks of the recorder itself, without that of a silent process. */
-  readonly recorderTracks: number;
 }
+
+export function readSize(numbers: Numbers, communicators: ReadonlyMap<number, Communicator>): FileSize {
+  const callRings = new Set(numbers.bits());
+  const free = { comm: NO_COMM, counts: readCounts(numbers) };
+  const comms = numbers.list((): CommSize => {
+    const known = communicators.get(numbers.next());
+    return { comm: known ? commKey(known) : UNKNOWN_COMM, counts: readCounts(numbers) };
+  });
+  return { comms: [free, ...comms], callRings };
+}
+
+const readCounts = (numbers: Numbers): CommSize['counts'] =>
+  Object.fromEntries(KINDS.map((kind) => [kind, readTimes(numbers)])) as CommSize['counts'];

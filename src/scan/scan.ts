@@ -9,7 +9,7 @@ import type { Ticks } from '../base/time.js';
 import { KernelFile } from '../kernel/host/kernel_file.js';
 import { runKernel, type SeenRing } from '../kernel/host/scan_kernel.js';
 import type { CallTable } from '../model/call_table.js';
-import { controlChanges, everMuted, isEverMuted, spansWithoutCalls } from '../model/control.js';
+import { everMuted, isEverMuted, spansWithoutCalls } from '../model/control.js';
 import type { ForeignOps } from '../model/pxn.js';
 import type { InsideCall } from '../model/pending.js';
 import type { OddCounts } from '../model/odd_records.js';
@@ -32,13 +32,20 @@ import type {
   ReadWindow,
   RingClass,
 } from '../rankfile/types.js';
-import type { FileSize } from './drawn_size.js';
+import { type FileSize, readSize } from './drawn_size.js';
 import { GpuStamps, type StampedGpu } from './gpu_stamps.js';
 import { type OpenThings, pendingWorks, readOpenThings } from './pending_works.js';
 import { callsUntil } from './read_order.js';
 import { bareCalls, callTable, insideCalls, readCalls } from './scanned_calls.js';
-import { longestQuiet, readEndless, readForeign, readOdd, readQuiet, watchedTime } from './scanned_facts.js';
-import { fileSize, readPeers, readSizes } from './scanned_sizes.js';
+import {
+  longestQuiet,
+  readEndless,
+  readForeign,
+  readOdd,
+  readPeers,
+  readQuiet,
+  watchedTime,
+} from './scanned_facts.js';
 import { readSendTimes, readTransfers, writeStepRows } from './scanned_transfers.js';
 import { type Kept, readWorks, workEnds, type WorkRows, workTable } from './scanned_works.js';
 import type { StepRows } from './step_file.js';
@@ -120,7 +127,7 @@ export interface RankScan {
   /** Executed for other processes. */
   readonly foreignOps: readonly ForeignOps[];
   readonly gpus: readonly StampedGpu[];
-  /** The size of its trace. */
+  /** What its trace would hold. */
   readonly size: FileSize;
   readonly busiestPeers: readonly PeerTraffic[];
   /** The content of its side file. Empty if there is none. */
@@ -179,7 +186,7 @@ function scanStream(
     },
   });
   const lastPoll = numbers.tick();
-  const { odd, shown } = readOdd(numbers, communicators.values());
+  const odd = readOdd(numbers, communicators.values());
   const rows = readWorks(numbers);
   const open = openThings(readOpenThings(numbers), file);
   const standInSteps = Uint32Array.from(numbers.list(() => numbers.next()));
@@ -187,8 +194,8 @@ function scanStream(
   const quiet = readQuiet(numbers);
   const endless = readEndless(numbers);
   const foreignOps = readForeign(numbers);
-  const sizes = readSizes(numbers);
-  const { busiest: busiestPeers, directions } = readPeers(numbers);
+  const size = readSize(numbers, communicators);
+  const busiestPeers = readPeers(numbers);
   const sendTimes = readSendTimes(numbers);
   const steps = wanted ? writeStepRows(wanted.path, numbers, communicators) : [];
   const transfers = readTransfers(numbers, text);
@@ -246,23 +253,12 @@ function scanStream(
     endlessOps: endless.ops,
     foreignOps,
     gpus: stamps.finish(),
-    size: fileSize(sizes, rows, ends, communicators, busiestPeers, {
-      directions,
-      recorderTracks: recorderTracks(file, shown - endless.otherDirection, lastSign),
-    }),
+    size,
     busiestPeers,
     steps,
     sendTimes,
     transfers,
   };
-}
-
-/**
- * Number of the recorder's tracks: one for each ring that lost records, and those of odd records, of changed settings and of the last sign.
- */
-function recorderTracks(file: ScannedFile, odd: number, lastSign: Ticks | null): number {
-  const others = [odd > 0, controlChanges(file).length > 0, lastSign !== null];
-  return file.rings.filter(({ gaps }) => lostGaps(gaps).length > 0).length + others.filter(Boolean).length;
 }
 
 /** Where KernelCh was turned off at times, announced channels without a block prove nothing. */

@@ -6,6 +6,7 @@ import type { Span } from '../model/control.js';
 import type { ForeignOps } from '../model/pxn.js';
 import { connectionKey } from '../model/endless_ops.js';
 import type { OddCounts } from '../model/odd_records.js';
+import type { PeerTraffic } from '../model/peer_traffic.js';
 import type { Communicator, Gap } from '../rankfile/types.js';
 
 /** As src/kernel/odd.ts numbers them. */
@@ -39,11 +40,7 @@ const UNKNOWN: readonly ((event: string, number: bigint) => string)[] = [
 /** The newest version of the profiler interface that this release knows. */
 const NEWEST_ABI = 7;
 
-/** `shown`: how many odd records the trace shows. */
-export function readOdd(
-  numbers: Numbers,
-  communicators: Iterable<Communicator>,
-): { odd: OddCounts; shown: number } {
+export function readOdd(numbers: Numbers, communicators: Iterable<Communicator>): OddCounts {
   const counts = {
     beganBefore: numbers.next(),
     afterStop: numbers.next(),
@@ -56,7 +53,6 @@ export function readOdd(
     afterFinalize: numbers.next(),
     stepsWithoutStop: numbers.next(),
   };
-  const shown = numbers.next();
   const unknown = new Map<string, number>();
   for (const { abi } of communicators) {
     const name = `profiler interface v${abi}`;
@@ -67,7 +63,7 @@ export function readOdd(
     return [UNKNOWN[what]!(EVENTS[event]!, number), numbers.next()] as const;
   });
   for (const [name, count] of found) unknown.set(name, (unknown.get(name) ?? 0) + count);
-  return { odd: { ...counts, unknown }, shown };
+  return { ...counts, unknown };
 }
 
 /** When a process last did anything with NCCL, and its longest pauses before, longest first. */
@@ -128,3 +124,22 @@ export const readForeign = (numbers: Numbers): ForeignOps[] =>
     open: numbers.next(),
     lastStop: numbers.tick(),
   }));
+
+/** Peers per direction that get counters of their own. */
+const BUSIEST_PEERS = 4;
+
+/** The busiest of each direction, sends first. */
+export function readPeers(numbers: Numbers): PeerTraffic[] {
+  const all = numbers.list(() => ({
+    comm: numbers.next(),
+    peer: numbers.next(),
+    isSend: numbers.flag(),
+    bytes: numbers.next(),
+  }));
+  return [true, false].flatMap((isSend) =>
+    all
+      .filter((peer) => peer.bytes > 0 && peer.isSend === isSend)
+      .sort((a, b) => b.bytes - a.bytes || a.comm - b.comm || a.peer - b.peer)
+      .slice(0, BUSIEST_PEERS),
+  );
+}

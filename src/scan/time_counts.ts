@@ -4,6 +4,8 @@
  * bin it is divided evenly.
  */
 
+import type { Numbers } from '../kernel/host/numbers.js';
+
 const BINS = 128;
 
 /** Counts of [first, first + width), the next width, and so on. In ticks. */
@@ -12,6 +14,11 @@ export interface TimeCounts {
   readonly width: number;
   readonly counts: Float64Array;
   readonly total: number;
+}
+
+export function readTimes(numbers: Numbers): TimeCounts {
+  const [first, width, total] = [numbers.next(), numbers.next(), numbers.next()];
+  return { first, width, counts: numbers.some(numbers.next()), total };
 }
 
 export class TimeCounter {

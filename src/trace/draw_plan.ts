@@ -30,8 +30,6 @@ export interface DrawQuestion {
   readonly end: number;
   readonly detail: Detail | undefined;
   readonly budget: Budget;
-  /** Always drawn besides: the verdict, ranks without a file. */
-  readonly besides: Size;
 }
 
 export interface DrawDecision {
@@ -175,8 +173,8 @@ class Draft {
   }
 
   size(): Size {
-    const { files, cluster, besides, scope } = this.question;
-    let sum = added(clusterSize(cluster, this.clusterPlan), besides);
+    const { files, cluster, scope } = this.question;
+    let sum = clusterSize(cluster, this.clusterPlan);
     this.windows.forEach((windows, file) => {
       if (!windows) return;
       // Most files have not changed since the last call.

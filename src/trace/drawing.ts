@@ -10,14 +10,13 @@ import { UsageError } from '../base/errors.js';
 import { hex64 } from '../base/hex.js';
 import { traceTimeOf } from '../clocks/domains.js';
 import { COMFORTABLE, fits, type Budget, type Size, type SizedFile, UTMOST } from './budget.js';
-import { sizeAbove } from './above_size.js';
 import { besides, mergeCommandLine, type RunArgs } from './commands.js';
 import { decide, type DrawDecision, type DrawQuestion } from './draw_plan.js';
 import { runDuration } from './duration.js';
 import { type Scope, type Selectable, type SelectionRequest, selectScope } from './selection.js';
 import type { Study } from '../study/study.js';
 import { rangesOf } from './asked_times.js';
-import { neighbours, silentFiles, stallOf, suspectComm, suspects } from '../verdict/evidence/suspects.js';
+import { neighbours, stallOf, suspectComm, suspects } from '../verdict/evidence/suspects.js';
 
 export interface DrawingOptions extends RunArgs {
   /** Path of the trace; absent: none is written. */
@@ -133,8 +132,10 @@ function sized(studied: Study, options: DrawingOptions): SizedCommand {
 
 function questionOf(studied: Study, { select, budget }: DrawingOptions, scope: Scope): DrawQuestion {
   const { run, clocks, comms, verdict } = studied;
-  const files = sizedFiles(studied);
-  const end = runDuration(run, clocks.solution);
+  const times = run.members.map((_, file) => traceTimeOf(clocks.solution, file));
+  const files = run.members.map(({ scan: { size, transfers } }, file): SizedFile => {
+    return { size, connections: transfers.ends.length, tickAt: (at) => tickAt(times[file]!, at) };
+  });
   return {
     files,
     cluster: comms,
@@ -143,23 +144,13 @@ function questionOf(studied: Study, { select, budget }: DrawingOptions, scope: S
     lastMove:
       stallOf(verdict)?.since ??
       maxOf(
-        files.map((file) => file.end),
+        run.members.map(({ scan }, file) => times[file]!(scan.lastTick ?? 0)),
         0,
       ),
-    end,
+    end: runDuration(run, clocks.solution),
     detail: select?.detail,
     budget: budget ?? COMFORTABLE,
-    besides: sizeAbove(studied, scope),
   };
-}
-
-function sizedFiles({ run, clocks: { solution }, verdict }: Study): SizedFile[] {
-  const silent = silentFiles(verdict);
-  return run.members.map(({ scan }, file) => {
-    const time = traceTimeOf(solution, file);
-    const isSilent = silent[file]!;
-    return { size: scan.size, isSilent, tickAt: (at) => tickAt(time, at), end: time(scan.lastTick ?? 0) };
-  });
 }
 
 /** Inverts a clock by halving, because it only rises. Exact to a tick. */

@@ -167,8 +167,7 @@ it('communicators without an id are selected and sized by their aliases', async 
     });
     estimates.push(selection.estimate.slices);
   }
-  // Beside them the verdict, and three ranks without a file.
-  expect(estimates).toEqual([9, 9]);
+  expect(estimates).toEqual([5, 5]);
 });
 
 it('the next command repeats the options, with names replaced', async () => {

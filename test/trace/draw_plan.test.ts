@@ -27,14 +27,9 @@ function hour() {
       phase: none,
       net: none,
     },
-    instants: none,
-    tracks: { coll: 1, op: 0, step: 0 },
-    threads: { coll: [], step: [] },
-    isInFile: false,
-    peers: 0,
   };
-  const size = { comms: [comm], callRings: new Set([0]), directions: 0, recorderTracks: 0 };
-  return { size, isSilent: false, tickAt: (time: number) => time, end: SECONDS * 1e9 };
+  const size = { comms: [comm], callRings: new Set([0]) };
+  return { size, connections: 0, tickAt: (time: number) => time };
 }
 
 it('details stay within the selected window, though the run goes on long after it', () => {
@@ -48,7 +43,6 @@ it('details stay within the selected window, though the run goes on long after i
     end: SECONDS * 1e9,
     detail: undefined,
     budget: { slices: 1900, tracks: 1000, bytes: 1e9 },
-    besides: { slices: 0, tracks: 0, bytes: 0 },
   });
   expect(isReduced).toBe(true);
   const { coll, step } = plans[0]!.windows;
@@ -58,7 +52,6 @@ it('details stay within the selected window, though the run goes on long after i
   expect(step!.to).toBe(2400e9);
 });
 
-const NOTHING = { slices: 0, tracks: 0, bytes: 0 };
 const ALL = { from: -Infinity, to: Infinity } as Scope['window'];
 
 function decided(files: number, suspects: readonly number[], budget: Budget) {
@@ -77,7 +70,6 @@ function decided(files: number, suspects: readonly number[], budget: Budget) {
     end: SECONDS * 1e9,
     detail: undefined,
     budget,
-    besides: NOTHING,
   });
 }
 
