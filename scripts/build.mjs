@@ -4,9 +4,8 @@
 //   node scripts/build.mjs --sanitize=thread    the native part again, into build/thread/ (address, undefined)
 //   node scripts/build.mjs --machine=aarch64    the native part for another machine, into build/aarch64/
 //   node scripts/build.mjs --native             the native part alone
-//   node scripts/build.mjs --first-tier         what `npm test` needs
 //
-// npm runs it on install (`prepare`), before it packs (`prepack`), before tests (`pretest`) and on `npm run build`. An install
+// npm runs it on install (`prepare`), before it packs (`prepack`), before benchmarks and on `npm run build`. An install
 // makes what reading and merging need: dist/ and the addon, in seconds. The rest is made when it is needed first
 // (scripts/ensure_native.mjs), or here.
 //
@@ -21,7 +20,7 @@ import { bundleCommand, transpileModules } from './bundle.mjs';
 import { ensureNative } from './ensure_native.mjs';
 import { KernelBuildError, buildKernel } from './kernel.mjs';
 import { NativeBuildError } from './native_build.mjs';
-import { ADDON, FIRST_TIER, MACHINES, SANITIZERS, SHIPPED } from './native.mjs';
+import { ADDON, MACHINES, SANITIZERS, SHIPPED } from './native.mjs';
 import { prebuild } from './prebuilt.mjs';
 import { put } from './put.mjs';
 
@@ -36,17 +35,11 @@ const NOT_YET =
 /** An install, a test or a benchmark has to work with compilers we have never seen, and theirs may warn of more. */
 const warningsAreErrors = !npmScript.startsWith('pre');
 
-const {
-  sanitize,
-  machine,
-  native,
-  'first-tier': firstTier,
-} = parseArgs({
+const { sanitize, machine, native } = parseArgs({
   options: {
     sanitize: { type: 'string' },
     machine: { type: 'string' },
     native: { type: 'boolean', default: false },
-    'first-tier': { type: 'boolean', default: false },
   },
 }).values;
 if (sanitize !== undefined && !Object.hasOwn(SANITIZERS, sanitize)) {
@@ -58,13 +51,7 @@ if (machine !== undefined && !Object.hasOwn(MACHINES, machine)) {
 if (machine !== undefined && sanitize !== undefined) fail('--machine or --sanitize, not both');
 
 if (sanitize === undefined && machine === undefined && !native) await buildTypeScript();
-const only = firstTier
-  ? FIRST_TIER
-  : npmScript === 'prepack' || isGitInstall
-    ? SHIPPED
-    : isInstall
-      ? [ADDON]
-      : undefined;
+const only = npmScript === 'prepack' || isGitInstall ? SHIPPED : isInstall ? [ADDON] : undefined;
 try {
   const whyNot = await ensureNative({ root, what: 'compiling', sanitize, machine, warningsAreErrors, only });
   if (whyNot !== undefined) say(whyNot);

@@ -1,1 +1,1 @@
-export const FIRST_TIER: readonly string[];
+export const ADDON: string;

@@ -173,12 +173,6 @@ export const TARGETS = [
   },
 ];
 
-/** What the first tier of tests needs (`npm test`). Compiling all programs of tests takes as long as half of that tier. */
-export const FIRST_TIER = [
-  ...SHIPPED,
-  ...['announce', 'mount_of', 'puppet', 'quiet', 'record_kinds', 'sigkill', 'slots'],
-];
-
 /** @type {Family[]} */
 export const FAMILIES = [
   // Tests look inside the plugin, so its code is at hand; those that load the library as NCCL does link none of it.

@@ -29,7 +29,6 @@ if (missing().length > 0) {
       path.join('node_modules', 'vitest', 'vitest.mjs'),
       'run',
       ...['--project', 'first', '--project', 'ci'],
-      '--testTimeout=300000',
       ...tests,
     ],
     {

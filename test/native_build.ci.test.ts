@@ -88,7 +88,7 @@ describe.skipIf(!hasCompiler)('with a compiler', () => {
     put('native/loopback/main.cc', 'static int unused() { return 0; }\nint main() { return 7; }\n');
     expect(build('build')).toMatchObject({ status: 1, said: expect.stringContaining('[-Werror') as string });
     expect(built()).toEqual(['libnccl-profiler-trace.so', 'ring_test']);
-    expect(build('pretest')).toMatchObject({
+    expect(build('prebench:merge')).toMatchObject({
       status: 0,
       said: expect.stringContaining('warning:') as string,
     });
@@ -112,13 +112,13 @@ describe.skipIf(!hasCompiler)('with a compiler', () => {
     expect(packed()).toEqual(['libnccl-profiler-trace.so', 'nccl-trace-decoder.node', 'nccl-trace-loopback']);
   });
 
-  it('lets an install succeed without the addon, but never a test run', () => {
+  it('lets an install succeed without the addon, but never a benchmark', () => {
     put('native/addon/addon.cc', 'int addon() { return ; }\n');
     const install = build('prepare');
     expect(install.status).toBe(0);
     expect(install.said).toContain('the addon does not build (see above)');
     expect(built()).toEqual([]);
-    expect(build('pretest').status).toBe(1);
+    expect(build('prebench:merge').status).toBe(1);
     expect(built()).toEqual(['libnccl-profiler-trace.so', 'nccl-trace-loopback', 'ring_test']);
   });
 

@@ -24,7 +24,7 @@ beforeAll(() => {
   said = release.stderr;
   expect(release).toMatchObject({ status: 0 });
   execFileSync('tar', ['xzf', inRelease('nccl-trace-0.1.0.tgz'), '-C', folder]);
-}, 600_000);
+});
 
 afterAll(() => {
   rmSync(folder, { recursive: true });
@@ -157,7 +157,7 @@ describe('docs/install.md', () => {
     }
     expect(existsSync(path.join(place, 'tools/libnccl-profiler-trace.so'))).toBe(true);
     expect(existsSync(path.join(place, 'plugin/libnccl-profiler-trace.so'))).toBe(true);
-  }, 120_000);
+  });
 
   it('the commands for a clone are those that were run here', () => {
     // .ci/run installs the clone in which this test runs, so only what needs no other clone is typed again.

@@ -19,7 +19,6 @@ it.each([
   ['two hosts', [0, 0, 0, 1, 1]],
 ])(
   '%s: the true mean lies within the bound of the two clocks, and one counter has no bound',
-  { timeout: 60_000 },
   async (_, hostOf) => {
     const place = join(folder, String(Math.max(...hostOf)));
     const args = '--ranks 5 --channels 1 --iterations 10 --ops allreduce:512K --slow nic:2:8';

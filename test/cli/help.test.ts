@@ -135,7 +135,7 @@ describe('completion', () => {
         `zpty -w z "PS1=; autoload -U compinit; compinit -u -D; source $1; stty cols 200; print RE''ADY"`,
         `zpty -r z out '*READY*'; zpty -w -n z "$2"$'\\t'; zpty -r z out "$3"`,
       ];
-      execFileSync('zsh', ['-f', '-c', lines.join('\n'), 'zsh', file, line, shows], { timeout: 30_000 });
+      execFileSync('zsh', ['-f', '-c', lines.join('\n'), 'zsh', file, line, shows], { timeout: 600_000 });
     };
     typed('nccl-trace insp', '*inspect*');
     typed('nccl-trace merge --clock ', '*auto*realtime*');

@@ -32,7 +32,7 @@ function onHangingDisk(bytes: number, patience: number, word: string, end: strin
   const env = { ...process.env, NCCL_TRACE_READ_PATIENCE_S: String(patience) };
   const { status } = spawnSync('unshare', ['-rm', 'sh', '-c', script, 'sh', ...own], {
     env,
-    timeout: 60_000,
+    timeout: 600_000,
   });
   return { code: status, err: existsSync(own[3]!) ? withoutProgress(readFileSync(own[3]!, 'utf8')) : '' };
 }

@@ -67,10 +67,9 @@ it('of any other process gdb is asked, and of a Python process, too, if the user
 
 it('a debugger that stops the process for longer than a second is ended, and the process goes on', async () => {
   const pid = path.join(folder, 'pid');
-  debuggers({ gdb: `echo begun; kill -STOP $(cat ${pid}); exec sleep 60` });
+  debuggers({ gdb: `echo begun; kill -STOP $(cat ${pid}); exec sleep 3600` });
   const one = await start(...NATIVE);
   writeFileSync(pid, String(one.header.process.pid));
-  const began = performance.now();
   const stacks = await stacksOf(one, 'auto');
   expect(stacks).toMatchObject({
     by: 'gdb',
@@ -78,7 +77,6 @@ it('a debugger that stops the process for longer than a second is ended, and the
     why: expect.stringContaining('ended before') as string,
   });
   expect(hasFrames(stacks!)).toBe(false);
-  expect(performance.now() - began).toBeLessThan(20_000);
   expect(processNow(one)).toBe('runs');
 });
 

@@ -32,12 +32,9 @@ const screen = (): string => tmux('capture-pane', '-p');
 const keys = (...names: string[]): void => void tmux('send-keys', ...names);
 
 async function see(what: RegExp): Promise<string> {
-  for (const begun = Date.now(); ;) {
-    const text = screen();
-    if (what.test(text)) return text;
-    if (Date.now() - begun > 60_000) throw new Error(`no ${what} on this screen:\n${text}`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+  let text = '';
+  await expect.poll(() => (text = screen())).toMatch(what);
+  return text;
 }
 
 async function startTop(settings = '', more = ''): Promise<void> {
@@ -70,7 +67,7 @@ const startJob = (): void => {
   job = startRecording(folder, `${loop} --skip-rank 3 --skip-at 60 --hang-seconds 200 --timeout 240`);
 };
 
-describe.skipIf(noTmux)('top', { timeout: 150_000 }, () => {
+describe.skipIf(noTmux)('top', () => {
   it('shows a hang with its suspects first, at 80x24, and each key does what it says', async () => {
     startJob();
     await startTop();

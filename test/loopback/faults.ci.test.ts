@@ -161,9 +161,7 @@ function childrenOf(pid: number): number[] {
 }
 
 async function until(condition: () => boolean) {
-  const end = Date.now() + 5000;
-  while (!condition() && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 10));
-  expect(condition()).toBe(true);
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
 test.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)('%s to the launcher ends all ranks', async (signal) => {

@@ -76,7 +76,7 @@ export class Run {
       options.echo === undefined
         ? { NCCL_PROFILER_PLUGIN: 'none' }
         : { NCCL_PROFILER_PLUGIN: echoPlugin, ECHO_FILE: path.join(folder, 'echo'), ...options.echo };
-    const exit = await runRaw(`${args} --json --quiet --timeout 30 --truth ${folder}`, env);
+    const exit = await runRaw(`${args} --json --quiet --timeout 600 --truth ${folder}`, env);
     const summary = JSON.parse(exit.stdout) as Summary;
     return new Run(exit, summary, folder);
   }

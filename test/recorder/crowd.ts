@@ -10,8 +10,6 @@ export function expectCrowd(changes: number): void {
       ['flight, rings in the file', {}],
       ['flight, rings copied', { NCCL_TRACE_RING_DIR: IN_MEMORY }],
       ['stream', { NCCL_TRACE_MODE: 'stream' }],
-    ] as const)('%s', { timeout: 1_200_000 }, ([, env], context) =>
-      passes(context, ['crowd', String(changes)], env),
-    );
+    ] as const)('%s', ([, env], context) => passes(context, ['crowd', String(changes)], env));
   });
 }

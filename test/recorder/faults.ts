@@ -23,7 +23,6 @@ export async function passesCase(
     const times = more[name];
     const outcome = await run(program, [PLUGIN, folder, name, ...(times ? [String(times)] : [])], {
       env: { PATH: path, ...env },
-      timeout: 1_200_000,
     });
     if (times !== undefined) console.log(`${name}: ${outcome.stdout}`);
     expectPassed(outcome, context);
@@ -52,7 +51,7 @@ export function expectFaults(more: More): void {
       'huge-stacks',
     ]),
     ...casesOf('mounts', ['disk-full-then-not', 'without-fallocate', 'file-systems']),
-  ])('%s: %s', { timeout: 1_200_000 }, (one, context) => passesCase(one, context, more));
+  ])('%s: %s', (one, context) => passesCase(one, context, more));
 
   // These wait most of the time.
   describe.concurrent('several at once', () => {
@@ -85,14 +84,12 @@ export function expectFaults(more: More): void {
         'left-to-who-sees-them',
         'left-by-all',
       ]),
-    ])('%s: %s', { timeout: 1_200_000 }, (one, context) => passesCase(one, context, more));
+    ])('%s: %s', (one, context) => passesCase(one, context, more));
 
     const stream = { NCCL_TRACE_MODE: 'stream', NCCL_TRACE_EVENTS: 'coll' };
     test.for([
       ...casesOf('ring_files', ['in-order', 'cut-off']),
       ...casesOf('saved_rings', ['one-dies', 'all-die']),
-    ])('in stream mode, %s: %s', { timeout: 1_200_000 }, (one, context) =>
-      passesCase(one, context, more, stream),
-    );
+    ])('in stream mode, %s: %s', (one, context) => passesCase(one, context, more, stream));
   });
 }

@@ -48,49 +48,46 @@ function allRecord(job: ChildProcess): Promise<string> {
 it.runIf(canRun).each([
   ['in memory, as by default', true],
   ['in the rank files', false],
-])(
-  'all 64 files can be used after a kill in the first second, rings %s',
-  { timeout: 280_000 },
-  (_, isInMemory) =>
-    inNewFolder(
-      (rings) =>
-        inNewFolder(async (folder) => {
-          mkdirSync(folder);
-          mkdirSync(rings);
-          const places = isInMemory ? [folder, rings] : [folder];
-          expect(places.every(hasRoom), 'needs 16 GiB of disk, and of memory').toBe(true);
-          const writers = [0, 1].map((i) =>
-            spawn(process.execPath, ['-e', BUSY, path.join(folder, `busy-${i}`)]),
-          );
-          await sleep(5000);
-          const args = `--ranks ${PROCESSES} --channels 1 --timeout 200 --iterations 100000 --ops allreduce:16K`;
-          const env = {
-            ...{ PATH: process.env.PATH, NCCL_DEBUG: 'INFO', NCCL_PROFILER_PLUGIN: PLUGIN },
-            ...{ NCCL_TRACE_DIR: path.join(folder, 'run'), NCCL_TRACE_RING_MB: '64' },
-            NCCL_TRACE_RING_DIR: isInMemory ? rings : 'none',
-          };
-          const job = spawn(LOOPBACK, args.split(' '), {
-            env,
-            detached: true,
-            stdio: ['ignore', 'ignore', 'pipe'],
-          });
-          const ended = new Promise((done) => job.once('close', done));
-          try {
-            const said = await allRecord(job);
-            process.kill(-job.pid!, 'SIGKILL');
-            await ended;
-            const { runs, unusable } = findRuns(findRankFiles([path.join(folder, 'run')]).files);
-            const late = (said.match(/not there after 1.7 s/g) ?? []).length;
-            console.log(`${unusable.length} of ${PROCESSES} files cannot be used; ${late} were late`);
-            expect(runs).toHaveLength(1);
-            // Of rings in memory that are no file, the first copy may be 2 s away.
-            expect(unusable.length).toBeLessThanOrEqual(isInMemory ? 0 : late);
-            expect(runs[0]!.files).toHaveLength(PROCESSES - unusable.length);
-          } finally {
-            if (job.exitCode === null && job.signalCode === null) process.kill(-job.pid!, 'SIGKILL');
-            for (const writer of writers) writer.kill('SIGKILL');
-          }
-        }),
-      IN_MEMORY,
-    ),
+])('all 64 files can be used after a kill in the first second, rings %s', (_, isInMemory) =>
+  inNewFolder(
+    (rings) =>
+      inNewFolder(async (folder) => {
+        mkdirSync(folder);
+        mkdirSync(rings);
+        const places = isInMemory ? [folder, rings] : [folder];
+        expect(places.every(hasRoom), 'needs 16 GiB of disk, and of memory').toBe(true);
+        const writers = [0, 1].map((i) =>
+          spawn(process.execPath, ['-e', BUSY, path.join(folder, `busy-${i}`)]),
+        );
+        await sleep(5000);
+        const args = `--ranks ${PROCESSES} --channels 1 --timeout 200 --iterations 100000 --ops allreduce:16K`;
+        const env = {
+          ...{ PATH: process.env.PATH, NCCL_DEBUG: 'INFO', NCCL_PROFILER_PLUGIN: PLUGIN },
+          ...{ NCCL_TRACE_DIR: path.join(folder, 'run'), NCCL_TRACE_RING_MB: '64' },
+          NCCL_TRACE_RING_DIR: isInMemory ? rings : 'none',
+        };
+        const job = spawn(LOOPBACK, args.split(' '), {
+          env,
+          detached: true,
+          stdio: ['ignore', 'ignore', 'pipe'],
+        });
+        const ended = new Promise((done) => job.once('close', done));
+        try {
+          const said = await allRecord(job);
+          process.kill(-job.pid!, 'SIGKILL');
+          await ended;
+          const { runs, unusable } = findRuns(findRankFiles([path.join(folder, 'run')]).files);
+          const late = (said.match(/not there after 1.7 s/g) ?? []).length;
+          console.log(`${unusable.length} of ${PROCESSES} files cannot be used; ${late} were late`);
+          expect(runs).toHaveLength(1);
+          // Of rings in memory that are no file, the first copy may be 2 s away.
+          expect(unusable.length).toBeLessThanOrEqual(isInMemory ? 0 : late);
+          expect(runs[0]!.files).toHaveLength(PROCESSES - unusable.length);
+        } finally {
+          if (job.exitCode === null && job.signalCode === null) process.kill(-job.pid!, 'SIGKILL');
+          for (const writer of writers) writer.kill('SIGKILL');
+        }
+      }),
+    IN_MEMORY,
+  ),
 );

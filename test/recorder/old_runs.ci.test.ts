@@ -12,7 +12,7 @@ import { temporaryFolder } from '../support/program/temporary_folder.js';
 const samples = fileURLToPath(new URL('../../samples/', import.meta.url));
 const OLD = ['healthy', 'straggler', 'graph', 'slow-gpu'];
 
-it('no file of a run that begins is lost, and nothing stays in the way', { timeout: 120_000 }, async () => {
+it('no file of a run that begins is lost, and nothing stays in the way', async () => {
   for (let round = 0; round < 8; round++) {
     const { folder, remove } = temporaryFolder();
     const inRun = (...names: string[]): string => path.join(folder, ...names);

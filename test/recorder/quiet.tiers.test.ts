@@ -9,6 +9,5 @@ const CALLBACKS = inTier({ first: '500', ci: '500', long: '10000' });
 // Rings in a tmpfs, where no page is written back.
 test.for(['flight', 'stream'])(
   'no system call, allocation, lock or page fault in a callback, in %s mode',
-  { timeout: 600_000 },
   (mode, context) => passes(context, ['quiet', CALLBACKS, mode]),
 );

@@ -85,7 +85,6 @@ describe.concurrent('several at once', () => {
     ['stream', 'none'],
   ] as const)(
     'main leaves by pthread_exit, in %s mode, rings in %s: the process ends',
-    { timeout: 600_000 },
     ([mode, rings], context) =>
       passes(context, ['abuse', 'main-thread-leaves'], {
         NCCL_TRACE_MODE: mode,
@@ -93,18 +92,16 @@ describe.concurrent('several at once', () => {
       }),
   );
 
-  test.for(['dead-disk', 'busy-disk', 'slow-disk'])('bad place: %s', { timeout: 600_000 }, (name, context) =>
+  test.for(['dead-disk', 'busy-disk', 'slow-disk'])('bad place: %s', (name, context) =>
     passes(context, ['bad_places', name]),
   );
-  test('bad place, in stream mode: slow-disk', { timeout: 600_000 }, (context) =>
-    passes(context, ['bad_places', 'slow-disk'], stream),
-  );
+  test('bad place, in stream mode: slow-disk', (context) =>
+    passes(context, ['bad_places', 'slow-disk'], stream));
 
   test(
     'everything at once, for a while (npm run soak: for ten minutes)',
     // A forked child ends without the threads that own some of its memory, which would count as a leak. The program watches its memory itself.
     (context) => passes(context, ['soak', '1'], { ASAN_OPTIONS: 'detect_leaks=0' }),
-    3_600_000,
   );
 });
 
@@ -138,7 +135,7 @@ test('a descriptor that the job has closed and given to its own file', () =>
 describe('stream mode', () => {
   test('draining, lapping, holes, the limit, full disks', () =>
     inNewFolder(async (folder) => {
-      const outcome = await run('draining', [folder], { timeout: 600_000 });
+      const outcome = await run('draining', [folder]);
       expect(verdictOf(outcome)).toBe('PASSED');
       // Our reader accepts what the program's own reader accepted: a file whose newer lap lies before the older one.
       const [, file, records] = /^two laps: (.+), (\d+) records$/m.exec(outcome.stdout)!;

@@ -15,6 +15,5 @@ const SECONDS = inTier({ first: '1', ci: '1', long: '2' });
 
 test.for(inTier({ first: PLACES.slice(0, 2), ci: PLACES, long: PLACES }))(
   'SIGKILL at any instant loses no record whose callback has returned: %s',
-  { timeout: 3_600_000 },
   (how, context) => passes(context, ['sigkill', KILLS, SECONDS, ...how]),
 );

@@ -61,7 +61,7 @@ beforeAll(async () => {
   );
   for (const name of SAMPLES) byName.set(name, await made(name, path.join(root, 'samples', name)));
   byName.set('abused', await made('abused', (await recording).folder));
-}, 120_000);
+});
 
 function rowsOf(name: string, title: RegExp): readonly Row[] {
   const [found, ...more] = [...queries.keys()].filter((one) => title.test(one));

@@ -32,7 +32,7 @@ interface Manifest {
 const documents = (): Manifest[] =>
   parseAllDocuments(readFileSync(manifest, 'utf8')).map((one) => one.toJS() as Manifest);
 
-it('its pods make the trace of merge', { timeout: 120_000 }, async () => {
+it('its pods make the trace of merge', async () => {
   const [config, nodes, head] = documents() as [Manifest, Manifest, Manifest];
   const traces = path.join(folder, 'traces');
   writeCommand(folder);

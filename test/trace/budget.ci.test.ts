@@ -52,7 +52,7 @@ describe('32 ranks', () => {
     expect(code).toBe(4);
     inputs = [files];
     whole = await drawn({ inputs });
-  }, 120_000);
+  });
 
   it('fit a browser by default, with everything', () => {
     const { report, output } = whole;

@@ -29,4 +29,4 @@ it('31 ranks that wait alike: the two to look at are right below the verdict, op
     expect.stringMatching(/^> rank 0000 · .*gpu0 and 29 more, to rank 0031 · .*gpu31$/),
   ]);
   expect(pins.filter((name) => name.startsWith('rank ')).length).toBeLessThanOrEqual(4);
-}, 60_000);
+});

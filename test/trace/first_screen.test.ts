@@ -27,7 +27,7 @@ const screens = new Map<string, string>();
 const SAMPLES = ['hang', 'straggler', 'mismatch', 'slow-link', 'healthy'];
 beforeAll(async () => {
   for (const sample of SAMPLES) screens.set(sample, await screenOf(folder, sample));
-}, 60_000);
+});
 
 const parts = (sample: string) => partsOf(screens.get(sample)!);
 

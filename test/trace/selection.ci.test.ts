@@ -73,7 +73,7 @@ describe('a stream file of which only the selected time is read', () => {
       /^the scan of .*\.bin and of 1 more has only a part of the file, and not all of the time that is selected; /,
     );
     expect((await makeStudy({ ...study, select }))?.run.members.length).toBe(2);
-  }, 60_000);
+  });
 });
 
 it('the selected time is read even if the wall clocks are too wrong to find it: then all is read', async () => {

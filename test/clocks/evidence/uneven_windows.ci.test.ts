@@ -48,4 +48,4 @@ it('flight mode gives all pairs that two files share, even if ranks send and rec
   expect(single).toBe(
     links.reduce((sum, { sends, receives }) => sum + sends.rows + receives.rows, 0) - 2 * common,
   );
-}, 120_000);
+});
