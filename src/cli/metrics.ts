@@ -1,23 +1,21 @@
 /** `nccl-trace metrics`: how far each rank of a running job is, and the verdict, as metrics for Prometheus. It runs beside the job and only reads. */
 
-import { closeSync, openSync, readSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
 import { isIP } from 'node:net';
-import { Readable } from 'node:stream';
 import { InvalidArgumentError, type Command } from 'commander';
 import { Interrupted, NoUsableInput, OutputError, UsageError } from '../base/errors.js';
-import { codeOf, reason } from '../base/reason.js';
+import { reason } from '../base/reason.js';
 import { Follower, NO_SIGHT, type Sight } from '../live/follow.js';
 import { metricsOf, metricsText, OPEN_METRICS, PROMETHEUS, type LiveState } from '../live/metrics.js';
 import type { OtlpPush } from '../live/otlp.js';
 import { watch, type Look } from '../live/watch.js';
 import { WorkTotals } from '../live/work.js';
-import { checkOutput, type Output } from '../output/allowed.js';
-import { deliver, withWorkFolderFor } from '../output/deliver.js';
+import { hostIn } from './asked_host.js';
 import { ExitCode, exitCodeOf } from './exit.js';
 import { commandWith } from './help.js';
 import { interruptible } from './interrupts.js';
 import { lookProcess } from './look_process.js';
+import { MetricsServer, type Address, type Text } from './metrics_server.js';
+import { checkTextfile, writeTextfile } from './metrics_textfile.js';
 import { print } from './output.js';
 import { addRunOption, LIST, runList } from './run_option.js';
 import { complain } from './streams.js';
@@ -26,6 +24,7 @@ import { EVERY } from './watch.js';
 
 interface Options {
   readonly listen?: Address;
+  readonly allowHost: readonly string[];
   readonly once?: true;
   readonly textfile?: string;
   readonly otlp?: URL;
@@ -33,11 +32,6 @@ interface Options {
   readonly hungAfter?: number;
   readonly every: number;
   readonly quiet?: true;
-}
-
-interface Address {
-  readonly host: string;
-  readonly port: number;
 }
 
 const DEFAULT_ADDRESS: Address = { host: '127.0.0.1', port: 9477 };
@@ -54,6 +48,7 @@ export function metricsCommand(setExit: (code: ExitCode) => void): Command {
     .description('Metrics of a running job for Prometheus.')
     .argument('<dir>', 'the NCCL_TRACE_DIR of the job, or of one run')
     .option('--listen <address>', 'where Prometheus finds them (default: 127.0.0.1:9477)', address)
+    .option('--allow-host <name>', 'also answer to this name; may be repeated', hostName, [])
     .option('--textfile <file>', 'write them here instead, for node_exporter (.prom)')
     .option('--otlp <url>', 'push them to an OpenTelemetry collector instead', collector)
     .option('--once', 'print them, and end')
@@ -73,6 +68,12 @@ function address(text: string): Address {
   return { host: six ?? other, port };
 }
 
+function hostName(text: string, before: readonly string[]): string[] {
+  const host = hostIn(text);
+  if (host === null) throw new InvalidArgumentError('must be a name such as node1.example.org.');
+  return [...before, host];
+}
+
 /** "http://collector:4318" */
 function collector(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
@@ -86,12 +87,12 @@ async function run(folder: string, options: Options): Promise<ExitCode> {
     await print(runList([folder], {}));
     return ExitCode.ok;
   }
-  if (
-    [options.listen, options.textfile, options.otlp, options.once].filter((one) => one !== undefined).length >
-    1
-  )
+  const { listen, textfile, otlp, once } = options;
+  if ([listen, textfile, otlp, once].filter((one) => one !== undefined).length > 1)
     throw new UsageError('name one of --listen, --textfile, --otlp and --once');
-  if (options.textfile !== undefined) checkOutput(textfileAt(options.textfile), PERMISSION);
+  if (options.allowHost.length > 0 && (textfile ?? otlp ?? once) !== undefined)
+    throw new UsageError('--allow-host is for those who ask: not with --textfile, --otlp or --once');
+  if (textfile !== undefined) checkTextfile(textfile);
   const note = options.quiet === true ? (): void => undefined : complain;
   try {
     await interruptible((interrupt) =>
@@ -116,7 +117,7 @@ async function printOnce(folder: string, options: Options, interrupt: AbortSigna
   const look = await lookProcess({ files, hungAfter: options.hungAfter, counted: [] }, interrupt);
   if (typeof look.found === 'string') throw new NoUsableInput(look.found);
   state.take(look);
-  await print(await metricsText(metricsOf(state), PROMETHEUS));
+  await print(String((await state.text(false)).bytes));
 }
 
 async function keepOn(
@@ -132,10 +133,12 @@ async function keepOn(
     if (text !== said) note(text);
     said = text;
   };
+  const { listen: at = DEFAULT_ADDRESS, allowHost: allowed } = options;
   const server =
     textfile === undefined && otlp === undefined
-      ? await listen(options.listen ?? DEFAULT_ADDRESS, state, note)
+      ? await MetricsServer.start({ at, allowed, text: (isOpen) => state.text(isOpen) })
       : null;
+  if (server !== null) note(`metrics: ${server.url}`);
   const push = otlp === undefined ? null : await pushTo(otlp, noteOnce);
   try {
     await watch({
@@ -147,7 +150,7 @@ async function keepOn(
       },
       onSight: (sight) => {
         state.see(sight);
-        if (textfile !== undefined) void writeTextfile(textfile, state, noteOnce);
+        if (textfile !== undefined) void refresh(textfile, state, noteOnce);
         push?.push(state);
       },
       onLook: (look) => {
@@ -158,19 +161,27 @@ async function keepOn(
     });
   } finally {
     server?.close();
-    server?.closeAllConnections();
     void push?.close();
   }
 }
 
 /** The packages of OpenTelemetry are loaded only if they are asked for. */
 async function pushTo(url: URL, note: (text: string) => void): Promise<OtlpPush> {
-  let hasFailed = false;
   const { OtlpPush } = await import('../live/otlp.js');
-  return new OtlpPush(url, process.env, (failure) => {
-    if (failure !== null) note(`${url.host} does not take the metrics: ${failure}`);
-    else if (hasFailed) note(`${url.host} takes the metrics again`);
-    hasFailed = failure !== null;
+  let standing = '';
+  let [pushes, lost] = [0, 0];
+  return new OtlpPush(url, process.env, (refusal, points) => {
+    if (refusal === null) {
+      if (pushes > 0)
+        note(`${url.host} takes the metrics again; it refused ${lost} points in ${pushes} pushes`);
+      [standing, pushes, lost] = ['', 0, 0];
+      return;
+    }
+    const { points: refused, why } = refusal;
+    if (refused !== 0) [pushes, lost] = [pushes + 1, lost + (refused ?? points)];
+    const what = refused === null ? 'does not take the metrics' : `refuses ${refused} of ${points} points`;
+    if (why !== standing) note(`${url.host} ${refused === 0 ? 'warns' : what}: ${why}`);
+    standing = why;
   });
 }
 
@@ -179,8 +190,11 @@ class State implements LiveState {
   look: LiveState['look'] = null;
   looks = { count: 0, cpuSeconds: 0 };
   work = new WorkTotals();
+  /** Rendered once for all who ask, until something changes. */
+  private readonly texts = new Map<string, Promise<Text>>();
 
   see(sight: Sight): void {
+    this.texts.clear();
     if (sight.run !== this.sight.run) {
       this.look = null;
       this.work = new WorkTotals();
@@ -189,73 +203,29 @@ class State implements LiveState {
   }
 
   take({ found, progress, work, cpu }: Look): void {
+    this.texts.clear();
     const { count, cpuSeconds } = this.looks;
     this.looks = { count: count + 1, cpuSeconds: cpuSeconds + cpu / 1000 };
     if (typeof found !== 'string') this.look = { found, progress, at: Date.now() / 1000 };
     if (work !== null) this.work.take(work);
   }
 
+  text(isOpenMetrics: boolean): Promise<Text> {
+    const type = isOpenMetrics ? OPEN_METRICS : PROMETHEUS;
+    const text =
+      this.texts.get(type) ??
+      metricsText(metricsOf(this), type).then((made) => ({ type, bytes: Buffer.from(made) }));
+    this.texts.set(type, text);
+    return text;
+  }
+
   wall = (ms: number): number => (Date.now() - performance.now() + ms) / 1000;
 }
 
-function listen({ host, port }: Address, state: State, note: (text: string) => void): Promise<Server> {
-  const server = createServer((request, response) => {
-    if (request.method !== 'GET' || request.url?.split('?')[0] !== '/metrics') {
-      response.writeHead(404).end('metrics are at /metrics\n');
-      return;
-    }
-    const isOpen = request.headers.accept?.includes('application/openmetrics-text') === true;
-    const type = isOpen ? OPEN_METRICS : PROMETHEUS;
-    metricsText(metricsOf(state), type).then(
-      (text) => response.writeHead(200, { 'content-type': type }).end(text),
-      (error: unknown) => response.writeHead(500).end(`${String(error)}\n`),
-    );
-  });
-  return new Promise((done, fail) => {
-    server.once('error', (error) => {
-      const what = codeOf(error) === 'EADDRINUSE' ? 'is in use' : `cannot be opened: ${reason(error)}`;
-      fail(new OutputError(`${host}:${port}`, what, 'name another address with --listen', { cause: error }));
-    });
-    server.listen(port, host === '' ? undefined : host, () => {
-      const at = server.address();
-      const shown = typeof at === 'object' && at !== null ? at.port : port;
-      note(
-        `metrics: http://${host === '' ? 'localhost' : isIP(host) === 6 ? `[${host}]` : host}:${shown}/metrics`,
-      );
-      done(server);
-    });
-  });
-}
-
-const textfileAt = (path: string): Output => ({
-  path,
-  kind: { name: 'metrics', option: '--textfile nccl_trace.prom', wrote: isTextfile },
-});
-
-const TEXT_START = '# HELP nccl_trace_';
-
-function isTextfile(path: string): boolean {
-  const file = openSync(path, 'r');
+/** A full disk may have room later. */
+async function refresh(path: string, state: State, note: (text: string) => void): Promise<void> {
   try {
-    const start = Buffer.alloc(TEXT_START.length);
-    return start.toString('latin1', 0, readSync(file, start, 0, start.length, 0)) === TEXT_START;
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** Metrics of the window before are replaced, and nothing else. */
-const PERMISSION = { force: true, inputs: [] } as const;
-
-/** Written whole or not at all: node_exporter may read at any time. A full disk may have room later. */
-async function writeTextfile(path: string, state: State, note: (text: string) => void): Promise<void> {
-  try {
-    const text = await metricsText(metricsOf(state), PROMETHEUS);
-    const output = textfileAt(path);
-    const place = checkOutput(output, PERMISSION);
-    await withWorkFolderFor(place, undefined, (folder) =>
-      deliver({ output, place, permission: PERMISSION }, folder, Readable.from([Buffer.from(text)])),
-    );
+    await writeTextfile(path, (await state.text(false)).bytes);
   } catch (error) {
     note(error instanceof OutputError ? error.message : `${path}: ${reason(error)}`);
   }

@@ -18,6 +18,9 @@ import { basename } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { NoUsableInput } from '../base/errors.js';
 import { reason } from '../base/reason.js';
+import { hostIn } from './asked_host.js';
+
+const LISTENS_AS: readonly string[] = ['127.0.0.1', 'localhost'];
 
 /** A request that sends nothing is cut off after this long, in ms. */
 const IDLE_MS = 30_000;
@@ -148,15 +151,13 @@ async function answer(
 
 /** The status of a refusal, or null. The path is checked first: without it a client learns nothing else. */
 function refusal(request: IncomingMessage, trace: ServedTrace, origin: string): number | null {
-  if (!isOurName(request.headers.host)) return 403;
+  if (!LISTENS_AS.includes(hostIn(request.headers.host) ?? '')) return 403;
   const [, token = '', ...rest] = (request.url ?? '').split('/');
   if (!equal(token, trace.token) || rest.join('/') !== encodeURIComponent(trace.name)) return 404;
   if (!['GET', 'HEAD', 'OPTIONS'].includes(request.method ?? '')) return 405;
   // A request without Origin comes from no web page (curl, wget), and it knows the path.
   return request.headers.origin === undefined || request.headers.origin === origin ? null : 403;
 }
-
-const isOurName = (host: string | undefined): boolean => /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(host ?? '');
 
 /** In constant time for tokens of this length. */
 function equal(given: string, token: string): boolean {

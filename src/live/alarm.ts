@@ -54,15 +54,18 @@ function isForPeople(verdict: Verdict): boolean {
 }
 
 /**
- * On several nodes with disks of their own each has the files of its ranks only. null: this node has the rank to look at, or all files are
+ * On several nodes with disks of their own each has the files of its ranks only. False: this node has the rank to look at, or all files are
  * here.
  */
+export function isAway({ verdict, missingRanks }: Diagnosis): boolean {
+  const [first] = accused(verdict);
+  return stallOf(verdict) !== null && missingRanks.length > 0 && (first === undefined || first[0] === null);
+}
+
 function awayText(found: Diagnosis): string | null {
   const { verdict, missingRanks, worldSize } = found;
   const stall = stallOf(verdict);
-  if (stall === null || missingRanks.length === 0) return null;
-  const [first] = accused(verdict);
-  if (first !== undefined && first[0] !== null) return null;
+  if (stall === null || !isAway(found)) return null;
   const { front, nRanks } = stall;
   const who =
     front !== null && front.peerFile === null ? peerName(front, stall, found) : foldRanks(missingRanks);

@@ -40,6 +40,8 @@ export type Event = 'appeared' | 'ended' | 'died';
 export interface Sight {
   /** The name of the run; null: there is none yet, or its files are gone. */
   readonly run: string | null;
+  /** The name that its job was given, the same on all nodes; may be empty. */
+  readonly id: string;
   /** Other jobs whose processes went on running beside this one, not only while it was started again. */
   readonly beside: readonly string[];
   /** ms since the Unix epoch: the last sign of life of any process of the run when its files were chosen. -Infinity: there is no run. */
@@ -56,6 +58,7 @@ export interface Sight {
 /** Before the first look. */
 export const NO_SIGHT: Sight = {
   run: null,
+  id: '',
   beside: [],
   lastSeen: -Infinity,
   members: [],
@@ -85,6 +88,7 @@ export class Follower {
   private denied = 0;
   private run: {
     readonly name: string;
+    readonly id: string;
     readonly lastSeen: number;
     readonly paths: readonly string[];
   } | null = null;
@@ -116,11 +120,11 @@ export class Follower {
     const isDead = ({ isOver, header }: Member): boolean => isOver && header.life !== 'closed';
     if (events.has('appeared') && members.some(isDead)) events.add('died');
     const isOver = members.every((member) => member.isOver);
-    const { name: run = null, lastSeen = -Infinity } = this.run ?? {};
+    const { name: run = null, id = '', lastSeen = -Infinity } = this.run ?? {};
     const isLive = (path: string): boolean => this.known.get(path)?.isOver === false;
     const goOn = now - this.chosenAt >= AFTER_RESTART ? this.others : [];
     const beside = goOn.filter(({ paths }) => paths.some(isLive)).map((other) => other.name);
-    return { run, beside, lastSeen, members, events: [...events], isOver, denied: this.denied };
+    return { run, id, beside, lastSeen, members, events: [...events], isOver, denied: this.denied };
   }
 
   /** True if it is a new file, or one in place of another. */
@@ -189,6 +193,7 @@ export class Follower {
     if (chosen?.name !== this.run?.name) this.chosenAt = now;
     this.run = chosen && {
       name: chosen.name,
+      id: chosen.id,
       lastSeen: Number(chosen.lastSeen / 1_000_000n),
       paths: pathsOf(chosen),
     };

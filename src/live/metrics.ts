@@ -8,7 +8,10 @@ import { maxOf } from '../base/extremes.js';
 import { foldRanks } from '../base/ranks.js';
 import type { Diagnosis } from '../report/diagnosis.js';
 import { allRanks } from '../report/verdict_phrases.js';
+import { printable } from '../report/text.js';
 import { suspectComm, suspects } from '../verdict/evidence/suspects.js';
+import { whoOf } from '../verdict/finding.js';
+import { isAway } from './alarm.js';
 import type { Sight } from './follow.js';
 import type { RankProgress } from './rank_progress.js';
 import { LIMITS, MEASURED, type Link, type Measured, type Tally, type WorkTotals } from './work.js';
@@ -46,7 +49,8 @@ export interface Family {
 }
 
 export function metricsOf(state: LiveState): Family[] {
-  const made = new Made();
+  const { run, id } = state.sight;
+  const made = new Made(id || run);
   jobMetrics(state, made);
   processMetrics(state, made);
   if (state.look !== null) recordMetrics(state.look, made);
@@ -85,20 +89,30 @@ function valuesOf(name: string, { labels, value }: Family['series'][number]) {
   ];
 }
 
-/** Metrics are made when they have their first series, so an empty one is not there. */
+/**
+ * Metrics are made when they have their first series, so an empty one is not there. All series have the run: on one Prometheus there are
+ * several jobs, each with a rank 0. Names come from files, so a terminal must not obey them.
+ */
 class Made {
   readonly families = new Map<string, Family>();
 
+  constructor(private readonly run: string | null) {}
+
   gauge(name: string, help: string, labels: Labels, value: number): void {
-    this.family(name, help, 'gauge').series.push({ labels, value });
+    this.add(this.family(name, help, 'gauge'), labels, value);
   }
 
   counter(name: string, help: string, labels: Labels, value: number): void {
-    this.family(name, help, 'counter').series.push({ labels, value });
+    this.add(this.family(name, help, 'counter'), labels, value);
   }
 
   histogram(name: string, help: string, labels: Labels, tally: Tally, limits: readonly number[]): void {
-    this.family(name, help, 'histogram').series.push({ labels, value: { ...tally, limits } });
+    this.add(this.family(name, help, 'histogram'), labels, { ...tally, limits });
+  }
+
+  private add({ series }: Family, labels: Labels, value: Family['series'][number]['value']): void {
+    const all = Object.entries(this.run === null ? labels : { run: this.run, ...labels });
+    series.push({ labels: Object.fromEntries(all.map(([name, text]) => [name, printable(text)])), value });
   }
 
   private family(name: string, help: string, type: Family['type']): Family {
@@ -112,31 +126,42 @@ class Made {
 
 function jobMetrics({ sight, looks, look }: LiveState, made: Made): void {
   const { run, members } = sight;
-  if (run !== null) made.gauge('run_info', 'The run that is followed.', { run }, 1);
+  if (run !== null) made.gauge('run_info', 'The run that is followed.', { name: run }, 1);
   made.gauge('processes', 'Rank files of the run here.', {}, members.length);
   made.counter('looks_total', 'Looks at the records.', {}, looks.count);
   made.counter('look_cpu_seconds_total', 'CPU time of the looks at the records.', {}, looks.cpuSeconds);
   if (look === null) return;
   const { found, at } = look;
   made.gauge('look_timestamp_seconds', 'When the records were last looked at.', {}, at);
-  made.gauge('missing_ranks', 'Ranks of the run without a file here.', {}, found.missingRanks.length);
+  if (found.worldSize > 0) made.gauge('world_size', 'Ranks of the run, here or not.', {}, found.worldSize);
+  verdictMetrics(look, made);
+}
+
+/** Other nodes may have the culprit. Then all ranks here are its victims. */
+function verdictMetrics({ found, progress }: NonNullable<LiveState['look']>, made: Made): void {
   const { verdict, ranks } = found;
   const comm = suspectComm(verdict)?.commId ?? '';
-  const accused = suspects(verdict).map((file) => foldRanks(allRanks(ranks[file]!)));
-  for (const rank of accused.length === 0 ? [''] : accused)
+  const name = progress.find((one) => one.comm === comm)?.commName ?? '';
+  const culprits = isAway(found) ? [] : whoOf(verdict).files;
+  const accused = suspects(verdict).map((file) => ({
+    rank: foldRanks(allRanks(ranks[file]!)),
+    role: culprits.includes(file) ? 'culprit' : 'victim',
+  }));
+  for (const { rank, role } of accused.length === 0 ? [{ rank: '', role: '' }] : accused)
     made.gauge(
       'verdict',
       'The verdict of inspect, one series per suspect.',
-      { kind: verdict.kind, rank, comm },
+      { kind: verdict.kind, role, rank, comm, name },
       1,
     );
 }
 
 function processMetrics({ sight, look, wall }: LiveState, made: Made): void {
-  const byFile = new Map(look?.found.ranks.map((rank) => [rank.file, foldRanks(allRanks(rank))]));
+  const byFile = new Map(look?.found.ranks.map((rank) => [rank.file, knownRanks(rank)]));
   for (const { path, header, process, movedAt, hasMoved, livedAt, slots } of sight.members) {
-    const rank =
-      byFile.get(path) ?? (header.rank === null ? `pid ${header.process.pid}` : String(header.rank));
+    const ranks = byFile.get(path) ?? knownRanks(header);
+    const rank = ranks.length === 0 ? `pid ${header.process.pid}` : foldRanks(ranks);
+    if (ranks.length > 0) made.gauge('process_ranks', 'Ranks of a process.', { rank }, ranks.length);
     const { hostName: host, localRank, gpu } = header;
     const local = localRank === null ? '' : String(localRank);
     made.gauge('rank_info', 'Where a rank runs.', { rank, host, local_rank: local, gpu }, 1);
@@ -171,8 +196,11 @@ function processMetrics({ sight, look, wall }: LiveState, made: Made): void {
   }
 }
 
+const knownRanks = (one: Parameters<typeof allRanks>[0]): number[] =>
+  allRanks(one).filter((rank) => rank !== null);
+
 function recordMetrics({ found, progress }: NonNullable<LiveState['look']>, made: Made): void {
-  for (const { lost, ...rank } of found.ranks)
+  for (const { lost, ...rank } of found.ranks.filter((one) => knownRanks(one).length > 0))
     for (const [cause, slots] of Object.entries(lost))
       made.gauge(
         'lost_slots',

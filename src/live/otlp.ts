@@ -11,23 +11,27 @@ import { hostname } from 'node:os';
 import { foldRanks } from '../base/ranks.js';
 import { reason } from '../base/reason.js';
 import { metricsOf, type Family, type LiveState } from './metrics.js';
+import { Answers, refusalIn, type Refusal } from './otlp_answer.js';
 
 /** ms: for one push with all its tries. */
 const PUSH_AT_MOST = 60_000;
 
 export class OtlpPush {
   private readonly exporter: OTLPMetricExporter;
+  private readonly answers: Answers;
   private isUnderWay = false;
+  private refused = { points: 0, since: Date.now() };
   /** The run and the time from which its counters count. */
   private since: { readonly run: string | null; readonly at: number } | null = null;
 
-  /** `url`: of a collector, or of its path for metrics. `onDone`: null: it was taken; else why not. */
+  /** `url`: of a collector, or of its path for metrics. `onDone`: null: all of its points were taken. */
   constructor(
     url: URL,
     private readonly environment: Readonly<Record<string, string | undefined>>,
-    private readonly onDone: (failure: string | null) => void,
+    private readonly onDone: (refusal: Refusal | null, points: number) => void,
   ) {
     const path = url.pathname === '/' ? '/v1/metrics' : url.pathname;
+    this.answers = new Answers(url.host);
     this.exporter = new OTLPMetricExporter({ url: new URL(path, url).href, timeoutMillis: PUSH_AT_MOST });
   }
 
@@ -39,19 +43,28 @@ export class OtlpPush {
     this.isUnderWay = true;
     const times = { startTime: hrTime(this.since.at), endTime: hrTime(Date.now()) };
     const metrics = metricsOf(state).map((family) => metricData(family, times));
+    const ever = { startTime: hrTime(this.refused.since), endTime: times.endTime };
+    metrics.push(metricData(refusedSoFar(this.refused.points), ever));
     const resource = resourceFromAttributes(attributesOf(state, this.environment)).merge(
       detectResources({ detectors: [envDetector] }),
     );
+    const points = metrics.reduce((sum, { dataPoints }) => sum + dataPoints.length, 0);
     this.exporter.export(
       { resource, scopeMetrics: [{ scope: { name: 'nccl-trace' }, metrics }] },
       ({ error }) => {
         this.isUnderWay = false;
-        this.onDone(error === undefined ? null : reason(error));
+        const { last } = this.answers;
+        const refusal = last === null ? null : refusalIn(last);
+        const whole = error === undefined ? null : { points: null, why: reason(error) };
+        const found = refusal ?? whole;
+        this.refused.points += found === null ? 0 : (found.points ?? points);
+        this.onDone(found, points);
       },
     );
   }
 
   close(): Promise<void> {
+    this.answers.close();
     return this.exporter.shutdown();
   }
 }
@@ -74,6 +87,7 @@ function attributesOf(
   ]);
   const attributes = {
     'service.name': 'nccl-trace',
+    'service.instance.id': hostname(),
     'host.name': hostname(),
     'nccl_trace.run': sight.run ?? '',
     'nccl_trace.ranks': ranks.length === 0 ? '' : foldRanks(ranks),
@@ -81,6 +95,14 @@ function attributesOf(
   };
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== ''));
 }
+
+/** Only a collector can be told of it: the text has no such metric. */
+const refusedSoFar = (value: number): Family => ({
+  name: 'nccl_trace_otlp_refused_points_total',
+  help: 'Points of pushes that the collector did not take.',
+  type: 'counter',
+  series: [{ labels: {}, value }],
+});
 
 const hrTime = (ms: number): HrTime => [Math.floor(ms / 1000), (ms % 1000) * 1e6];
 

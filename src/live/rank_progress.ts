@@ -5,6 +5,7 @@ import { hex64 } from '../base/hex.js';
 import { foldRanks } from '../base/ranks.js';
 import { forEachNumber, numberAt } from '../base/packed_numbers.js';
 import { traceTimeOf } from '../clocks/domains.js';
+import { communicatorsOf, distinctNames } from '../runs/communicators.js';
 import { WAIT_OF } from '../model/waits.js';
 import type { PendingOp, PendingWork } from '../model/pending.js';
 import { outcomeAt } from '../model/work_end_table.js';
@@ -16,6 +17,7 @@ export interface RankProgress {
   readonly rank: string;
   /** As in the verdict; 0: NCCL did not report it. */
   readonly comm: string;
+  /** For people: "world", "tp ranks 0-3"; with a part of its ranks here "dp 1a2b", the same on all nodes. */
   readonly commName: string;
   readonly nRanks: number;
   /** By function: the number of the collective last entered, and last known to be finished (null: none is known to be). */
@@ -35,6 +37,7 @@ export interface RankProgress {
 
 export function rankProgress({ run, ends, clocks }: Study): RankProgress[] {
   const { solution } = clocks;
+  const names = namesOf(run);
   return run.members.flatMap(({ scan, ranks }, file) => {
     const time = traceTimeOf(solution, file);
     const seconds = (tick: number): number => Number(solution.traceStart) / 1e9 + time(tick) / 1e9;
@@ -45,7 +48,7 @@ export function rankProgress({ run, ends, clocks }: Study): RankProgress[] {
       return {
         rank: foldRanks(ranks),
         comm: hex64(commId),
-        commName: name,
+        commName: names.get(hex64(commId)) ?? name,
         nRanks,
         functions: functions.get(number) ?? [],
         lastProgress: lastMove === undefined ? null : seconds(lastMove),
@@ -55,6 +58,24 @@ export function rankProgress({ run, ends, clocks }: Study): RankProgress[] {
       };
     });
   });
+}
+
+/**
+ * The same on all nodes, though each may have other ranks. So a group is named with its ranks, because another node has one of this kind, too.
+ * If a part of its ranks is here, it has NCCL's name, or the size, with the begin of the id.
+ */
+function namesOf({ members, worldSize }: Study['run']): ReadonlyMap<string, string> {
+  const all = communicatorsOf(members);
+  const distinct = distinctNames(all);
+  return new Map(
+    all.map(({ commId, comm, nRanks, ranks }) => {
+      const name = distinct.get(commId) ?? commId;
+      if (ranks.length !== nRanks || name === commId)
+        return [commId, `${comm || `${nRanks} ranks`} ${commId.slice(2, 6)}`];
+      const isBare = name === comm && nRanks < worldSize && !comm.startsWith('ranks ');
+      return [commId, isBare ? `${comm} ranks ${foldRanks(ranks)}` : name];
+    }),
+  );
 }
 
 /** `open`: in order of start. */

@@ -61,6 +61,17 @@ it.each([
   for (const one of all) validate(one);
 });
 
+it('podmonitor.yaml finds the pods of node.yaml', () => {
+  interface Selecting {
+    readonly metadata: { readonly namespace: string; readonly labels?: object };
+    readonly spec: { readonly selector: { readonly matchLabels: object }; readonly template: Selecting };
+  }
+  const [monitor] = documents('podmonitor.yaml') as unknown as Selecting[];
+  const [, set] = documents('node.yaml') as unknown as Selecting[];
+  expect(monitor!.metadata.namespace).toBe(set!.metadata.namespace);
+  expect(set!.spec.template.metadata.labels).toMatchObject(monitor!.spec.selector.matchLabels);
+});
+
 // No package has the schemas of these two operators. Their jobs are Kubernetes's own below the first lines.
 it('the pods of pytorchjob.yaml and jobset.yaml fit it', () => {
   const [torch] = documents('pytorchjob.yaml');

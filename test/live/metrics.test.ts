@@ -23,13 +23,12 @@ afterEach(() => {
   remove();
 });
 
-/** 'name{labels}' → value. */
+/** 'name{labels}' → value, without the run, which all have. */
 const seriesIn = (text: string): Map<string, number> =>
   new Map(
-    [...text.matchAll(/^(nccl_trace_\S*?(?:\{.*\})?) ([\d.e+-]+)$/gm)].map(([, series, value]) => [
-      series!,
-      Number(value),
-    ]),
+    [...text.matchAll(/^(nccl_trace_\w+)\{run="[^"]+"(?:,(.*))?\} ([\d.e+-]+)$/gm)].map(
+      ([, name, labels, value]) => [name! + (labels === undefined ? '' : `{${labels}}`), Number(value)],
+    ),
   );
 
 it('of a hang: who lags, what is open since when, and who is suspect', async () => {
@@ -51,9 +50,14 @@ it('of a hang: who lags, what is open since when, and who is suspect', async () 
       1,
     );
   }
-  expect(series.get(`nccl_trace_verdict{kind="hung",rank="3",${comm}}`)).toBe(1);
-  expect(series.get(`nccl_trace_comm_info{${comm},name="world",ranks="4"}`)).toBe(1);
-  expect(series.get('nccl_trace_missing_ranks')).toBe(1);
+  expect(
+    series.get(`nccl_trace_verdict{kind="hung",role="culprit",rank="3",${comm},name="world bccd"}`),
+  ).toBe(1);
+  expect(series.get(`nccl_trace_verdict{kind="hung",role="victim",rank="0",${comm},name="world bccd"}`)).toBe(
+    1,
+  );
+  expect(series.get(`nccl_trace_comm_info{${comm},name="world bccd",ranks="4"}`)).toBe(1);
+  expect(series.get('nccl_trace_world_size')).toBe(4);
 });
 
 it('the work of a run is that of its report', async () => {
@@ -109,7 +113,10 @@ it('schemas/metrics.md has every metric, with its labels and its type', async ()
   const types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name!, type!]));
   const exported = [...types].map(([name, type]) => {
     const [, labels = ''] = new RegExp(`^${name}(?:_count)?(?:\\{(.*)\\})? `, 'm').exec(text)!;
-    return `${name} ${type} ${[...labels.matchAll(/(\w+)="/g)].map(([, label]) => label).join(' ')}`.trim();
+    return `${name} ${type} ${[...labels.matchAll(/(\w+)="/g)]
+      .map(([, label]) => label)
+      .filter((label) => label !== 'run')
+      .join(' ')}`.trim();
   });
   expect(documented.map((row) => row.trim()).sort()).toEqual(exported.sort());
 });
@@ -129,7 +136,7 @@ it('of a running job, over HTTP: they are those of now, in the format that is as
     const answer = await fetch(url, accept === undefined ? {} : { headers: { accept } });
     return [await answer.text(), answer.headers.get('content-type')];
   };
-  expect(seriesIn((await get())[0]).get('nccl_trace_processes')).toBe(0);
+  expect((await get())[0]).toContain('\nnccl_trace_processes 0\n');
   const job = startRecording(
     folder,
     '--ranks 2 --iterations 100000 --ops allreduce:64K,sleep:20ms --timeout 100',
@@ -164,13 +171,15 @@ it('--textfile is replaced whole, and no other file is', async () => {
   const made = path.join(folder, 'other.prom');
   await startMetrics(projectFile('samples/hang'), '--textfile', made, '--every', '1');
   while (!existsSync(made)) await new Promise((resolve) => setTimeout(resolve, 50));
-  expect(readFileSync(made, 'utf8')).toContain('nccl_trace_processes 3\n');
+  expect(readFileSync(made, 'utf8')).toMatch(/^nccl_trace_processes\{.*\} 3$/m);
 });
 
 it.each([
   [['--listen', '9477'], 2],
   [['--listen', '127.0.0.1:99999'], 2],
   [['--once', '--textfile', 'x.prom'], 2],
+  [['--allow-host', 'a/b'], 2],
+  [['--once', '--allow-host', 'node1'], 2],
   [['--once'], 3],
 ])('%j ends with %i', async (args, code) => {
   expect((await runHere(folder, 'metrics', '.', ...args)).code).toBe(code);

@@ -65,7 +65,7 @@ it('its own stop, a directory that is away for a while, and another run in the s
   renameSync(recording(), path.join(folder, 'elsewhere'));
   expect(await until(text, /^nccl_trace_processes 0$/m)).not.toContain('collectives_total');
   renameSync(path.join(folder, 'elsewhere'), recording());
-  await until(text, /^nccl_trace_processes 2$/m);
+  await until(text, /^nccl_trace_processes\{.*\} 2$/m);
   const [, run] = /run_info\{run="([^"]+)"\}/.exec(await text())!;
   job.end();
   await job.ended;

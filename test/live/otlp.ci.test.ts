@@ -43,7 +43,12 @@ interface Messages {
   readonly opentelemetry: {
     readonly proto: {
       readonly collector: {
-        readonly metrics: { readonly v1: { readonly ExportMetricsServiceRequest: MessageType } };
+        readonly metrics: {
+          readonly v1: {
+            readonly ExportMetricsServiceRequest: MessageType;
+            readonly ExportMetricsServiceResponse: Encoder;
+          };
+        };
       };
     };
   };
@@ -52,8 +57,12 @@ interface MessageType {
   readonly decode: (body: Buffer) => object;
   readonly toObject: (message: object, options: { readonly longs: typeof Number }) => Request;
 }
+interface Encoder {
+  readonly encode: (message: object) => { readonly finish: () => Uint8Array };
+}
 const messages = createRequire(import.meta.url)('otlp-protos/build/src/generated/root.js') as Messages;
-const TYPE = messages.opentelemetry.proto.collector.metrics.v1.ExportMetricsServiceRequest;
+const TYPES = messages.opentelemetry.proto.collector.metrics.v1;
+const TYPE = TYPES.ExportMetricsServiceRequest;
 const decoded = (body: Buffer): Request => TYPE.toObject(TYPE.decode(body), { longs: Number });
 
 let folder: string;
@@ -126,7 +135,10 @@ it('a collector receives every metric of the text, with the resource', async () 
   const typed = metrics.map(
     ({ name, sum, histogram }) => `${name} ${histogram ? 'histogram' : sum ? 'counter' : 'gauge'}`,
   );
-  expect(typed.sort()).toEqual([...text.matchAll(/^# TYPE (.*)$/gm)].map(([, type]) => type!).sort());
+  const own = ['nccl_trace_otlp_refused_points_total counter'];
+  expect(typed.sort()).toEqual(
+    [...own, ...[...text.matchAll(/^# TYPE (.*)$/gm)].map(([, type]) => type!)].sort(),
+  );
   const busbw = metrics.find(({ name }) => name === 'nccl_trace_collective_busbw_bytes_per_second')!;
   expect(busbw.unit).toBe('By/s');
   for (const { attributes, count, sum, bucketCounts, explicitBounds } of busbw.histogram!.dataPoints) {
@@ -147,16 +159,95 @@ it('one that is too busy is asked again when it said', async () => {
   expect(received[1]!.body).toEqual(received[0]!.body);
 });
 
-it('one that fails or stalls stops nothing, is complained of once, and gets all of it later', async () => {
-  const refuse = (response: ServerResponse): void => void response.writeHead(400).end();
-  answers = [refuse, refuse, refuse];
+const PARTIAL = TYPES.ExportMetricsServiceResponse;
+const partial = (rejected: number, message: string): Buffer =>
+  Buffer.from(
+    PARTIAL.encode({ partialSuccess: { rejectedDataPoints: rejected, errorMessage: message } }).finish(),
+  );
+const PROTOBUF = { 'content-type': 'application/x-protobuf' };
+const LATE = { 'retry-after': '100' };
+
+it.each<[what: string, status: number, headers: Record<string, string>, body: Buffer | string, said: RegExp]>(
+  [
+    ['rejects a part', 200, PROTOBUF, partial(3, 'no room'), /refuses 3 of \d+ points: no room$/],
+    [
+      'rejects a part, in JSON',
+      200,
+      { 'content-type': 'application/json' },
+      '{"partialSuccess":{"rejectedDataPoints":"4","errorMessage":"full"}}',
+      /refuses 4 of \d+ points: full$/,
+    ],
+    ['takes all with a warning', 200, PROTOBUF, partial(0, 'old names'), /:\d+ warns: old names$/],
+    [
+      'is a login page',
+      200,
+      { 'content-type': 'text/html' },
+      '<html><script>x()</script><h1>Log in</h1>',
+      /does not take the metrics: this is no collector: status 200, text\/html: Log in$/,
+    ],
+    [
+      'sends what is no message',
+      200,
+      PROTOBUF,
+      '\x0f\x0f',
+      /this is no collector: status 200, application\/x-protobuf/,
+    ],
+    [
+      'answers in text',
+      400,
+      { 'content-type': 'text/plain' },
+      'bad\nname \x1b[31m',
+      /does not take the metrics: status 400: bad name \?\[31m$/,
+    ],
+    [
+      'answers with a Status',
+      400,
+      PROTOBUF,
+      Buffer.from('\x08\x03\x12\x07too old'),
+      /: status 400: too old$/,
+    ],
+    [
+      'is too busy for long',
+      429,
+      LATE,
+      'quota of team a',
+      /does not take the metrics: status 429: quota of team a$/,
+    ],
+    [
+      'is elsewhere',
+      307,
+      { location: 'https://b.example/' },
+      '',
+      /: status 307, it is at https:\/\/b\.example\/$/,
+    ],
+  ],
+)('one that %s is quoted, once', async (_what, status, headers, body, said) => {
+  const answer = (response: ServerResponse): void => void response.writeHead(status, headers).end(body);
+  answers = Array.from({ length: 3 }, () => answer);
   start();
-  await until(() => received.length >= 4);
-  await until(() => err.includes('takes the metrics again'));
-  expect(err.match(/does not take the metrics/g)).toHaveLength(1);
-  answers = [(response) => void setTimeout(() => response.destroy(), 3000)];
-  const before = received.length;
-  await until(() => received.length >= before + 3);
+  await until(() => received.length >= 3 + 1);
+  const [first, ...more] = err.split('\n').filter((line) => !line.includes('newest run'));
+  expect(first).toMatch(said);
+  const isWarning = first!.includes('warns');
+  await until(() => isWarning || err.includes('takes the metrics again; it refused'));
+  expect(more.filter((line) => said.test(line))).toEqual([]);
+  if (isWarning) return;
+  const points = Number(/refuses (\d+)/.exec(first!)?.[1] ?? 0);
+  const [, lost, pushes] = /it refused (\d+) points in (\d) pushes/.exec(err)!;
+  expect(pushes).toBe('3');
+  if (points > 0) expect(Number(lost)).toBe(3 * points);
+  await until(() => refusedIn(received.at(-1)!.body) === Number(lost));
+});
+
+const refusedIn = (body: Buffer): number | undefined =>
+  decoded(body).resourceMetrics[0]!.scopeMetrics[0]!.metrics.find(({ name }) =>
+    name.endsWith('refused_points_total'),
+  )?.sum!.dataPoints[0]!.asDouble;
+
+it('one that stalls or is not there stops nothing', async () => {
+  answers = [(response) => void setTimeout(() => response.destroy(), 1500)];
+  start();
+  await until(() => received.length >= 3);
   expect(decoded(received.at(-1)!.body).resourceMetrics).toHaveLength(1);
   child!.kill('SIGTERM');
   expect((await once(child!, 'exit'))[0]).toBe(143);

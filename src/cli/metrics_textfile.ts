@@ -1,0 +1,39 @@
+/** `metrics --textfile`: the metrics as a file for node_exporter. Metrics of the window before are replaced, and no file of another kind. */
+
+import { closeSync, openSync, readSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { checkOutput, type Output } from '../output/allowed.js';
+import { deliver, withWorkFolderFor } from '../output/deliver.js';
+
+const PERMISSION = { force: true, inputs: [] } as const;
+
+/** Throws OutputError. */
+export function checkTextfile(path: string): void {
+  checkOutput(textfileAt(path), PERMISSION);
+}
+
+/** Written whole or not at all: node_exporter may read at any time. Throws OutputError. */
+export async function writeTextfile(path: string, bytes: Buffer): Promise<void> {
+  const output = textfileAt(path);
+  const place = checkOutput(output, PERMISSION);
+  await withWorkFolderFor(place, undefined, (folder) =>
+    deliver({ output, place, permission: PERMISSION }, folder, Readable.from([bytes])),
+  );
+}
+
+const textfileAt = (path: string): Output => ({
+  path,
+  kind: { name: 'metrics', option: '--textfile nccl_trace.prom', wrote: isTextfile },
+});
+
+const TEXT_START = '# HELP nccl_trace_';
+
+function isTextfile(path: string): boolean {
+  const file = openSync(path, 'r');
+  try {
+    const start = Buffer.alloc(TEXT_START.length);
+    return start.toString('latin1', 0, readSync(file, start, 0, start.length, 0)) === TEXT_START;
+  } finally {
+    closeSync(file);
+  }
+}
