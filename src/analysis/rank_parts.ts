@@ -18,7 +18,7 @@ export interface Lateness {
   readonly files: readonly {
     readonly collectives: number;
     readonly meanNs: number | null;
-    /** How often it came last by more than the clocks' error. */
+    /** In how many of them all others waited for it alone, as the verdict counts them. */
     readonly last: number;
     /** Time in which all others waited for this file's rank alone. */
     readonly aloneNs: number;
@@ -82,17 +82,19 @@ export class PartsCollector {
   };
 
   lateness(): Lateness {
-    const last = new Map<number, number>();
+    const last = new Map<number, Set<Collective>>();
     const waits = new Map<number, Spell[]>();
     for (const { commId, collectives } of this.comms)
       for (const one of collectives) {
         if (!this.counted.has(one) || commId === 0n) continue;
         const bound = this.comparable.clockBound(one.firstFile, one.lastFile, one.lastArrival);
-        if (one.lastArrival - one.firstArrival > bound)
-          last.set(one.lastFile, (last.get(one.lastFile) ?? 0) + 1);
         // A broadcast's root does not wait for other ranks.
         if (one.root >= 0) continue;
-        for (const span of lateSpans(one, bound)) listOf(waits, span.late.file).push(span);
+        for (const span of lateSpans(one, bound)) {
+          const { file } = span.late;
+          listOf(waits, file).push(span);
+          last.set(file, (last.get(file) ?? new Set()).add(one));
+        }
       }
     return {
       binNs: this.binNs,
@@ -109,7 +111,7 @@ export class PartsCollector {
         return {
           collectives,
           meanNs: collectives === 0 ? null : Math.round(sums.reduce((a, b) => a + b, 0) / collectives),
-          last: last.get(file) ?? 0,
+          last: last.get(file)?.size ?? 0,
           aloneNs: Math.round(alone),
         };
       }),

@@ -69,10 +69,11 @@ function latenessLines(slow: Slowness, report: VerdictReport): string[] {
   return [
     labelled('on', `${distinctName(slow, report)} (${sizeText(nRanks)})`),
     labelled('cost', `all waited ${durationText(cost)} of ${durationText(span)} for it alone${rest}`),
-    labelled('late', `${howText(slow)}, in ${countText(waits, 'wait')}`),
+    labelled('late', howText(slow)),
     labelled('when', whenText(slow, report)),
+    labelled('long waits', `${waits}, ${waits === 1 ? 'which makes' : 'which make'} up 90 % of the cost`),
     labelled(
-      'worst',
+      'longest',
       `${durationText(worst.by)} at ${clockTime(report, worst.at)}, ${callText(worst, '')}, record ${worst.record}`,
     ),
     ...unevenLines(slow, report),
@@ -156,10 +157,10 @@ const RESTS_ON = { kernel: 'kernels', step: 'steps', call: 'calls' } as const;
 
 const howText = ({ on, basis, taker }: Slowness): string =>
   taker
-    ? 'on the GPU: takes data late (seen in steps)'
+    ? 'on the GPU: it takes data late (seen in steps)'
     : on === 'GPU'
-      ? `on the GPU: called in time (seen in ${RESTS_ON[basis]})`
-      : `on the host: calls late (seen in ${RESTS_ON[basis]})`;
+      ? `on the GPU: called in time, began late (seen in ${RESTS_ON[basis]})`
+      : `on the host: it called late (seen in ${RESTS_ON[basis]})`;
 
 /** When the rank was late: all the time, since a time, until a time, or between two times. */
 function whenText({ from, to, course, span, late, of }: Slowness, report: VerdictReport): string {
@@ -219,7 +220,7 @@ function whyNotSlow({ why, of, cost, heldUp, habit, slowFrom, chance, chanceBelo
   if (why === 'cost') return `without the longest wait ${percent(habit)} (needed: ${percent(slowFrom)})`;
   if (heldUp < cost) return `hosts run ahead, so only ${durationText(heldUp)} were lost`;
   const often = chance > 0.5 ? 'most runs' : `1 of ${runs(chance)} runs`;
-  return `by chance in ${often} (needed: 1 in ${runs(chanceBelow)})`;
+  return `equal ranks differ so much in ${often} (limit: 1 of ${runs(chanceBelow)})`;
 }
 
 const runs = (chance: number): number => Math.floor(1 / chance + 1e-9);

@@ -2,6 +2,7 @@
  * The report for tickets and chats: at most 60 lines of Markdown, with the result in the first. Names from files are only data here, too.
  */
 
+import { mostSuspectFirst } from '../base/suspect_labels.js';
 import { binarySize } from '../base/units.js';
 import type { RankLabel } from '../analysis/rank_labels.js';
 import { sumOfTimes } from '../analysis/rank_waits.js';
@@ -78,7 +79,7 @@ function groupLines(report: RunReport): string[] {
 function rankLines({ ranks }: RunReport): string[] {
   const rows = [...ranks]
     .filter(({ aloneNs, label }) => aloneNs > 0 || label !== null)
-    .sort((a, b) => Number(b.label !== null) - Number(a.label !== null) || b.aloneNs - a.aloneNs)
+    .sort(mostSuspectFirst)
     .map((row) => [
       rank(row.rank),
       escaped(row.host),
@@ -95,7 +96,7 @@ function rankLines({ ranks }: RunReport): string[] {
     'verdict',
     'others waited for it',
     'late, mean',
-    'last on the GPU in',
+    'waited for in',
     'its steps waited',
   ];
   return table(head, rows.slice(0, MOST_RANKS), rows.length);
@@ -114,7 +115,8 @@ function waitLines(report: RunReport): string[] {
       time(row.totalNs),
       row.openSinceNs === null ? '' : `since ${durationText(row.openSinceNs)} after the start`,
     ]);
-  return table(['rank', 'waited for', 'communicator', 'total', 'still waits'], rows, waits.length);
+  const sum = 'sum over transfers, up to 8 at once per channel';
+  return table(['rank', 'waited for', 'communicator', sum, 'still waits'], rows, waits.length);
 }
 
 function linkLines({ links, pairs, slowLinks }: RunReport): string[] {

@@ -4,9 +4,10 @@
  */
 
 import { foldRanks } from '../base/ranks.js';
+import { SUSPECT_LABELS, type SuspectLabel } from '../base/suspect_labels.js';
 import type { Verdict } from '../verdict/types.js';
 import type { RunMember } from '../runs/run.js';
-import { suspectsOf, type SuspectLabel } from '../verdict/evidence/suspects.js';
+import { suspectsOf } from '../verdict/evidence/suspects.js';
 
 /** Width of a group's title in the UI. */
 export const TITLE_CHARACTERS = 32;
@@ -39,20 +40,6 @@ export const COLOUR: Readonly<Record<Verdict['kind'], number>> = {
   nothing: 3083,
 };
 
-/** The most important label first: a silent rank comes before ranks that wait for it. */
-const BY_IMPORTANCE: readonly SuspectLabel[] = [
-  'SILENT',
-  'GONE',
-  'NO FILE',
-  'NOT CALLED',
-  'OTHER CALL',
-  'BEHIND',
-  'LATE',
-  'SLOW SENDS',
-  'LEFT',
-  'STUCK',
-];
-
 /** "Cluster: HUNG, rank 7 silent"; `missing`: ranks without a file that the verdict names. */
 export function clusterTitle(
   verdict: Verdict,
@@ -65,7 +52,7 @@ export function clusterTitle(
     label === 'NO FILE'
       ? [...missing]
       : accused.filter((one) => one.label === label).flatMap(({ file }) => ranksOf(members[file]!));
-  const label = BY_IMPORTANCE.find((one) => ranksWith(one).length > 0);
+  const label = SUSPECT_LABELS.find((one) => ranksWith(one).length > 0);
   if (label === undefined) return title;
   const ranks = ranksWith(label);
   const ways = [

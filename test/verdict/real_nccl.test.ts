@@ -11,10 +11,10 @@ describeVerdicts('real', {
     kind: 'healthy',
     says: [
       /late: +rank 2 came last 2 of 10 times, it cost 0\.5 % \(57\.8 ms\)$/,
-      /not SLOW: by chance in most runs \(needed: 1 in 970\)$/,
+      /not SLOW: equal ranks differ so much in most runs \(limit: 1 of 970\)$/,
     ],
   },
-  graph: { kind: 'healthy', says: [/late: +rank 0 came last 1 of 13 times/, /not SLOW: by chance/] },
+  graph: { kind: 'healthy', says: [/late: +rank 0 came last 1 of 13 times/, /not SLOW: equal ranks differ so much/] },
   split: {
     kind: 'healthy',
     says: [/late: +rank 2 came last 1 of 2 times/, /not SLOW: too few were compared \(2, needed 4\)$/],

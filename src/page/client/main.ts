@@ -99,12 +99,12 @@ document
     ),
     section(
       'Who waits for whom',
-      'Receives that waited for data and sends that waited for room, by pair of ranks. Waits that have not ended come first, those of ranks without a sign of life last.',
+      'Receives that waited for data and sends that waited for room, by pair of ranks. Waits that have not ended come first, those of ranks without a sign of life last. A wait is summed over the transfers of all channels, up to 8 at once on each, so the sum may be much longer than the run.',
       waits(report, show),
     ),
     section(
       'Where the time went',
-      'What the network transfers of each rank waited for, summed. Transfers run side by side, so the sum may be longer than the run. “Last on the GPU in” counts GPUs. The verdict may count calls of the host instead: a rank that calls last need not be the last GPU, because another GPU may still be busy with earlier work.',
+      'What the network transfers of each rank waited for, summed. Transfers run side by side, so the sum may be longer than the run. The ranks that the verdict names come first. “Waited for in” counts the collectives in which all others waited for this rank alone, because it called last or because its GPU began last.',
       hasWaits ? waitBars(report) : h('p', { class: 'none' }, 'No transfer was recorded.'),
       ranks(report),
     ),

@@ -1,5 +1,6 @@
 /** The tables of waits, ranks, clocks and files. Links and collectives have files of their own. */
 
+import { mostSuspectFirst } from '../../base/suspect_labels.js';
 import type { RunReport } from '../../report/run_report.js';
 import { rankLabel } from './chart.js';
 import { communicator } from './communicator.js';
@@ -22,7 +23,13 @@ export function waits(report: RunReport, show: Show): HTMLElement {
       { title: 'Waited for', of: (row) => row.forRank, isName: true, show: rankLabel },
       { title: 'To', of: (row) => (row.waitsFor === 'data' ? 'send data' : 'have room') },
       communicator(report),
-      { title: 'Total wait', of: (row) => row.totalNs, show: time, bar: true },
+      {
+        title: 'Sum of waits',
+        about: 'transfers run side by side: up to 8 per channel',
+        of: (row) => row.totalNs,
+        show: time,
+        bar: true,
+      },
       { title: 'Transfers', of: (row) => row.transfers, show: count, minor: true },
       {
         title: 'Still waits since',
@@ -41,7 +48,7 @@ export function ranks(report: RunReport): HTMLElement {
   return table({
     name: 'ranks',
     none: 'There is no rank.',
-    rows: report.ranks,
+    rows: [...report.ranks].sort(mostSuspectFirst),
     columns: [
       { title: 'Rank', of: (row) => row.rank, isName: true },
       { title: 'Host', of: (row) => row.host },
@@ -59,8 +66,8 @@ export function ranks(report: RunReport): HTMLElement {
         show: time,
       },
       {
-        title: 'Last on the GPU in',
-        about: 'its GPU arrived last, by more than the clocks leave open',
+        title: 'Waited for in',
+        about: 'collectives in which all others waited for it alone',
         of: (row) => row.lastIn,
         show: (last: number, row) => `${last} of ${row.collectives}`,
       },

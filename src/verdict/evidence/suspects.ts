@@ -1,5 +1,6 @@
 /** The ranks that the verdict suspects, and the part of the run that deserves all details. */
 
+import type { SuspectLabel } from '../../base/suspect_labels.js';
 import { Wait } from '../../model/waits.js';
 import type { Hang, Silent, Verdict, VerdictKind } from '../types.js';
 
@@ -12,20 +13,6 @@ export function stallOf(verdict: VerdictKind): Hang | null {
   if (verdict.kind === 'broken') return verdict.broken.stall;
   return verdict.kind === 'waiting' ? verdict.waiting.stall : null;
 }
-
-/** Why a rank is suspect, as a label at the end of its process's name. `schemas/trace.md` explains each label. */
-export type SuspectLabel =
-  | 'SILENT'
-  | 'STOPPED'
-  | 'GONE'
-  | 'NOT CALLED'
-  | 'BEHIND'
-  | 'OTHER CALL'
-  | 'LATE'
-  | 'SLOW SENDS'
-  | 'LEFT'
-  | 'STUCK'
-  | 'NO FILE';
 
 export interface Suspect {
   readonly file: number;
