@@ -14,7 +14,10 @@ describeVerdicts('real', {
       /not SLOW: equal ranks differ so much in most runs \(limit: 1 of 970\)$/,
     ],
   },
-  graph: { kind: 'healthy', says: [/late: +rank 0 came last 1 of 13 times/, /not SLOW: equal ranks differ so much/] },
+  graph: {
+    kind: 'healthy',
+    says: [/late: +rank 0 came last 1 of 13 times/, /not SLOW: equal ranks differ so much/],
+  },
   split: {
     kind: 'healthy',
     says: [/late: +rank 2 came last 1 of 2 times/, /not SLOW: too few were compared \(2, needed 4\)$/],
