@@ -73,7 +73,8 @@ async function serve(path: string, origin: string): Promise<TraceServer> {
     throw new OutputError(
       `127.0.0.1:${PORT}`,
       'another program uses this port',
-      'end it (another "nccl-trace open" or trace_processor?), because the Perfetto UI reads from this port only',
+      'end it (another "nccl-trace open"?), because the Perfetto UI reads from this port only; trace_processor_shell shows the trace by itself, ' +
+        'with "--httpd TRACE" and the UI open',
     );
   }
 }
