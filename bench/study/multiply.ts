@@ -186,8 +186,6 @@ function renumbered(scan: RankScan, place: Place): RankScan {
       })),
     },
     size: { ...size, comms: size.comms.map((one) => ({ ...one, comm: keys.get(one.comm) ?? one.comm })) },
-    busiestPeers: scan.busiestPeers.map(withPeer),
-    sendTimes: scan.sendTimes.map(withPeer),
     transfers: { ...transfers, ends: transfers.ends.map(withPeer) },
     steps: scan.steps.map((rows) => {
       if (rows.commId !== world.commId) return { ...rows, commId: commId(rows.commId) };

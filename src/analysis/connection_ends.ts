@@ -2,11 +2,12 @@
 
 import type { Run } from '../runs/run.js';
 import type { RankScan } from '../scan/scan.js';
-import type { EndTotals, SizeTotals } from '../scan/transfer_totals.js';
+import type { EndTotals, TimedSize } from '../scan/transfer_totals.js';
 import { countsTogether } from './over_time.js';
 
 /** One end of a connection, with its communicator. Ticks are ns by its file's nominal rate. */
-export interface NamedEnd extends EndTotals {
+export interface NamedEnd extends Omit<EndTotals, 'drawn' | 'longest' | 'sizes'> {
+  readonly sizes: readonly TimedSize[];
   readonly file: number;
   readonly commId: bigint;
   readonly name: string;
@@ -55,8 +56,8 @@ const together = (a: AnyEnd, b: AnyEnd): AnyEnd => ({
   sizes: sizesTogether([...a.sizes, ...b.sizes]),
 });
 
-function sizesTogether(all: readonly SizeTotals[]): SizeTotals[] {
-  const sizes = new Map<number, SizeTotals>();
+function sizesTogether(all: readonly TimedSize[]): TimedSize[] {
+  const sizes = new Map<number, TimedSize>();
   for (const one of all) {
     const before = sizes.get(one.bytes);
     sizes.set(
@@ -64,8 +65,6 @@ function sizesTogether(all: readonly SizeTotals[]): SizeTotals[] {
       before
         ? {
             bytes: one.bytes,
-            transfers: before.transfers + one.transfers,
-            sum: before.sum + one.sum,
             sumOfSquares: before.sumOfSquares + one.sumOfSquares,
             least: Math.min(before.least, one.least),
             counts: countsTogether(before.counts, one.counts),
@@ -88,5 +87,6 @@ function namedEnd(
   const { commId, name, rank } = comm;
   const [source, destination] = end.isSend ? [rank, end.peer] : [end.peer, rank];
   const peerFile = files.get(rankKey(commId, end.peer)) ?? null;
-  return { ...end, file, commId, name, source, destination, nsPerTick: 1e9 / header.tickHz, peerFile };
+  const sizes = end.sizes.filter(({ counts }) => counts.total > 0);
+  return { ...end, sizes, file, commId, name, source, destination, nsPerTick: 1e9 / header.tickHz, peerFile };
 }

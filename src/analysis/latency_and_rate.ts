@@ -4,7 +4,7 @@
  * latency, and a line that explains less than half of the variance does not show what a size costs.
  */
 
-import type { SizeTotals } from '../scan/transfer_totals.js';
+import type { TimedSize } from '../scan/transfer_totals.js';
 
 export interface LinkLine {
   readonly latencyNs: number;
@@ -17,14 +17,14 @@ export interface LinkLine {
 const LEAST_R2 = 0.5;
 
 export function lineTime(
-  sizes: readonly Omit<SizeTotals, 'counts' | 'sums'>[],
+  sizes: readonly TimedSize[],
   nsPerTick: number,
   mode: 'average' | 'least',
 ): LinkLine | null {
   const line = fitLine(
-    sizes.map(({ bytes: x, transfers, sum, sumOfSquares, least }) =>
+    sizes.map(({ bytes: x, counts, sums, sumOfSquares, least }) =>
       mode === 'average'
-        ? { x, count: transfers, sum, sumOfSquares }
+        ? { x, count: counts.total, sum: sums.total, sumOfSquares }
         : { x, count: 1, sum: least, sumOfSquares: least * least },
     ),
   );

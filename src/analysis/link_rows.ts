@@ -55,8 +55,8 @@ function linkRow(
   labels: RankLabels,
 ): Omit<LinkRow, 'onTheWay'> {
   const { file, peerFile, nsPerTick, sizes, waits } = end;
-  const timed = sizes.reduce((sum, { transfers }) => sum + transfers, 0);
-  const total = sizes.reduce((sum, { sum: took }) => sum + took, 0);
+  const timed = sizes.reduce((sum, { counts }) => sum + counts.total, 0);
+  const total = sizes.reduce((sum, { sums }) => sum + sums.total, 0);
   const ns = (ticks: number): number => Math.round(ticks * nsPerTick);
   return {
     comm: end.name,

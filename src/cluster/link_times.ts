@@ -29,7 +29,7 @@ export interface SizeTimes {
   readonly medianNs: number;
   readonly quickNs: number;
   /**
-   * ns: the mean without the time in which the rank's other sends used the wire (kernel/send_times.ts). Not the median, because sends may
+   * ns: the mean without the time in which the rank's other sends used the wire (kernel/wire.ts). Not the median, because sends may
    * end together, and then only the first has time of its own.
    */
   readonly ownNs: number;
@@ -42,15 +42,16 @@ export function linkTimes({ members }: Run): LinkTimes[] {
     for (const { commId, rank } of scan.communicators) files.set(`${commId} ${rank}`, file);
   });
   const sisters = sisterNames(members.map(({ scan }) => scan.communicators));
-  return members.flatMap(({ scan: { sendTimes, communicators, header } }, file) => {
+  return members.flatMap(({ scan: { transfers, communicators, header } }, file) => {
     const ns = 1e9 / header.tickHz;
-    return sendTimes.flatMap(({ comm, channel, peer, sizes, longest }): LinkTimes[] => {
+    return transfers.ends.flatMap(({ comm, channel, peer, sizes: all, longest }): LinkTimes[] => {
+      const sizes = all.filter(({ times }) => times.length > 0);
       const known = communicators.find(({ number }) => number === comm);
       const peerFile = files.get(`${known?.commId} ${peer}`);
-      if (!known || known.commId === 0n || peerFile === undefined) return [];
+      if (!known || known.commId === 0n || peerFile === undefined || sizes.length === 0) return [];
       const { commId, rank } = known;
       const isWithinHost = members[peerFile]!.scan.header.hostName === header.hostName;
-      const times = [...sizes].map(([bytes, { times: counts, own }]) => ({
+      const times = sizes.map(({ bytes, times: counts, own }) => ({
         bytes,
         sends: countOf(counts),
         medianNs: quantileOf(counts, 0.5) * ns,

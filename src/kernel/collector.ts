@@ -7,11 +7,9 @@ import { EventTable } from './event_table';
 import { ForeignOps } from './foreign_ops';
 import { Listener } from './listener';
 import { OpenSet } from './open_set';
-import { PeerBytes } from './peers';
 import { BlockProgress } from './progress';
 import { QuietTimes } from './quiet_times';
 import { Records } from './record';
-import { SendTimes } from './send_times';
 import { Drawn, Sizes } from './sizes';
 import { Stamps } from './stamps';
 import { StepRows } from './step_rows';
@@ -35,8 +33,6 @@ export class Collector extends Listener {
   /** Operations whose start is lost, in order. */
   readonly standIns: Op[] = [];
   readonly sizes: Sizes = new Sizes();
-  readonly peers: PeerBytes = new PeerBytes();
-  readonly sendTimes: SendTimes = new SendTimes();
   readonly stamps: Stamps = new Stamps();
   /** null: not wanted. */
   stepRows: StepRows | null = null;
@@ -111,7 +107,7 @@ export class Collector extends Listener {
     this.openOps.delete(op);
     opEnded(op);
     this.foreign.stopped(op);
-    this.peers.add(op);
+    this.transfers.opEnded(op);
     if (!op.isForeign) op.comm.moved(at);
     this.quiet.moved(at);
   }
@@ -133,7 +129,7 @@ export class Collector extends Listener {
     this.sizes.of(step.op.comm).add(Drawn.Phase, at);
     const stepRows = this.stepRows;
     if (step.phase == Phase.SendWait) {
-      this.sendTimes.began(step, at);
+      this.transfers.sendBegan(step, at);
       if (stepRows !== null) stepRows.sendBegan(step, at);
     }
     this.transfers.entered(step, before);
@@ -141,7 +137,6 @@ export class Collector extends Listener {
 
   stepStopped(step: Step, _byItself: bool, at: f64): void {
     const stepRows = this.stepRows;
-    if (step.phase == Phase.SendWait) this.sendTimes.stopped(step, at);
     if (stepRows !== null) stepRows.stopped(step, at);
     this.transfers.stopped(step, at);
   }
@@ -179,7 +174,7 @@ export class Collector extends Listener {
       const op = open[i];
       const work = op.work;
       const openSteps = op.openSteps;
-      this.peers.add(op);
+      this.transfers.opEnded(op);
       if (work !== null) gpuBegan(work, op);
       if (!op.isForeign) op.comm.moved(op.lastMove);
       const stepRows = this.stepRows;

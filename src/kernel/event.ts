@@ -15,7 +15,6 @@ import { Comm } from './file';
 import { Connection, Slot, Slots } from './draw/connections';
 import { Text } from './draw/texts';
 import { OpenWork } from './draw/works';
-import { SendEnd } from './send_times';
 import { OpRows } from './step_rows';
 import { CallTotals, EndTotals } from './transfers';
 
@@ -355,8 +354,8 @@ export class Step {
   arrived: f64 = NaN;
   /** How often this row was used. A handle that names an earlier use is out of date. */
   use: u32 = 0;
-  /** Since the network took it: its connection, and the clock of the wire then (send_times.ts). */
-  sendEnd: SendEnd | null = null;
+  /** Since the network took it: its connection, and the clock of the wire then (wire.ts). */
+  sendEnd: EndTotals | null = null;
   onWireSince: f64 = 0;
   /** Begin of its wait, for the totals of a report (transfers.ts). */
   waitSince: f64 = 0;

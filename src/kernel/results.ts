@@ -8,10 +8,9 @@ import { Host, Op, Step, Work } from './event';
 import { OddCounts } from './odd';
 import { Tally } from './progress';
 import { CommSize, DRAWN_KINDS } from './sizes';
-import { TIME_BINS } from './send_times';
 import { ROW_WIDTH } from './step_rows';
 import { TimeCounter } from './time_counter';
-import { Transfers, WAITS } from './transfers';
+import { TIME_BINS, Transfers, WAITS } from './transfers';
 
 /** Numbers one after the other. */
 export class Out {
@@ -59,8 +58,6 @@ export function putScan(out: Out, collector: Collector, odd: OddCounts, newestPo
   putEndless(out, collector);
   putForeign(out, collector);
   putSizes(out, collector);
-  putPeers(out, collector);
-  putSendTimes(out, collector);
   putStepRows(out, collector);
   putTransfers(out, collector.transfers);
 }
@@ -339,39 +336,6 @@ function putTimes(out: Out, times: TimeCounter): void {
   if (used > 0) out.putAll(changetype<usize>(counts!), used);
 }
 
-function putPeers(out: Out, collector: Collector): void {
-  const peers = collector.peers;
-  out.put(peers.peers.length);
-  for (let i = 0; i < peers.peers.length; i++) {
-    const one = peers.peers[i];
-    out.put(one.comm);
-    out.put(one.peer);
-    out.putFlag(one.isSend);
-    out.put(one.bytes);
-  }
-}
-
-function putSendTimes(out: Out, collector: Collector): void {
-  const sendTimes = collector.sendTimes;
-  out.put(sendTimes.ends.length);
-  for (let i = 0; i < sendTimes.ends.length; i++) {
-    const end = sendTimes.ends[i];
-    out.put(end.comm);
-    out.put(end.channel);
-    out.put(end.peer);
-    out.put(end.longest);
-    out.put(end.longestSince);
-    out.put(end.longestStep);
-    out.put(end.sizes.length);
-    for (let n = 0; n < end.sizes.length; n++) {
-      const size = end.sizes[n];
-      out.put(size.bytes);
-      out.put(size.own);
-      for (let bin = 0; bin < TIME_BINS; bin++) out.put(size.times[bin]);
-    }
-  }
-}
-
 function putStepRows(out: Out, collector: Collector): void {
   const stepRows = collector.stepRows;
   if (stepRows === null) return;
@@ -404,16 +368,22 @@ function putTransfers(out: Out, transfers: Transfers): void {
     out.put(end.open);
     out.put(end.openSince);
     out.put(end.openWait);
+    out.put(end.drawn);
+    out.put(end.longest);
+    out.put(end.longestSince);
+    out.put(end.longestStep);
     out.put(end.sizes.length);
     for (let n = 0; n < end.sizes.length; n++) {
       const size = end.sizes[n];
+      const times = size.times;
       out.put(size.bytes);
-      out.put(size.transfers);
-      out.put(size.sum);
       out.put(size.sumOfSquares);
       out.put(size.least);
       putTimes(out, size.counts);
       putTimes(out, size.sums);
+      out.put(size.own);
+      out.put(times === null ? 0 : TIME_BINS);
+      if (times !== null) for (let bin = 0; bin < TIME_BINS; bin++) out.put(times[bin]);
     }
   }
   out.put(transfers.calls.length);

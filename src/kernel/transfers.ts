@@ -1,13 +1,14 @@
 /**
- * Totals of one file's network transfers for a report: per connection its bytes, its transfers' waits, and their times by size. They grow
- * with connections and sizes, not with the run. A send's time on the wire is from its last poll of state 20 to its stop. A receive has no
+ * Totals of one file's network transfers: per connection its bytes, its transfers' waits, and their times by size. They grow with
+ * connections and sizes, not with the run. A send's time on the wire is from its last poll of state 20 to its stop. A receive has no
  * such time, because its wait begins when it is posted and not when the peer sends.
  */
 
 import { lowHalf } from './bits';
 import { Op, Phase, Step } from './event';
-import { file } from './file';
+import { Comm, file } from './file';
 import { TimeCounter } from './time_counter';
+import { Sender, Wire } from './wire';
 
 /** What a transfer waited for: the order of src/scan/transfer_totals.ts (WAITED). */
 const enum Waited {
@@ -23,17 +24,24 @@ export const WAITS: i32 = 5;
 
 /** Sizes per connection. Transfers of further sizes count, but have no times. */
 const MOST_SIZES: i32 = 64;
+/** As many of these sizes have their times in bins: four per power of two, so a quantile is known within 20 % at any length. */
+const MOST_BINNED: i32 = 16;
+const PER_OCTAVE: f64 = 4;
+export const TIME_BINS: i32 = 48 * 4;
 /** Bins over time: enough to distinguish a drift from a change. */
 const BINS: i32 = 16;
 
+/** Sends of one size; -1: not reported, up to interface v3. */
 export class SizeTotals {
-  transfers: f64 = 0;
-  sum: f64 = 0;
+  /** Those with a size, since their last poll: sums of their times are those of `sums`. */
   sumOfSquares: f64 = 0;
   least: f64 = Infinity;
   /** Number and sum of the times, by the time of their end. Both have the same bins. */
   readonly counts: TimeCounter = new TimeCounter(BINS);
   readonly sums: TimeCounter = new TimeCounter(BINS);
+  /** Times on the wire in bins, and the sum of their own times (wire.ts). null: there are too many sizes, or the wire is not known. */
+  times: StaticArray<u32> | null = null;
+  own: f64 = 0;
 
   constructor(readonly bytes: f64) {}
 }
@@ -49,6 +57,14 @@ export class EndTotals {
   openWait: i32 = 0;
   /** Of sends. */
   readonly sizes: SizeTotals[] = [];
+  /** Bytes of the operations that were seen to start and that are of this process: what chooses the counters that are drawn. */
+  drawn: f64 = 0;
+  /** null: it has sent nothing, or its communicator is not known. */
+  sender: Sender | null = null;
+  /** The send that was on the wire longest: how long, since when, and its step. */
+  longest: f64 = 0;
+  longestSince: f64 = 0;
+  longestStep: i32 = 0;
 
   constructor(
     /** Number of the communicator; -1: not known, or another process's (PXN). */
@@ -89,6 +105,7 @@ export class Transfers {
   private readonly recent: StaticArray<f64> = new StaticArray<f64>(WAITS);
   private readonly endPlaces: Map<u64, EndTotals> = new Map<u64, EndTotals>();
   private readonly callPlaces: Map<u64, CallTotals> = new Map<u64, CallTotals>();
+  private readonly wires: Map<i32, Wire> = new Map<i32, Wire>();
 
   constructor() {
     for (let wait = 0; wait < WAITS; wait++) this.waits[wait] = new TimeCounter(BINS);
@@ -98,6 +115,24 @@ export class Transfers {
     step.waitSince = step.start;
     this.endOf(step.op, step.op.isSend);
     this.callOf(step.op);
+  }
+
+  /** The network took a send, at `step.phaseSince`. */
+  sendBegan(step: Step, at: f64): void {
+    const op = step.op;
+    const comm = op.comm;
+    if (!comm.isKnown || op.isForeign) return;
+    const end = this.endOf(op, true);
+    let sender = end.sender;
+    if (sender === null) sender = end.sender = this.wireOf(comm).sender(op.peer);
+    step.sendEnd = end;
+    step.onWireSince = sender.wire.begins(sender, step.phaseSince, at);
+  }
+
+  /** For operations that have stopped, and at the end for those in flight. */
+  opEnded(op: Op): void {
+    if (op.bytes == 0 || !op.comm.isKnown || op.isForeign || op.isLost) return;
+    this.endOf(op, op.isSend).drawn += op.bytes;
   }
 
   /** It left the phase `before`; the next one began at `step.phaseSince`. */
@@ -120,9 +155,18 @@ export class Transfers {
       this.recent[wait] = 0;
     }
     if (end.isSend) this.sendStopped(this.callOf(op), step, at);
+    if (phase == Phase.SendWait && step.sendEnd !== null) onWire(step.sendEnd!, step, at);
     if (!(bytes > 0)) return;
     end.bytes += bytes;
     if (phase == Phase.SendWait) timed(end, bytes, at, at - step.waitSince);
+  }
+
+  private wireOf(comm: Comm): Wire {
+    const number = comm.number;
+    if (this.wires.has(number)) return this.wires.get(number);
+    const made = new Wire();
+    this.wires.set(number, made);
+    return made;
   }
 
   private sendStopped(call: CallTotals, step: Step, at: f64): void {
@@ -212,18 +256,53 @@ function waitOf(phase: Phase): Waited {
 }
 
 function timed(end: EndTotals, bytes: f64, at: f64, took: f64): void {
-  const sizes = end.sizes;
-  let size: SizeTotals | null = null;
-  for (let i = 0; i < sizes.length && size === null; i++) if (sizes[i].bytes == bytes) size = sizes[i];
-  if (size === null) {
-    if (sizes.length >= MOST_SIZES) return;
-    size = new SizeTotals(bytes);
-    sizes.push(size);
-  }
-  size.transfers += 1;
+  const size = sizeOf(end, bytes);
+  if (size === null) return;
   size.counts.add(at);
   size.sums.add(at, took);
-  size.sum += took;
   size.sumOfSquares += took * took;
   if (took < size.least) size.least = took;
+}
+
+function onWire(end: EndTotals, step: Step, at: f64): void {
+  const sender = end.sender!;
+  const own = sender.wire.ends(sender, step.onWireSince, at);
+  const took = at - step.phaseSince;
+  if (took > end.longest) {
+    end.longest = took;
+    end.longestSince = step.phaseSince;
+    end.longestStep = step.number;
+  }
+  const size = sizeOf(end, isNaN(step.bytes) ? -1 : step.bytes);
+  if (size === null) return;
+  if (size.times === null) {
+    if (end.sizes.length > MOST_BINNED) return;
+    size.times = new StaticArray<u32>(TIME_BINS);
+  }
+  countTime(size.times!, took);
+  size.own += own;
+}
+
+/** null: there are too many sizes. */
+function sizeOf(end: EndTotals, bytes: f64): SizeTotals | null {
+  const sizes = end.sizes;
+  for (let i = 0; i < sizes.length; i++) if (sizes[i].bytes == bytes) return sizes[i];
+  if (sizes.length >= MOST_SIZES) return null;
+  const made = new SizeTotals(bytes);
+  sizes.push(made);
+  return made;
+}
+
+function countTime(counts: StaticArray<u32>, took: f64): void {
+  let octave = 0;
+  let scaled = took < 1 ? 1.0 : took;
+  while (scaled >= 2147483648) {
+    scaled /= 65536;
+    octave += 16;
+  }
+  const whole = 31 - clz<u32>(<u32>scaled);
+  octave += whole;
+  const part = <i32>Math.floor((scaled * PER_OCTAVE) / <f64>(1 << whole)) - <i32>PER_OCTAVE;
+  const bin = min(octave * <i32>PER_OCTAVE + part, TIME_BINS - 1);
+  unchecked(counts[bin]++);
 }

@@ -14,7 +14,6 @@ import type { ForeignOps } from '../model/pxn.js';
 import type { InsideCall } from '../model/pending.js';
 import type { OddCounts } from '../model/odd_records.js';
 import { lostAfter, lostGaps, unreadGaps } from '../model/lost_ends.js';
-import type { PeerTraffic } from '../model/peer_traffic.js';
 import type { PendingAtEnd } from '../model/pending.js';
 import { outcomeAt, type WorkEndTable } from '../model/work_end_table.js';
 import type { WorkTable } from '../model/work_table.js';
@@ -37,20 +36,11 @@ import { GpuStamps, type StampedGpu } from './gpu_stamps.js';
 import { type OpenThings, pendingWorks, readOpenThings } from './pending_works.js';
 import { callsUntil } from './read_order.js';
 import { bareCalls, callTable, insideCalls, readCalls } from './scanned_calls.js';
-import {
-  longestQuiet,
-  readEndless,
-  readForeign,
-  readOdd,
-  readPeers,
-  readQuiet,
-  watchedTime,
-} from './scanned_facts.js';
-import { readSendTimes, readTransfers, writeStepRows } from './scanned_transfers.js';
+import { longestQuiet, readEndless, readForeign, readOdd, readQuiet, watchedTime } from './scanned_facts.js';
+import { readTransfers, writeStepRows } from './scanned_transfers.js';
 import { type Kept, readWorks, workEnds, type WorkRows, workTable } from './scanned_works.js';
 import type { StepRows } from './step_file.js';
 import { mostRows } from './step_sample.js';
-import type { SendTimes } from './send_times.js';
 import type { TransferTotals } from './transfer_totals.js';
 
 type ScannedFile = RankFileStream<true>;
@@ -129,11 +119,8 @@ export interface RankScan {
   readonly gpus: readonly StampedGpu[];
   /** What its trace would hold. */
   readonly size: FileSize;
-  readonly busiestPeers: readonly PeerTraffic[];
   /** The content of its side file. Empty if there is none. */
   readonly steps: readonly StepRows[];
-  /** Times of sends on the connections of collectives. */
-  readonly sendTimes: readonly SendTimes[];
   readonly transfers: TransferTotals;
 }
 
@@ -195,8 +182,6 @@ function scanStream(
   const endless = readEndless(numbers);
   const foreignOps = readForeign(numbers);
   const size = readSize(numbers, communicators);
-  const busiestPeers = readPeers(numbers);
-  const sendTimes = readSendTimes(numbers);
   const steps = wanted ? writeStepRows(wanted.path, numbers, communicators) : [];
   const transfers = readTransfers(numbers, text);
   numbers.end();
@@ -254,9 +239,7 @@ function scanStream(
     foreignOps,
     gpus: stamps.finish(),
     size,
-    busiestPeers,
     steps,
-    sendTimes,
     transfers,
   };
 }

@@ -6,7 +6,6 @@ import type { Span } from '../model/control.js';
 import type { ForeignOps } from '../model/pxn.js';
 import { connectionKey } from '../model/endless_ops.js';
 import type { OddCounts } from '../model/odd_records.js';
-import type { PeerTraffic } from '../model/peer_traffic.js';
 import type { Communicator, Gap } from '../rankfile/types.js';
 
 /** As src/kernel/odd.ts numbers them. */
@@ -124,22 +123,3 @@ export const readForeign = (numbers: Numbers): ForeignOps[] =>
     open: numbers.next(),
     lastStop: numbers.tick(),
   }));
-
-/** Peers per direction that get counters of their own. */
-const BUSIEST_PEERS = 4;
-
-/** The busiest of each direction, sends first. */
-export function readPeers(numbers: Numbers): PeerTraffic[] {
-  const all = numbers.list(() => ({
-    comm: numbers.next(),
-    peer: numbers.next(),
-    isSend: numbers.flag(),
-    bytes: numbers.next(),
-  }));
-  return [true, false].flatMap((isSend) =>
-    all
-      .filter((peer) => peer.bytes > 0 && peer.isSend === isSend)
-      .sort((a, b) => b.bytes - a.bytes || a.comm - b.comm || a.peer - b.peer)
-      .slice(0, BUSIEST_PEERS),
-  );
-}

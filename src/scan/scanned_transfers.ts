@@ -1,33 +1,13 @@
-/** Transfers of a file from the kernel's rows: times of sends, totals for a report, and the rows of the side file of steps. */
+/** Transfers of a file from the kernel's rows: totals by connection, and the rows of the side file of steps. */
 
 import { closeSync, fstatSync, openSync, writeSync } from 'node:fs';
 import { addTo } from '../base/grouped.js';
 import type { Ticks } from '../base/time.js';
 import type { Numbers } from '../kernel/host/numbers.js';
 import type { Communicator } from '../rankfile/types.js';
-import type { SendTimes, SizeOnWire } from './send_times.js';
 import { readTimes } from './time_counts.js';
 import { inOrder, ROW_WIDTH, type StepRows } from './step_file.js';
 import { type CallTotals, type EndTotals, type TransferTotals, WAITS } from './transfer_totals.js';
-
-/** As many as src/kernel/send_times.ts has. */
-const TIME_BINS = 192;
-
-export const readSendTimes = (numbers: Numbers): SendTimes[] =>
-  byComm(
-    numbers.list(() => ({
-      comm: numbers.next(),
-      channel: numbers.next(),
-      peer: numbers.next(),
-      longest: { took: numbers.next(), since: numbers.next() as Ticks, step: numbers.next() },
-      sizes: new Map(
-        numbers.list((): [number, SizeOnWire] => {
-          const [bytes, own] = [numbers.next(), numbers.next()];
-          return [bytes, { times: Uint32Array.from(numbers.some(TIME_BINS)), own }];
-        }),
-      ),
-    })),
-  );
 
 /** Adds the rows to the end of the side file. */
 export function writeStepRows(
@@ -88,16 +68,18 @@ export function readTransfers(numbers: Numbers, text: (id: number) => string): T
         waits: waits(),
       };
       const open = { transfers: numbers.next(), since: numbers.next() as Ticks, wait: numbers.next() };
+      const drawn = numbers.next();
+      const longest = { took: numbers.next(), since: numbers.next() as Ticks, step: numbers.next() };
       const sizes = numbers.list(() => ({
         bytes: numbers.next(),
-        transfers: numbers.next(),
-        sum: numbers.next(),
         sumOfSquares: numbers.next(),
         least: numbers.next(),
         counts: readTimes(numbers),
         sums: readTimes(numbers),
+        own: numbers.next(),
+        times: Uint32Array.from(numbers.some(numbers.next())),
       }));
-      return { ...end, open: open.transfers === 0 ? null : open, sizes };
+      return { ...end, open: open.transfers === 0 ? null : open, drawn, longest, sizes };
     }),
     calls: numbers.list((): CallTotals => ({
       comm: numbers.next(),

@@ -6,6 +6,7 @@
  */
 
 import type { Ticks } from '../base/time.js';
+import type { PeerTraffic } from '../model/peer_traffic.js';
 import type { TimeCounts } from './time_counts.js';
 
 /** Indices into `waits`: what a transfer waited for. */
@@ -26,20 +27,49 @@ export interface EndTotals {
   readonly waits: readonly number[];
   /** Transfers that had not ended: begin of the oldest one's wait, and the wait (index of WAITED). */
   readonly open: { readonly since: Ticks; readonly wait: number; readonly transfers: number } | null;
+  /** Bytes of the operations that this process started, which choose the counters that are drawn. */
+  readonly drawn: number;
+  /** The send that was on the wire longest. Ticks. */
+  readonly longest: { readonly took: number; readonly since: Ticks; readonly step: number };
   /** Sends: times by size. */
   readonly sizes: readonly SizeTotals[];
 }
 
 /** Ticks. */
-export interface SizeTotals {
+export interface TimedSize {
   readonly bytes: number;
-  readonly transfers: number;
-  readonly sum: number;
   readonly sumOfSquares: number;
   readonly least: number;
   /** Number and sum of the times, by the time of their end. Both have the same bins. */
   readonly counts: TimeCounts;
   readonly sums: TimeCounts;
+}
+
+/** Sends of one size; -1: not reported, up to interface v3, so only `times` counts them. */
+export interface SizeTotals extends TimedSize {
+  /** In bins (base/time_bins.ts). Empty: beyond the first sizes, or the communicator is not known. */
+  readonly times: Uint32Array;
+  /** Their sum without the time in which the rank's other sends used the wire (kernel/wire.ts). */
+  readonly own: number;
+}
+
+/** Peers per direction that get counters of their own. */
+const BUSIEST_PEERS = 4;
+
+/** The busiest of each direction, sends first. */
+export function busiestPeers({ ends }: TransferTotals): PeerTraffic[] {
+  const peers = new Map<string, PeerTraffic>();
+  for (const { comm, peer, isSend, drawn } of ends) {
+    const key = `${comm} ${peer} ${isSend}`;
+    peers.set(key, { comm, peer, isSend, bytes: drawn + (peers.get(key)?.bytes ?? 0) });
+  }
+  const all = [...peers.values()].filter(({ bytes }) => bytes > 0);
+  return [true, false].flatMap((isSend) =>
+    all
+      .filter((one) => one.isSend === isSend)
+      .sort((a, b) => b.bytes - a.bytes || a.comm - b.comm || a.peer - b.peer)
+      .slice(0, BUSIEST_PEERS),
+  );
 }
 
 /** One function of one communicator: the waits of all its transfers, and its sends that ended. */

@@ -16,6 +16,7 @@ import type { Run, RunMember } from '../runs/run.js';
 import { silentFiles, suspectsOf } from '../verdict/evidence/suspects.js';
 import type { Study } from '../study/study.js';
 import type { FileWatch } from './watched_rows.js';
+import { busiestPeers } from '../scan/transfer_totals.js';
 
 /**
  * By file; null: the file is not drawn. `blockPath`: by file, where its block goes. `output`: path of the trace, which decides the
@@ -77,7 +78,7 @@ export function convertJobs(
       counterMates: counterMates(domain),
       brokenTransfers: broken.names,
       outOfStep,
-      busiestPeers: member.scan.busiestPeers,
+      busiestPeers: busiestPeers(member.scan.transfers),
       rateBinNs,
       sampleNs: sampleNs(isWhole ? ALWAYS : plan.windows.op, duration),
       plan: isWhole ? null : plan,

@@ -7,6 +7,13 @@ import { sizeClassOf } from '../../src/analysis/collectives.js';
 import { binarySize } from '../../src/base/units.js';
 import { medianOf, quantile, sortedNumbers } from '../../src/base/quantile.js';
 
+/** The sends of one size. */
+function timed(bytes: number, of: { count: number; sum: number; sumOfSquares: number; least: number }) {
+  const total = (all: number) => ({ first: 0, width: 1, counts: new Float64Array(0), total: all });
+  const { count, sum, sumOfSquares, least } = of;
+  return { bytes, sumOfSquares, least, counts: total(count), sums: total(sum) };
+}
+
 describe('quantiles', () => {
   it('are values that were measured', () => {
     const sorted = sortedNumbers([30, 10, 20, 40]);
@@ -41,25 +48,23 @@ describe('a line', () => {
   });
 
   it('has none of one size: a point has no slope', () => {
-    const one = { bytes: 4096, transfers: 9, sum: 90, sumOfSquares: 900, least: 10 };
+    const one = timed(4096, { count: 9, sum: 90, sumOfSquares: 900, least: 10 });
     expect(lineTime([one], 1, 'average')).toBeNull();
     expect(lineTime([one], 1, 'least')).toBeNull();
     expect(lineTime([], 1, 'least')).toBeNull();
   });
 
   it('is a latency and a rate; the least times have their own', () => {
-    const at = (bytes: number, mean: number, least: number) => ({
-      ...{ bytes, transfers: 4, sum: 4 * mean, sumOfSquares: 4 * mean * mean, least },
-    });
+    const at = (bytes: number, mean: number, least: number) =>
+      timed(bytes, { count: 4, sum: 4 * mean, sumOfSquares: 4 * mean * mean, least });
     const sizes = [at(1000, 3000, 1100), at(2000, 4000, 1200), at(4000, 6000, 1400)];
     expect(lineTime(sizes, 2, 'average')).toEqual({ latencyNs: 4000, rateGBs: 0.5, r2: 1 });
     expect(lineTime(sizes, 2, 'least')).toEqual({ latencyNs: 2000, rateGBs: 5, r2: 1 });
   });
 
   it('is nothing where it does not fit: no latency below zero, and no line through a cloud', () => {
-    const at = (bytes: number, least: number) => ({
-      ...{ bytes, transfers: 1, sum: least, sumOfSquares: least * least, least },
-    });
+    const at = (bytes: number, least: number) =>
+      timed(bytes, { count: 1, sum: least, sumOfSquares: least * least, least });
     expect(lineTime([at(1000, 100), at(2000, 1100)], 1, 'least')).toBeNull();
     expect(lineTime([at(1000, 900), at(2000, 100), at(3000, 900), at(4000, 200)], 1, 'average')).toBeNull();
     expect(lineTime([at(1000, 500), at(2000, 500)], 1, 'least')).toMatchObject({

@@ -44,8 +44,8 @@ function ownTimes(...sends: [rank: number, from: number, to: number][]): (number
   }
   const path = join(folder, `sends${files++}.bin`);
   file.clockSample(0).heartbeat(1e6).write(path);
-  const sizes = scanFile(path).sendTimes.flatMap((end) => [...end.sizes]);
-  return sends.map((_, step) => sizes.find(([bytes]) => bytes === step + 1)?.[1].own);
+  const sizes = scanFile(path).transfers.ends.flatMap(({ sizes }) => sizes);
+  return sends.map((_, step) => sizes.find(({ bytes }) => bytes === step + 1)?.own);
 }
 
 it('one send after the other: all of their time', () => {

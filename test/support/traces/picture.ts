@@ -9,6 +9,7 @@ import { gpuLines } from '../../../src/clocks/evidence/gpu_clocks.js';
 import { KernelFile } from '../../../src/kernel/host/kernel_file.js';
 import { streamSegments } from '../../../src/rankfile/index.js';
 import { scanFile, type RankScan } from '../../../src/scan/scan.js';
+import { busiestPeers } from '../../../src/scan/transfer_totals.js';
 import { prologue } from '../../../src/trace/perfetto/prologue.js';
 import { type DrawnFile, RankPicture } from '../../../src/trace/rank_picture.js';
 import type { RankFileBuilder } from '../rank_files/rank_file_builder.js';
@@ -67,6 +68,7 @@ export function drawFile(
     change(file),
     {
       ...scan,
+      busiestPeers: busiestPeers(scan.transfers),
       names: { own: `rank ${file.header.rank ?? 'unknown'}`, inJob: (_, rank) => rank },
       map: IDENTITY,
       scale,
