@@ -32,7 +32,7 @@ const LAYERS = table(`
   trace          | base rankfile kernel/host model runs scan clocks cluster output verdict/evidence clocks/evidence trace/tracks trace/perfetto | study verdict | | yes
   pytorch        | base verdict/evidence                              | verdict       |            | yes
   analysis       | base cluster clocks scan/transfer_totals scan/time_counts verdict/evidence trace | runs scan study trace/tracks clocks/evidence | | no
-  output         | base rankfile/format                               |               |            | yes
+  output         | base rankfile/format rankfile/addon                |               |            | yes
   study          | base rankfile model runs scan clocks clocks/evidence cluster verdict output trace |       | piscina    | yes
   report         | base rankfile model runs scan clocks clocks/evidence cluster verdict output trace study analysis pytorch trace/tracks/flow_census | trace/perfetto | console-table-printer | yes
   page/client    | base                                               | page report analysis pytorch | chart.js | no

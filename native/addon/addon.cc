@@ -3,6 +3,7 @@
 // One copy serves all threads of the process. Only stalls.cc has a state, behind a lock.
 
 #include <napi.h>
+#include <sys/file.h>
 
 #include "addon/decompress.h"
 #include "addon/stalls.h"
@@ -19,14 +20,20 @@ void ReadBeginsOf(const CallbackInfo& info) { ReadBegins(info[0].As<Napi::String
 void ReadEndsOf(const CallbackInfo&) { ReadEnds(); }
 void HideNamesOf(const CallbackInfo&) { HideNames(); }
 
+/** lock(fd): whether no other process holds this file. Then this one does, until it closes the descriptor or ends. Node has no flock(2). */
+Napi::Value LockOf(const CallbackInfo& info) {
+  return Napi::Boolean::New(info.Env(), flock(info[0].As<Napi::Number>().Int32Value(), LOCK_EX | LOCK_NB) == 0);
+}
+
 /** Goes up with every change of an argument or result. src/rankfile/addon.ts uses no other number. */
-constexpr double kInterface = 5;
+constexpr double kInterface = 6;
 
 Object Init(Env env, Object exports) {
   exports.Set("interface", kInterface);
   exports.Set("readBegins", Napi::Function::New(env, ReadBeginsOf, "readBegins"));
   exports.Set("readEnds", Napi::Function::New(env, ReadEndsOf, "readEnds"));
   exports.Set("hideNames", Napi::Function::New(env, HideNamesOf, "hideNames"));
+  exports.Set("lock", Napi::Function::New(env, LockOf, "lock"));
   AddDecompress(env, exports);
   return exports;
 }

@@ -1,15 +1,18 @@
 /**
- * A folder for unfinished output. It is removed when the work is done, fails or is interrupted. A killed process cannot remove its folder,
- * so the name says who made it. The next process that makes a folder there removes folders of dead processes. A process is certainly dead
- * if it had the same user, boot and pid namespace, and no longer exists. Folders from another host or container stay.
+ * A folder for unfinished output. It is removed when the work is done, fails or is interrupted. A killed process cannot remove its folder, so
+ * the next process that makes a folder there does. A name proves nothing: another user may rename a folder in a shared directory. So a work
+ * folder holds a file that its process keeps locked, and is removed if this user owns both and nobody holds the lock.
  */
 
-import { lstatSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { closeSync, constants, fstatSync, openSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Interrupted, OutputError } from '../base/errors.js';
-import { reason } from '../base/reason.js';
+import { codeOf, reason } from '../base/reason.js';
+import { addon } from '../rankfile/addon.js';
+import { HeldFolder } from './held_folder.js';
 
 /** How long interrupted work may take to stop, in ms. */
 const PATIENCE_MS = 5_000;
@@ -20,11 +23,11 @@ export async function withWorkFolder<T>(
   interrupt: AbortSignal | undefined,
   use: (folder: string) => Promise<T>,
 ): Promise<T> {
-  const folder = await mkdtemp(join(beside, `${PREFIX}${maker()}.`)).catch((error: unknown) => {
+  const { folder, held, parent, lock } = await newFolder(beside).catch((error: unknown) => {
     const advice = beside === tmpdir() ? 'name another directory by TMPDIR' : 'choose another place';
     throw new OutputError(beside, `no file can be made here: ${reason(error)}`, advice, { cause: error });
   });
-  removeDead(beside, lstatSync(folder).uid);
+  removeDead(parent, held.stat.uid);
   const working = Promise.resolve(folder).then(use); // so that an error that `use` throws at once ends up below, too
   const over = new AbortController();
   try {
@@ -32,8 +35,41 @@ export async function withWorkFolder<T>(
   } finally {
     over.abort();
     await settled(working);
-    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+    await remove(parent, basename(folder), held);
+    for (const one of [parent, held]) one.close();
+    if (lock !== null) closeSync(lock);
   }
+}
+
+async function newFolder(
+  beside: string,
+): Promise<{ folder: string; held: HeldFolder; parent: HeldFolder; lock: number | null }> {
+  const folder = await mkdtemp(join(beside, PREFIX));
+  const parent = HeldFolder.named(beside);
+  const held = parent.folder(basename(folder));
+  return { folder, held, parent, lock: lockIn(held) };
+}
+
+/** What was held is emptied, whatever has its name now. Another thread or a child may just have made one more file in it. */
+async function remove(parent: HeldFolder, name: string, folder: HeldFolder): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    empty(folder);
+    try {
+      rmdirSync(parent.at(name));
+      return;
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT' || tries === 3) return;
+      if (!['ENOTEMPTY', 'EEXIST'].includes(codeOf(error))) throw error;
+    }
+    await pause(100);
+  }
+}
+
+/** The lock goes last: if this process is killed meanwhile, the next one goes on. */
+function empty(folder: HeldFolder): void {
+  const names = folder.entries().map(({ name }) => name);
+  for (const name of [...names.filter((one) => one !== LOCK), LOCK])
+    rmSync(folder.at(name), { recursive: true, force: true, maxRetries: 3 });
 }
 
 /** Waits for the work to stop, so that nothing is written into a folder that is being removed. */
@@ -60,59 +96,55 @@ export const interruptedBy = (signal: AbortSignal | undefined): Interrupted =>
   signal?.reason instanceof Interrupted ? signal.reason : new Interrupted('interrupted, nothing was written');
 
 const PREFIX = '.nccl-trace-work.';
-/** The name of a folder: boot, pid namespace, pid, the process's start in ticks since the boot, then what mkdtemp adds. */
-const NAME = /^\.nccl-trace-work\.([0-9a-f]{32})-(\d+)-(\d+)-(\d+)\.[A-Za-z0-9]{6}$/;
+/** With what mkdtemp adds. */
+const NAME = /^\.nccl-trace-work\.[A-Za-z0-9]{6}$/;
+const LOCK = '.lock';
 
-/** "unknown" if /proc does not say. Such a folder is never removed. */
-function maker(): string {
-  const here = surroundings();
-  const start = startOf('self');
-  return here === null || start === null ? 'unknown' : `${here.boot}-${here.pids}-${here.pid}-${start}`;
+/** Locked under another name first, so that nobody finds it unlocked. null: without the addon, or where files cannot be locked. */
+function lockIn(folder: HeldFolder): number | null {
+  const draft = folder.at(`${LOCK}.new`);
+  const file = openSync(draft, 'wx', 0o600);
+  if (addon?.lock(file) !== true) {
+    closeSync(file);
+    rmSync(draft);
+    return null;
+  }
+  renameSync(draft, folder.at(LOCK));
+  return file;
 }
 
 /** Removes folders of dead processes. Called after our own folder was made: if making it fails, removing would fail, too. */
-function removeDead(beside: string, user: number): void {
-  const here = surroundings();
-  if (here === null) return;
-  for (const name of namesIn(beside)) {
-    const [, boot, pids, pid, start] = NAME.exec(name) ?? [];
-    if (boot !== here.boot || pids !== here.pids || startOf(pid ?? '') === start) continue;
-    const folder = join(beside, name);
+function removeDead(parent: HeldFolder, user: number): void {
+  for (const name of namesIn(parent)) {
     try {
-      const stat = lstatSync(folder);
-      if (stat.isDirectory() && stat.uid === user) rmSync(folder, { recursive: true, force: true });
+      const folder = parent.folder(name);
+      try {
+        if (folder.stat.uid === user) removeUnlocked(parent, name, folder, user);
+      } finally {
+        folder.close();
+      }
     } catch {
       // Another process may be removing it. A folder that stays does no harm.
     }
   }
 }
 
-function namesIn(folder: string): string[] {
+function removeUnlocked(parent: HeldFolder, name: string, folder: HeldFolder, user: number): void {
+  const lock = openSync(folder.at(LOCK), constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
-    return readdirSync(folder);
+    const stat = fstatSync(lock);
+    if (!stat.isFile() || stat.uid !== user || addon?.lock(lock) !== true) return;
+    empty(folder);
+    rmdirSync(parent.at(name));
+  } finally {
+    closeSync(lock);
+  }
+}
+
+function namesIn(folder: HeldFolder): string[] {
+  try {
+    return folder.entries().flatMap(({ name }) => (NAME.test(name) ? [name] : []));
   } catch {
     return []; // writable and not readable
-  }
-}
-
-/** A pid is unique only within these. */
-function surroundings(): { boot: string; pids: string; pid: string } | null {
-  try {
-    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim().replaceAll('-', '');
-    const pids = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0];
-    return pids === undefined ? null : { boot, pids, pid: readlinkSync('/proc/self') };
-  } catch {
-    return null;
-  }
-}
-
-/** Field 22 of /proc/PID/stat; the name before may hold anything. null: there is no such process, or it has ended. */
-function startOf(pid: string): string | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return fields[0] === 'Z' || fields[0] === 'X' ? null : (fields[19] ?? null);
-  } catch {
-    return null;
   }
 }

@@ -1,13 +1,13 @@
 /**
  * The addon (native/addon): what WebAssembly cannot do. An install builds it if there is a C++ compiler. Without it chunks are unpacked more
- * slowly, and nothing notices a read that hangs.
+ * slowly, nothing notices a read that hangs, and what a killed command left stays.
  */
 
 import { createRequire } from 'node:module';
 import { nativeFile } from './native_file.js';
 
 /** As in native/addon/addon.cc. */
-const INTERFACE = 5;
+const INTERFACE = 6;
 
 /** Exports of native/addon/addon.cc. */
 export interface Addon {
@@ -18,6 +18,8 @@ export interface Addon {
   readBegins(name: string): void;
   readEnds(): void;
   hideNames(): void;
+  /** Whether no other process holds this file. Then this one does, until it closes the descriptor or ends. */
+  lock(fd: number): boolean;
 }
 
 /** Refuses an addon that was built from other sources, because it would read missing arguments. */

@@ -2,7 +2,7 @@
 
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeRun } from '../support/made_up/made_up_run.js';
@@ -128,25 +128,21 @@ describe('a work folder of a killed command', () => {
     expect(readdirSync(folder).sort()).toEqual(['pipe', 'run', 't.pftrace', 'tmp']);
   });
 
-  it('stays unless its process is certainly dead: alive, of another boot or namespace, a file, or another name', async () => {
+  it('stays unless its process is certainly dead and it is one: alive, without a lock, a link, a file, or another name', async () => {
     const child = start('merge run -q -o pipe');
     const alive = await working(child, at('tmp'));
-    const [, boot, pids, rest] = /^\.nccl-trace-work\.([0-9a-f]{32})-(\d+)-(\d+-\d+)\./.exec(alive)!;
-    const strangers = [
-      `.nccl-trace-work.${'0'.repeat(32)}-${pids}-1-1.abcdef`,
-      `.nccl-trace-work.${boot}-1-1-1.abcdef`,
-      `.nccl-trace-work.${boot}-${pids}-${rest}.abcdef.txt`,
-      '.nccl-trace-work.unknown.abcdef',
-      '.t.pftrace.abcdef',
-    ];
+    const strangers = ['.nccl-trace-work.nolock', '.nccl-trace-work.linked', '.nccl-trace-work.abcdef.txt'];
     for (const name of strangers) {
       mkdirSync(at('tmp', name));
       writeFileSync(at('tmp', name, 'precious'), 'precious');
     }
-    const file = `.nccl-trace-work.${boot}-${pids}-1-1.abcdef`;
+    symlinkSync('precious', at('tmp', '.nccl-trace-work.linked', '.lock'));
+    writeFileSync(at('tmp', '.nccl-trace-work.abcdef.txt', '.lock'), '');
+    const [file, link] = ['.nccl-trace-work.afileX', '.nccl-trace-work.alinkX'];
     writeFileSync(at('tmp', file), 'precious');
+    symlinkSync('.nccl-trace-work.abcdef.txt', at('tmp', link));
     expect(await ended(start('merge run -q -o -'))).toBe(0);
-    expect(readdirSync(at('tmp')).sort()).toEqual([...strangers, alive, file].sort());
+    expect(readdirSync(at('tmp')).sort()).toEqual([...strangers, alive, file, link].sort());
     for (const name of strangers) expect(statSync(at('tmp', name, 'precious')).size).toBe(8);
     child.kill();
     await ended(child);

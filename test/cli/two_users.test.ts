@@ -164,4 +164,21 @@ describe.skipIf(NOT_TWO_USERS !== null)(`two users (${NOT_TWO_USERS ?? 'here'})`
       held.close();
     });
   });
+
+  it.each(['inspect', 'merge', 'snapshot'])(
+    '%s removes no folder that another user gave the name of a work folder',
+    (command) => {
+      const run = recorded(ALICE, 'hang', 'alice', 'run');
+      mkdirSync(at('shared'));
+      chmodSync(at('shared'), 0o777);
+      shellAs(ALICE, at('shared'), 'mkdir precious && touch precious/work');
+      shellAs(BOB, at('shared'), 'mv precious .nccl-trace-work.abcdef; mkdir .nccl-trace-work.ghijkl');
+      const args = { inspect: [], merge: ['-o', 'shared/run.pftrace'], snapshot: ['-o', 'shared'] }[command]!;
+      expect(asUser(ALICE, folder, command, run, ...args)).toMatchObject({ code: 0 });
+      expect(readdirSync(at('shared'))).toEqual(
+        expect.arrayContaining(['.nccl-trace-work.abcdef', '.nccl-trace-work.ghijkl']),
+      );
+      expect(readdirSync(at('shared', '.nccl-trace-work.abcdef'))).toEqual(['work']);
+    },
+  );
 });

@@ -1,7 +1,7 @@
 /** Commands as one of two users beside root. Only root can become another user, so elsewhere such tests are skipped. */
 
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { PROGRAM } from './program.js';
@@ -34,9 +34,11 @@ export interface Said {
 export function asUser(user: number, cwd: string, ...args: string[]): Said {
   const command = [process.execPath, PROGRAM, ...args];
   const [program = '', ...rest] = user === 0 ? command : [...become(user), ...command];
+  // In a folder that all may write to, if the test has one.
+  const shared = path.join(cwd, 'shared');
   const { status, stdout, stderr } = spawnSync(program, rest, {
     ...{ cwd, encoding: 'utf8', timeout: 60_000 },
-    env: { ...process.env, HOME: '/nonexistent', TMPDIR: '/tmp' },
+    env: { ...process.env, HOME: '/nonexistent', TMPDIR: existsSync(shared) ? shared : '/tmp' },
   });
   return { code: status, out: stdout, err: stderr };
 }
