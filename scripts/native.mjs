@@ -28,6 +28,8 @@
  * @property {string[]} [link]
  */
 
+import { fileURLToPath } from 'node:url';
+
 /** Warnings are errors for us (`npm run build`, `npm run check`); an install or a test run only shows them. */
 export const COMMON_FLAGS = [
   '-std=c++17',
@@ -38,6 +40,8 @@ export const COMMON_FLAGS = [
   '-Werror',
   '-pthread',
   '-Inative',
+  // The same bytes wherever the checkout lies: its path would be in the debug information.
+  `-ffile-prefix-map=${fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '')}=.`,
 ];
 
 /** Replaces -O2 where a sanitizer watches: shallow inlining and frame pointers keep its stacks readable. */

@@ -22,10 +22,13 @@ const IN_DIST = [
   'prom-client',
   'protobufjs',
 ];
+/** Its runtime, which manages memory, is in dist/kernel.wasm. What the compiler needs is not. */
+const IN_KERNEL = 'assemblyscript@';
 const { name, dependencies } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
 const args = ['sbom', '--sbom-format=cyclonedx', '--package-lock-only', '--offline'];
 const sbom = JSON.parse(execFileSync('npm', args, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 }));
 const needed = neededBy(sbom.metadata.component['bom-ref']);
+needed.add(sbom.components.map((component) => component['bom-ref']).find((ref) => ref.startsWith(IN_KERNEL)));
 sbom.components = sbom.components.filter((component) => needed.has(component['bom-ref']));
 sbom.dependencies = sbom.dependencies
   .filter(({ ref }) => needed.has(ref))

@@ -7,6 +7,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   readdirSync,
   rmSync,
   statSync,
@@ -47,6 +48,18 @@ describe.skipIf(!hasCompiler)('with a compiler', () => {
     expect(build('build')).toEqual({ status: 0, said: '' });
     expect(built()).toEqual(['libnccl-profiler-trace.so', 'nccl-trace-loopback', 'ring_test']);
     expect(spawnSync(path.join(folder, 'build/ring_test')).status).toBe(42);
+  });
+
+  it('the same bytes in another folder', () => {
+    build('build');
+    const bytes = readFileSync(path.join(folder, 'build/ring_test'));
+    const other = mkdtempSync(path.join(tmpdir(), 'another '));
+    for (const name of ['scripts', 'native'])
+      cpSync(path.join(folder, name), path.join(other, name), { recursive: true });
+    rmSync(folder, { recursive: true });
+    folder = other;
+    build('build');
+    expect(readFileSync(path.join(folder, 'build/ring_test')).equals(bytes)).toBe(true);
   });
 
   it('rebuilds only the files a change affects', () => {

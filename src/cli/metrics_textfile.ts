@@ -23,7 +23,8 @@ export async function writeTextfile(path: string, bytes: Buffer): Promise<void> 
 
 const textfileAt = (path: string): Output => ({
   path,
-  kind: { name: 'metrics', option: '--textfile nccl_trace.prom', wrote: isTextfile },
+  // node_exporter is another user.
+  kind: { name: 'metrics', option: '--textfile nccl_trace.prom', mode: 0o644, wrote: isTextfile },
 });
 
 const TEXT_START = '# HELP nccl_trace_';

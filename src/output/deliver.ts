@@ -4,7 +4,7 @@
  */
 
 import { constants, createWriteStream, openSync } from 'node:fs';
-import { rename } from 'node:fs/promises';
+import { chmod, rename, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -15,6 +15,9 @@ import { checkOutput, type Output, type Permission } from './allowed.js';
 import type { Place } from './place.js';
 import { codeOf } from '../base/reason.js';
 import { interruptedBy, withWorkFolder } from './work_folder.js';
+
+/** As rank files: a trace has names of hosts, a page may have stacks. */
+const PRIVATE = 0o600;
 
 export interface Delivery {
   readonly place: Place;
@@ -48,9 +51,16 @@ export async function deliver(
   const signal = interrupt === undefined ? {} : { signal: interrupt };
   if (place.kind === 'file') {
     const draft = join(folder, 'draft');
-    await pipeline(counted, createWriteStream(draft, { flags: 'wx', mode: 0o666 }), signal);
+    await pipeline(
+      counted,
+      createWriteStream(draft, { flags: 'wx', mode: output.kind.mode ?? PRIVATE }),
+      signal,
+    );
     // Writing took a while: check again what is there.
-    checkOutput(output, permission);
+    const now = checkOutput(output, permission);
+    // A user who made the file readable for others meant it.
+    if (now.kind === 'file' && now.access !== null && now.access.uid === (await stat(draft)).uid)
+      await chmod(draft, now.access.mode);
     await rename(draft, place.path);
   } else if (place.kind === 'descriptor' && place.fd === 1 && stdout !== undefined) {
     await pipeline(counted, stdout, { ...signal, end: false });

@@ -25,6 +25,8 @@ export interface FilePlace extends Common {
   readonly path: string;
   /** null: nothing is there yet. */
   readonly bytes: bigint | null;
+  /** Owner and permissions of what is there. */
+  readonly access: { readonly uid: number; readonly mode: number } | null;
 }
 
 /** Opened and written to. */
@@ -45,9 +47,11 @@ export function placeOf(named: string): Place {
   const fd = descriptorOf(named);
   if (fd !== null) return { kind: 'descriptor', named, fd, id: idOf(descriptorStat(named, fd)) };
   const stat = statOf(named);
-  if (stat === null) return { kind: 'file', named, path: newFile(named), bytes: null, id: null };
+  if (stat === null)
+    return { kind: 'file', named, path: newFile(named), bytes: null, access: null, id: null };
   const id = idOf(stat);
-  if (stat.isFile()) return { kind: 'file', named, path: realpathSync(named), bytes: stat.size, id };
+  const access = { uid: Number(stat.uid), mode: Number(stat.mode) & 0o777 };
+  if (stat.isFile()) return { kind: 'file', named, path: realpathSync(named), bytes: stat.size, access, id };
   if (stat.isFIFO()) return { kind: 'fifo', named, id };
   if (stat.isCharacterDevice()) return { kind: 'device', named, id };
   throw new OutputError(named, ...unfit(stat));
@@ -90,7 +94,7 @@ function descriptorStat(named: string, fd: number): BigIntStats {
   }
 }
 
-/** null: nothing is there, or a broken link. */
+/** null: nothing is there, or a link to nothing. */
 function statOf(named: string): BigIntStats | null {
   try {
     return statSync(named, { bigint: true });
@@ -100,10 +104,11 @@ function statOf(named: string): BigIntStats | null {
   }
 }
 
-/** Where a new file would be: for a broken link, its target. */
+/** Where a new file would be. Who made a link to nothing, in a shared directory, may lead us anywhere. */
 function newFile(named: string): string {
-  let path = resolve(named);
-  for (let next = linkOf(path); next !== null; next = linkOf(path)) path = next;
+  const path = resolve(named);
+  if (linkOf(path) !== null)
+    throw new OutputError(named, 'is a link to nothing', 'remove it, or name the file itself');
   const folder = dirname(path);
   const stat = statOf(folder);
   if (stat === null)

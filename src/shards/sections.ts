@@ -46,7 +46,7 @@ export class SectionWriter<Kind extends FileKind> {
   private at = 0;
 
   constructor(path: string, kind: Kind) {
-    this.fd = openSync(path, 'wx', 0o666);
+    this.fd = openSync(path, 'wx', 0o600);
     this.put(startOf(kind));
   }
 

@@ -3,6 +3,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  chmodSync,
   copyFileSync,
   linkSync,
   lstatSync,
@@ -256,14 +257,36 @@ describe('our own output is replaced with --force, and only then:', () => {
     mkdirSync(at('far'));
     await nccl('merge run/rank00000.bin -q -o far/a.pftrace');
     symlinkSync('far/a.pftrace', at('link'));
-    symlinkSync('far/new.pftrace', at('nowhere'));
     expect(await nccl('merge run -q -f -o link')).toMatchObject({ code: 0 });
-    expect(await nccl('merge run -q -o nowhere')).toMatchObject({ code: 0 });
-    for (const name of ['link', 'nowhere']) expect(lstatSync(at(name)).isSymbolicLink()).toBe(true);
     expect(readlinkSync(at('link'))).toBe('far/a.pftrace');
-    expect(readFileSync(at('far/a.pftrace')).equals(readFileSync(at('far/new.pftrace')))).toBe(true);
     expectTrace(readFileSync(at('far/a.pftrace')));
-    expect(readdirSync(at('far')).sort()).toEqual(['a.pftrace', 'new.pftrace']);
+    expect(readdirSync(at('far'))).toEqual(['a.pftrace']);
+  });
+
+  it('but nothing is made where a link to nothing leads, with --force neither', async () => {
+    mkdirSync(at('far'));
+    symlinkSync('far/new.pftrace', at('nowhere'));
+    for (const force of ['', ' -f']) {
+      const { code, err } = await nccl(`merge run -q${force} -o nowhere`);
+      expect(code).toBe(4);
+      expect(err).toContain('nowhere: is a link to nothing; remove it, or name the file itself');
+    }
+    expect(readdirSync(at('far'))).toEqual([]);
+  });
+
+  it('private to the user whatever the umask is, and as open as the file that is replaced', async () => {
+    const before = process.umask(0);
+    try {
+      await nccl('merge run -q -o a.pftrace --summary s.json');
+      await nccl('report run -q --no-trace -o a.html');
+      const modes = (...names: string[]): number[] => names.map((name) => statSync(at(name)).mode & 0o777);
+      expect(modes('a.pftrace', 's.json', 'a.html')).toEqual([0o600, 0o600, 0o600]);
+      chmodSync(at('a.pftrace'), 0o644);
+      await nccl('merge run -q -f -o a.pftrace');
+      expect(modes('a.pftrace')).toEqual([0o644]);
+    } finally {
+      process.umask(before);
+    }
   });
 
   it('a summary', async () => {
