@@ -4,6 +4,7 @@ import { existsSync, readdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { COMMANDS, DOCUMENTS, help, helpOf, read, ROOT, runScript, scriptsIn } from './documents.js';
+import { RULES } from '../src/verdict/rules.js';
 import { temporaryFolder } from './support/program/temporary_folder.js';
 
 describe('documents name only commands, options, settings and files that exist', () => {
@@ -103,4 +104,10 @@ describe('the commands of the README run', () => {
     const { status, output } = await runScript(folder, script);
     expect({ status, output }).toEqual({ status: 0, output });
   });
+});
+
+it('docs/verdicts.md lists the rules of the verdict, in their order', () => {
+  const listed = [...read('docs/verdicts.md').matchAll(/^\| `([a-z ]+)` \| `\w+\.ts` \|/gm)];
+  const inCode = (name: string): string => name.replace(/ (.)/g, (_, first: string) => first.toUpperCase());
+  expect(listed.map(([, name]) => inCode(name!))).toEqual(RULES.map(({ name }) => name));
 });

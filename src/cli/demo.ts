@@ -26,10 +26,10 @@ import { complain, say, tellProblems } from './streams.js';
 import { coloured, whileWatched } from './watching.js';
 
 const SCENARIOS = {
-  healthy: 'nothing goes wrong',
-  straggler: 'one rank begins every iteration 100 ms late',
-  hang: 'one rank kills itself in mid collective, the others wait for it',
-} as const;
+  healthy: () => 'nothing goes wrong',
+  straggler: (victim: number) => `rank ${victim} begins every iteration 100 ms late`,
+  hang: (victim: number) => `rank ${victim} kills itself in mid collective, the others wait for it`,
+};
 type Scenario = keyof typeof SCENARIOS;
 
 interface Options {
@@ -60,7 +60,7 @@ export function demoCommand(setExit: (code: ExitCode) => void): Command {
     .description('Record a run on this machine, without a GPU, and merge it.')
     .option('-r, --ranks <n>', 'processes', wholeNumber(2, 64), 8)
     .addOption(
-      new Option('-s, --scenario <name>', 'what goes wrong')
+      new Option('-s, --scenario <name>', 'what goes wrong with the last rank')
         .choices(Object.keys(SCENARIOS))
         .argParser(oneOf(Object.keys(SCENARIOS)))
         .default('healthy'),
@@ -95,7 +95,7 @@ async function run(options: Options, interrupt: AbortSignal): Promise<ExitCode> 
 async function recordAndMerge(folder: string, options: Options, interrupt: AbortSignal): Promise<ExitCode> {
   const { output, force, quiet, summary } = options;
   const [plugin, loopback] = await nativeFiles(PLUGIN, LOOPBACK);
-  if (!quiet) say(`recording ${options.ranks} ranks: ${SCENARIOS[options.scenario]}\n`);
+  if (!quiet) say(`recording ${options.ranks} ranks: ${SCENARIOS[options.scenario](options.ranks - 1)}\n`);
   await record(loopback, loopbackArguments(options), environment(plugin, folder), interrupt);
   const report = await whileWatched(quiet ?? false, (onProgress) =>
     merge({
