@@ -8,10 +8,11 @@
  *               └──────────────── without the culprit ┘
  *
  *   evidence   graph     jumps       estimate   projection                    bounds, sure_bounds (hard)
- *                        clock_parts floors     contradictions (who)          variances, similar_links (99 %)
+ *                        clock_parts minima     contradictions (who)          variances, similar_links (99 %)
  */
 
 import { findAlike, unlikeLinks, type AlikeFound } from './similar_links.js';
+import type { Interval } from './bounds.js';
 import { edgeSplitter, splitParts, wholeClock, type ClockPart } from './clock_parts.js';
 import { worstLinks, type Contradiction, type Culprit } from './contradictions.js';
 import { placeKnots, type Knots } from './corrections.js';
@@ -22,7 +23,6 @@ import { PieceHulls } from './edge_hulls.js';
 import { findJump, findJumpOf, type Jump, type JumpsSeen } from './jumps.js';
 import { linksOf } from './links.js';
 import { project } from './projection.js';
-import type { Interval } from './readings.js';
 import { sureBounds, type SureBounds } from './sure_bounds.js';
 import { variances } from './variances.js';
 import { seenWander } from './rate_changes.js';
@@ -229,7 +229,7 @@ function alignOnce(
   // If no two hosts can be solved together, there are only one-sided bounds. They last as long as the evidence.
   const knots = knotsFor(inside.length > 0 ? inside : [...used, ...certain], clocks);
   const mostWander = perNs(options.wanderPpmPerMinute);
-  const linked = linksOf(inside, knots);
+  const linked = linksOf(inside);
   const { jump, tooSmall } = findJump(clocks, linked.links, mostWander);
   if (mayJump && jump !== null) return { jump };
   const guess = estimate(references, linked, knots, { alike: options.alike, mostWander });

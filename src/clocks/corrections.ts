@@ -38,14 +38,6 @@ export function placeKnots(from: number, to: number, grid: number, affordable = 
   return { first: first * grid, step: step * grid, count: Math.ceil(cells / step) + 1 };
 }
 
-/** Number of pieces that are joined: about `ns` long together, or one piece if pieces are longer. */
-export function joined({ first, step, count }: Knots, ns: number): Knots {
-  const most = Math.max(1, Math.min(count - 1, Math.floor(ns / step)));
-  // All joined pieces are about equally long.
-  const pieces = Math.ceil((count - 1) / Math.ceil((count - 1) / most));
-  return { first, step: pieces * step, count: Math.ceil((count - 1) / pieces) + 1 };
-}
-
 /** Bounds hold for spans of a piece, because a clock is known better near good evidence than elsewhere in the piece. */
 const LONGEST_SPAN_NS = 12e9;
 /** Each span has bounds of its own in memory and a slice in the trace, so in long runs a whole piece is a span. */

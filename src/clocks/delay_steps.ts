@@ -102,12 +102,9 @@ function besideOf(times: Float64Array, scatter: number, curvature: number, clear
 }
 
 /** Least delays of some messages each. */
-function minimaOf({ edge, lines, stretchNs, first }: Link, pairs: number) {
-  const rough = leastOfCells(edge, pairs, (_, time) => {
-    const line = lines[Math.floor((time - first) / stretchNs)];
-    return line?.times.length === 2 ? slopeOf(line.times, line.delays, 0) : 0;
-  });
-  // A jump spoils the line of its stretch. Among slopes from one minimum to the next it spoils one.
+function minimaOf({ edge, slope }: Link, pairs: number) {
+  const rough = leastOfCells(edge, pairs, () => slope);
+  // A jump spoils the slope of the whole link. Among slopes from one minimum to the next it spoils one.
   const slopes = rough.times.slice(1).map((_, i) => slopeOf(rough.times, rough.delays, i));
   return leastOfCells(edge, pairs, (cell) => {
     const near = slopes.slice(Math.max(0, cell - NEAR), cell + NEAR).sort();
@@ -118,21 +115,17 @@ function minimaOf({ edge, lines, stretchNs, first }: Link, pairs: number) {
 /** Slopes to either side. */
 const NEAR = 8;
 
-function leastOfCells(
-  { windows, windowNs }: EdgeEvidence,
-  pairs: number,
-  slopeAt: (cell: number, time: number) => number,
-) {
+function leastOfCells({ windows }: EdgeEvidence, pairs: number, slopeAt: (cell: number) => number) {
   const times: number[] = [];
   const delays: number[] = [];
   let known = Infinity;
   let least = Infinity;
   let slope = 0;
-  for (const { index, hull, pairs: own } of windows) {
+  for (const { hull, pairs: own } of windows) {
     if (known >= pairs) {
       known = 0;
       least = Infinity;
-      slope = slopeAt(times.length, (index + 0.5) * windowNs);
+      slope = slopeAt(times.length);
       times.push(0);
       delays.push(0);
     }

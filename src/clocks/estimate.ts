@@ -1,25 +1,26 @@
 /**
- * The estimate inside groups of domains that evidence connects both ways: weighted least squares over the support lines of all edges, then
- * over all their minima (floors.ts). The unknowns are the corrections at the knots and one minimum delay per likeness. Similar links are
- * assumed to have equal minimum delays. A link's weight says how well this assumption holds for it.
+ * The estimate inside groups of domains that evidence connects both ways: weighted least squares over the least delays of all links. The
+ * unknowns are the corrections at the knots, one least delay per link and size, and one per likeness. Similar links are assumed to have
+ * equal least delays. A link's weight says how well this assumption holds for it.
+ *
+ * Which message of a few seconds was delayed least depends on how fast the clocks run apart. So it is done three times: the first time the
+ * least delays are those above a line through all pairs of a link, then those by the clocks that were found.
  */
 
-import { judge, weigh, type References } from './similar_links.js';
 import { correctionAt, knotTime, type Knots } from './corrections.js';
-import { settle } from './floors.js';
 import { SparseLeastSquares } from './least_squares.js';
-import type { DelayOf, Link, Linked } from './links.js';
+import { FIRST_SIGMA_NS, leastDelays, slotsOf, type DelayOf, type Link, type Linked } from './links.js';
+import { addMinima, weighMinima } from './minima.js';
+import { addBendRows, Wander } from './rate_changes.js';
+import { judge, weigh, type References } from './similar_links.js';
 import {
-  addRatePriors,
   addLikenessPriors,
-  likenessPriors,
+  addRatePriors,
   correctionsOf,
-  terms,
+  likenessPriors,
   unknownPlaces,
   type Places,
-  type Setting,
 } from './unknowns.js';
-import { addBendRows, Wander } from './rate_changes.js';
 
 export interface Estimate {
   readonly knots: Knots;
@@ -30,13 +31,21 @@ export interface Estimate {
   readonly floors: number;
   /** Minimum delays by likeness, ns. */
   readonly delays: ReadonlyMap<string, number>;
-  /** How much rates of clocks are seen to change against their reference, 1/ns. */
+  /** How much rates of clocks are seen to change against their group, 1/ns. */
   readonly wander: Wander;
-  /** True: all minima were used together. False: only lines. */
-  readonly settled: boolean;
 }
 
-const PASSES = 8;
+/** How often the least delays are chosen, and how often they are weighed each time. */
+const CHOICES = 3;
+const PASSES = 10;
+/** Passes of the first choice that take all clocks for restless, because its lines show little of a bend. */
+const RESTLESS_PASSES = 4;
+/** If a pass moves the corrections by less than this, they have settled. */
+const STILL_NS = 10;
+/** If there are more minima, each is for a longer time: then many links show each clock. */
+const MOST_MINIMA = 40_000;
+/** Standard error of one minimum before it is weighed, beside its link's spread. */
+const READ_OUT_NS = 1000;
 
 /** `linked`: only inside groups. `alike`: relative spread of minimum delays; `mostWander`: 1/ns. */
 export function estimate(
@@ -45,23 +54,90 @@ export function estimate(
   knots: Knots,
   options: { readonly alike: number; readonly mostWander: number },
 ): Estimate {
-  const domains = references.length;
   const place = unknownPlaces(references, knots);
-  const wander = new Wander(domains, place, links, options.mostWander);
-  const setting: Setting = { links, names, floors, references, place, wander, alike: options.alike };
-  const x = throughLines(setting);
-  const corrections = x.subarray(0, place.count);
-  const delays = x.subarray(place.count);
-  const settled = settle({ corrections, delays }, setting);
+  const wander = new Wander(references.length, place, links, options.mostWander);
+  const likes = place.count + floors;
+  const x = new Float64Array(likes + names.length);
+  const longer = Math.max(1, links.reduce((sum, { edge }) => sum + slotsOf(edge), 0) / MOST_MINIMA);
+  for (let choice = 0; choice < CHOICES; choice++) {
+    if (choice > 0) {
+      const corrections = correctionsOf(place, x);
+      for (const link of links)
+        link.minima = leastDelays(link.edge, knots, corrections, slotsOf(link.edge) / longer);
+    }
+    fit({ links, names, floors, references, place, wander, alike: options.alike, choice }, x);
+  }
+  const corrections = correctionsOf(place, x);
   return {
     knots,
-    corrections: byReference(references, knots, correctionsOf(place, corrections)),
+    corrections: byReference(references, knots, corrections),
     links,
     floors,
-    delays: new Map(names.map((name, i) => [name, delays[i]!])),
+    delays: new Map(names.map((name, i) => [name, x[likes + i]!])),
     wander,
-    settled,
   };
+}
+
+interface Fit extends Linked {
+  readonly references: References;
+  readonly place: Places;
+  readonly wander: Wander;
+  readonly alike: number;
+  /** 0: by lines. */
+  readonly choice: number;
+}
+
+/** Improves `x`: corrections, least delays of links, least delays of likenesses. Sets the links' residuals, spreads and weights. */
+function fit({ links, names, floors, references, place, wander, alike, choice }: Fit, x: Float64Array): void {
+  const likes = place.count + floors;
+  const delays = x.subarray(likes);
+  const delayOf = (link: Link): number => delays[link.like]!;
+  const system = new SparseLeastSquares(x.length, {
+    count: place.solved.length,
+    size: place.knots.count,
+    // Each least delay is in rows of all knots.
+    shared: names.length + (place.solved.length < place.knots.count ? floors : 0),
+  });
+  const rows = links.map((link) =>
+    addMinima(
+      system,
+      link,
+      place,
+      place.count + link.floor,
+      choice === 0 ? FIRST_SIGMA_NS : READ_OUT_NS + link.spread,
+    ),
+  );
+  const ties = links.map((link) =>
+    system.add([place.count + link.floor, likes + link.like], [1, -1], 0, FIRST_SIGMA_NS),
+  );
+  addRatePriors(system, place);
+  const bends = addBendRows(system, place, (clock) => wander.of(clock));
+  const priors = addLikenessPriors(system, likes, likenessPriors(names, delays));
+  for (let pass = 0; pass < PASSES; pass++) {
+    const before = x.slice(0, place.count);
+    system.solve(x);
+    const left = rows.map((own) => own.map((row) => system.unexplained(row, x)));
+    weighMinima(system, links, rows, left);
+    links.forEach((link) => {
+      link.residual = x[place.count + link.floor]! - delayOf(link);
+    });
+    // Not in the first pass, because that pass weighs all links equally and would blame the wrong link of a pair.
+    if (pass > 1) judge(links, references, delayOf, alike);
+    weigh(links, delayOf, alike);
+    links.forEach(({ sigma }, i) => {
+      system.setSigma(ties[i]!, sigma);
+    });
+    likenessPriors(names, delays).forEach(({ sigma }, i) => {
+      system.setSigma(priors[i]!, sigma);
+    });
+    if (choice > 0 || pass >= RESTLESS_PASSES) {
+      wander.measure(x);
+      bends((row, sigma) => {
+        system.setSigma(row, sigma);
+      });
+    }
+    if (before.every((value, i) => Math.abs(x[i]! - value) < STILL_NS)) break;
+  }
 }
 
 /** Moves each group so that its reference's clock is the axis. A clock then has at each knot the time that the reference shows at that instant. */
@@ -80,58 +156,6 @@ function byReference(
       return shown - knotTime(knots, knot);
     });
   });
-}
-
-/** Corrections, then minimum delays. */
-function throughLines(setting: Setting): Float64Array {
-  const { links, names, references, place, alike, wander } = setting;
-  const x = new Float64Array(place.count + names.length);
-  const delays = x.subarray(place.count);
-  const delayOf = (link: Link): number => delays[link.like]!;
-  const system = new SparseLeastSquares(x.length, {
-    count: place.solved.length,
-    size: place.knots.count,
-    shared: names.length,
-  });
-  const rows = links.map((link) => addLines(system, link, place));
-  addRatePriors(system, place);
-  const bends = addBendRows(system, place, (clock) => wander.of(clock));
-  const priors = addLikenessPriors(system, place.count, likenessPriors(names, delays));
-  for (let pass = 0; pass < PASSES; pass++) {
-    system.solve(x);
-    links.forEach((link, i) => {
-      const left = rows[i]!.map((row) => system.unexplained(row, x));
-      link.residual = left.length === 0 ? 0 : left.reduce((sum, rest) => sum + rest, 0) / left.length;
-    });
-    // Not in the first pass, because that pass weighs all links equally and would blame the wrong link of a pair.
-    if (pass > 0) judge(links, references, delayOf, alike);
-    const moved = weigh(links, delayOf, alike);
-    const isSteady = wander.measure(x);
-    if (pass > 0 && !moved && isSteady) break;
-    bends((row, sigma) => {
-      system.setSigma(row, sigma);
-    });
-    links.forEach(({ sigma }, i) => {
-      for (const row of rows[i]!) system.setSigma(row, sigma);
-    });
-    likenessPriors(names, delays).forEach(({ sigma }, i) => {
-      system.setSigma(priors[i]!, sigma);
-    });
-  }
-  return x;
-}
-
-/** Returns the numbers of the rows. */
-function addLines(system: SparseLeastSquares, link: Link, place: Places): number[] {
-  return link.lines.flatMap((line) =>
-    line === null
-      ? []
-      : line.times.map((time, i) => {
-          const delay = line.delays[i]!;
-          const { indices, coefficients } = terms(link.edge, time, delay, place, place.count + link.like);
-          return system.add(indices, coefficients, delay, link.sigma);
-        }),
-  );
 }
 
 export const delaysOf =

@@ -1,20 +1,17 @@
 /** The facts about each edge and likeness that the estimate uses, and its weight. */
 
 import { median } from '../base/median.js';
-import { joined, knotTime, slack, type Knots } from './corrections.js';
+import { slack, type Knots } from './corrections.js';
 import { compareLikes, isWire, wireOf, type EdgeEvidence } from './evidence.js';
-import { supportLine, type SupportLine } from './support_line.js';
+import { HullBuilder, lowestIndex } from './lower_hull.js';
 
 /** One edge and likeness, seen by the estimate. */
 export interface Link {
   readonly edge: EdgeEvidence;
   readonly like: number;
-  /** Per stretch; null where the edge had no pair. */
-  readonly lines: readonly (SupportLine | null)[];
-  readonly stretchNs: number;
-  /** When the first stretch begins. */
-  readonly first: number;
-  /** Median over the stretches, ns. */
+  /** How fast its delays grow, by all its pairs: how fast its clocks run apart. Dimensionless. */
+  readonly slope: number;
+  /** How far its minima lie from each other, ns: half of them nearer, half farther. */
   readonly spread: number;
   /** Number of its wire. All likenesses of any kind between the same two domains are on one wire, and share the wire's own error. */
   readonly wire: number;
@@ -33,14 +30,13 @@ export interface Link {
 }
 
 /**
- * The least delays of about `slots` equal parts of an edge's time, by the `corrections` of the clocks: time, delay, time, delay, ... A part lasts
- * for a window or longer.
+ * The least delays of about `slots` equal parts of an edge's time: time, delay, time, delay, ... A part lasts for a window or longer.
+ * `lowest`: the index of the least delay of a window's hull, and its height above the line or the clocks that it is measured by.
  */
-export function leastDelays(
-  { from, to, windows }: EdgeEvidence,
-  knots: Knots,
-  corrections: readonly Float64Array[],
+function leastOf(
+  { windows }: EdgeEvidence,
   slots: number,
+  lowest: (hull: readonly number[]) => { readonly at: number; readonly height: number },
 ): number[] {
   const first = windows[0]!.index;
   const perSlot = Math.max(1, (windows.at(-1)!.index + 1 - first) / slots);
@@ -54,19 +50,72 @@ export function leastDelays(
       least = Infinity;
       minima.push(0, 0);
     }
-    for (let i = 0; i < hull.length; i += 2) {
-      const left = slack(knots, corrections[from]!, corrections[to]!, hull[i]!, hull[i + 1]!);
-      if (left >= least) continue;
-      least = left;
-      minima[minima.length - 2] = hull[i]!;
-      minima[minima.length - 1] = hull[i + 1]!;
-    }
+    const { at, height } = lowest(hull);
+    if (height >= least) continue;
+    least = height;
+    minima[minima.length - 2] = hull[at]!;
+    minima[minima.length - 1] = hull[at + 1]!;
   }
   return minima;
 }
 
+/** By the `corrections` of the clocks. */
+export const leastDelays = (
+  edge: EdgeEvidence,
+  knots: Knots,
+  corrections: readonly Float64Array[],
+  slots: number,
+): number[] =>
+  leastOf(edge, slots, (hull) => {
+    let [at, height] = [-1, Infinity];
+    for (let i = 0; i < hull.length; i += 2) {
+      const left = slack(knots, corrections[edge.from]!, corrections[edge.to]!, hull[i]!, hull[i + 1]!);
+      if (left < height) [at, height] = [i, left];
+    }
+    return { at, height };
+  });
+
+/** When no clock is known: above a line. */
+const leastAbove = (edge: EdgeEvidence, slope: number, slots: number): number[] =>
+  leastOf(edge, slots, (hull) => {
+    const at = lowestIndex(hull, slope);
+    return { at, height: hull[at + 1]! - slope * hull[at]! };
+  });
+
+/** How many minima an edge has: one for each few seconds, in which even the fastest change of a rate moves a clock by some tens of ns. */
+export const slotsOf = (edge: EdgeEvidence): number => LEAST_SLOTS + heardFor(edge) / SLOT_NS;
+
+const SLOT_NS = 2.5e9;
+/** Number of minima of a link with messages for a short time only. */
+const LEAST_SLOTS = 8;
+
+/** How far minima lie from the middle of their neighbours, ns, as the median. A jump or a change of rate spoils few of them. */
+function spreadOf(minima: readonly number[]): number {
+  const apart: number[] = [];
+  for (let i = 2; i + 3 < minima.length; i += 2) {
+    const share = (minima[i]! - minima[i - 2]!) / (minima[i + 2]! - minima[i - 2]!);
+    const chord = minima[i - 1]! + share * (minima[i + 3]! - minima[i - 1]!);
+    apart.push(Math.abs(minima[i + 1]! - chord));
+  }
+  return median(apart) ?? UNSEEN_SPREAD_NS;
+}
+
+/** How far minima differ where there are too few to see, ns. */
+const UNSEEN_SPREAD_NS = 5000;
+/** No two counters run at rates farther apart, even against their nominal ones. */
+const MAX_RATE_DIFFERENCE = 1e-3;
+
+function slopeOf({ windows }: EdgeEvidence): number {
+  HULL.clear();
+  for (const { hull } of windows) HULL.append(hull);
+  const slope = HULL.middleSlope();
+  return Math.abs(slope) <= MAX_RATE_DIFFERENCE ? slope : 0;
+}
+
+const HULL = new HullBuilder();
+
 /** Time from its first to its last message, about, ns. */
-export const heardFor = ({ windows, windowNs }: EdgeEvidence): number =>
+const heardFor = ({ windows, windowNs }: EdgeEvidence): number =>
   (windows.at(-1)!.index + 1 - windows[0]!.index) * windowNs;
 
 /** The minimum delay of a link's likeness, ns. */
@@ -81,22 +130,6 @@ const SHORTEST_DELAY_NS = 1000;
 /** Collectives and credits without a waiting sender depend on programs, so their delays are similar only roughly. */
 const LOOSE_ALIKE = 1;
 
-/**
- * The stretches of an edge's lines. A line needs the support of many pairs, so a stretch lasts for a minute, or less if there are enough
- * pairs. A stretch begins and ends at a knot, so no window lies across two stretches.
- */
-function stretchesOf({ pairs, windowNs }: EdgeEvidence, knots: Knots): Knots {
-  const span = knots.step * (knots.count - 1);
-  const wanted = Math.max((PAIRS_PER_LINE * span) / pairs, WINDOWS_PER_LINE * windowNs, SHORTEST_LINE_NS);
-  return joined(knots, Math.min(LONGEST_LINE_NS, wanted));
-}
-
-/** Twice as many as all sub-windows of a line take at least. */
-const PAIRS_PER_LINE = 128;
-const WINDOWS_PER_LINE = 8;
-const LONGEST_LINE_NS = 60e9;
-const SHORTEST_LINE_NS = 10e9;
-
 export interface Linked {
   readonly links: readonly Link[];
   /** Likenesses, by number. */
@@ -105,25 +138,20 @@ export interface Linked {
   readonly floors: number;
 }
 
-/** No window of an edge lies across two `knots`. */
-export function linksOf(edges: readonly EdgeEvidence[], knots: Knots): Linked {
+export function linksOf(edges: readonly EdgeEvidence[]): Linked {
   const names = [...new Set(edges.map(({ like }) => like))].sort(compareLikes);
   const wires = new Numbers();
   const floors = new Numbers();
   const sizes = sizesByLike(edges);
   const links = edges.map((edge): Link => {
-    const stretches = stretchesOf(edge, knots);
-    const lines = Array.from({ length: stretches.count - 1 }, (_, stretch) =>
-      supportLine(edge, knotTime(stretches, stretch), knotTime(stretches, stretch + 1)),
-    );
+    const slope = slopeOf(edge);
+    const minima = leastAbove(edge, slope, slotsOf(edge));
+    const spread = spreadOf(minima);
     const wire = `${wireOf(edge).from} ${wireOf(edge).to}`;
-    const spread = median(lines.flatMap((line) => (line ? [line.spread] : []))) ?? 0;
     return {
       edge,
       like: names.indexOf(edge.like),
-      lines,
-      stretchNs: stretches.step,
-      first: stretches.first,
+      slope,
       spread,
       wire: wires.of(`${wire} ${isWire(edge)}`),
       floor: floors.of(`${wire} ${edge.like}`),
@@ -131,7 +159,7 @@ export function linksOf(edges: readonly EdgeEvidence[], knots: Knots): Linked {
       sigma: FIRST_SIGMA_NS + spread,
       excess: 1,
       residual: 0,
-      minima: lines.flatMap((line) => line?.minima ?? []),
+      minima,
     };
   });
   return { links, names, floors: floors.count };

@@ -3,12 +3,8 @@
  * as much as they may. Then it assumes what the corrections show, with some room, until this settles. Noise alone does not keep the
  * assumption large, because the estimate keeps less than half of a bend that only noise supports.
  *
- * A rate that goes on changing bends a clock over a long distance by far more than independent bends would. So bends are compared over
- * several distances. What they show over longer distances widens the bounds of a pause without messages. The estimate does not use it:
- * inside a pause it would bend a clock in other places than just before and after it.
- *
- * All clocks of a group are solved on an axis of their own, to which each clock is near. So no clock is a straight line by definition, and
- * the numbers of hosts do not matter.
+ * A rate that goes on changing bends a clock over a long distance by far more than independent bends would. In a pause without messages
+ * nothing shows it, so there bounds assume the most that is declared.
  */
 
 import { median } from '../base/median.js';
@@ -26,15 +22,7 @@ const atRest = ({ step }: Knots): number => AT_REST * Math.sqrt(Math.max(1, MINU
 
 /** The estimate keeps only a part of each bend, so the true bends are larger, by about this factor. With 2, noise would amplify itself. */
 const ROOM = 1.9;
-
-/** Numbers that change by no more than this part have settled. */
-const SETTLED = 0.1;
-
-/** Number of distances over which bends are compared: 1, 2, 4, ... knots. */
-const DISTANCES = 5;
-/** Over this many of the shortest distances the estimate keeps only a part of a bend. Over the others it keeps nearly all of it. */
-const SHORT = 2;
-/** Fewer bends than this show nothing. Over less than this many knots, one bend per knot of the distance is enough. */
+/** Fewer bends show nothing. */
 const LEAST_BENDS = 4;
 
 /**
@@ -43,16 +31,15 @@ const LEAST_BENDS = 4;
  */
 const persistent = (far: number): number => Math.sqrt((3 * far ** 3) / (2 * far ** 2 + 1));
 
+/** A change of rate goes on for at least so many knots: what the estimate assumes at first. */
+const SHORT = 2;
+
 /** How much rates change from knot to knot, as standard errors, 1/ns. Before the first measurement: as much as any clock's rate may change. */
 export class Wander {
   /** By clock: where it has messages. */
   private readonly heard: Float64Array;
-  /** By distance and clock: in a pause that is about twice as long as the distance. */
-  private readonly silent: readonly Float64Array[];
-  /** By clock and knot: the distance that belongs to the pause around the knot. Below SHORT: there is no pause, or only a short one. */
-  private readonly silences: readonly Uint8Array[];
-  /** By clock: it is nearer to the mean of its group than to the truth, by this factor, because it is a part of the mean. */
-  private readonly apart: readonly number[];
+  /** By clock and knot: half of the pause without messages around the knot, in knots. 0: there is no pause. */
+  private readonly silences: readonly Uint16Array[];
 
   /** `most`: how much a rate changes at most, 1/ns. */
   constructor(
@@ -61,13 +48,8 @@ export class Wander {
     links: readonly Link[],
     private readonly most: number,
   ) {
-    this.heard = new Float64Array(clocks);
-    this.silent = Array.from({ length: DISTANCES }, () => new Float64Array(clocks));
+    this.heard = new Float64Array(clocks).fill(most * persistent(SHORT));
     this.silences = heardPieces(clocks, place.knots, links).map(silencesOf);
-    const sizes = new Map<number, number>();
-    for (const own of place.references) sizes.set(own, (sizes.get(own) ?? 0) + 1);
-    this.apart = place.references.map((own) => Math.sqrt(sizes.get(own)! / Math.max(1, sizes.get(own)! - 1)));
-    this.forget();
   }
 
   /** For the estimate. */
@@ -77,71 +59,34 @@ export class Wander {
 
   /** For the variances. */
   at(clock: number, knot: number): number {
-    const distance = this.silences[clock]![knot]!;
-    return distance < SHORT ? this.heard[clock]! : this.silent[distance]![clock]!;
+    const silence = this.silences[clock]![knot]!;
+    return silence < SHORT ? this.of(clock) : Math.max(this.of(clock), this.most * persistent(silence));
   }
 
-  forget(): void {
-    // If it were less, the estimate would take bends that few messages show for scatter, and would never find them again.
-    this.heard.fill(this.most * persistent(SHORT));
-    this.silent.forEach((own, distance) => own.fill(this.most * persistent(2 ** distance)));
-  }
-
-  /** By the corrections, as `place` has them. Returns whether it has settled. */
-  measure(corrections: Float64Array): boolean {
-    const { place, most } = this;
-    const near = place.solved.map(() => 0);
-    const far = place.solved.map(() => 0);
-    for (let distance = 0; distance < DISTANCES; distance++) {
-      const reach = 2 ** distance;
-      if (place.knots.count - 2 * reach < Math.min(reach, LEAST_BENDS)) break;
-      const isShort = distance < SHORT;
-      place.solved.forEach((clock, i) => {
-        const shown = this.bendsOf(corrections, clock, reach);
-        if (shown.spans < Math.min(reach, LEAST_BENDS)) return;
-        const bends = this.apart[clock]! * shown.bends;
-        // Spans that overlap say little more than one of them. With few spans, true bends may be larger than those seen.
-        const room = isShort ? ROOM : Math.sqrt(1 + (2 * reach) / shown.spans);
-        near[i] = Math.max(near[i]!, (ROOM * bends) / (isShort ? 1 : persistent(reach)));
-        far[i] = Math.max(far[i]!, room * bends);
-      });
-      for (let longer = distance; longer < DISTANCES; longer++)
-        this.set(this.silent[longer]!, far, most * persistent(reach));
-    }
-    return this.set(this.heard, near, most);
-  }
-
-  /**
-   * Root mean square of a clock's bends over `far` knots, converted to independent bends at all knots, 1/ns. Knots in a pause are left out,
-   * because nothing shows where the clock was.
-   */
-  private bendsOf(corrections: Float64Array, clock: number, far: number) {
-    const { place } = this;
-    const silences = this.silences[clock]!;
-    const at = (knot: number): number => corrections[place.of(clock, knot)]!;
-    let squares = 0;
-    let spans = 0;
-    for (let k = far; k + far < place.knots.count; k++) {
-      if (silences[k - far]! + silences[k]! + silences[k + far]! > 0) continue;
-      squares += (at(k - far) - 2 * at(k) + at(k + far)) ** 2;
-      spans++;
-    }
-    // If the bends at all knots are independent, a bend over several knots is their sum, weighed by the distance from the middle.
-    const sum = (far * (2 * far ** 2 + 1)) / 3;
-    return { spans, bends: Math.sqrt(squares / spans / sum) / place.knots.step ** 2 };
-  }
-
-  private set(known: Float64Array, shown: readonly number[], most: number): boolean {
-    const { solved, knots } = this.place;
+  /** By the corrections, as `place` has them. */
+  measure(corrections: Float64Array): void {
+    const { place, most, heard } = this;
+    const { knots, solved } = place;
+    if (knots.count - 2 < LEAST_BENDS) return;
+    const shown = solved.map((clock) => ROOM * this.bendOf(corrections, clock));
     // Few messages may show no bend of a clock. It is taken to bend at least as much as half of the clocks do.
     const least = Math.max(atRest(knots), median(shown) ?? 0);
-    let settled = true;
     solved.forEach((clock, i) => {
-      const now = Math.min(most, Math.max(least, shown[i]!));
-      if (Math.abs(now - known[clock]!) > SETTLED * known[clock]!) settled = false;
-      known[clock] = now;
+      heard[clock] = Math.min(most * persistent(SHORT), Math.max(least, shown[i]!));
     });
-    return settled;
+  }
+
+  /** Root mean square of a clock's bends where it has messages, 1/ns. */
+  private bendOf(corrections: Float64Array, clock: number): number {
+    const { knots } = this.place;
+    const at = (knot: number): number => corrections[this.place.of(clock, knot)]!;
+    let [squares, bends] = [0, 0];
+    for (let k = 1; k + 1 < knots.count; k++) {
+      if (this.silences[clock]![k]! > 0) continue;
+      squares += (at(k - 1) - 2 * at(k) + at(k + 1)) ** 2;
+      bends++;
+    }
+    return bends === 0 ? 0 : Math.sqrt(squares / bends) / knots.step ** 2;
   }
 }
 
@@ -158,14 +103,13 @@ function heardPieces(clocks: number, knots: Knots, links: readonly Link[]): Uint
   return heard;
 }
 
-/** By knot: the distance that fits twice into the pause without messages at the knot or next to it. */
-function silencesOf(heard: Uint8Array): Uint8Array {
-  const distances = new Uint8Array(heard.length + 1);
+/** By knot: half of the pieces of the pause at the knot or next to it, if it has two or more. */
+function silencesOf(heard: Uint8Array): Uint16Array {
+  const distances = new Uint16Array(heard.length + 1);
   for (let from = 0; from < heard.length; from++) {
     let to = from;
     while (to < heard.length && heard[to] === 0) to++;
-    if (to >= from + 2)
-      distances.fill(Math.min(DISTANCES - 1, Math.floor(Math.log2((to - from) / 2))), from, to + 1);
+    if (to >= from + 2) distances.fill((to - from) >> 1, from, to + 1);
     from = to;
   }
   return distances;

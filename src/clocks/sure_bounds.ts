@@ -3,14 +3,13 @@
  * are assumed to be true while nothing contradicts them. The result says for which domains this was assumed.
  */
 
-import { HardBounds } from './bounds.js';
+import { HardBounds, type Interval } from './bounds.js';
 import type { UnsteadyClock } from './contradictions.js';
 import type { Knots } from './corrections.js';
 import type { PieceHulls } from './edge_hulls.js';
 import type { Estimate } from './estimate.js';
 import type { EdgeEvidence } from './evidence.js';
 import { groupReferences } from './graph.js';
-import type { Interval } from './readings.js';
 
 export interface SureBounds {
   /** What bounds are stated for. */

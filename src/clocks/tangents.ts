@@ -16,33 +16,17 @@ export interface Band {
   readonly guess: Float64Array;
 }
 
-/** How fast a band may widen beyond its ends, per side; dimensionless. */
-export interface Opening {
-  readonly most: number;
-  readonly least: number;
-}
-
-export interface Openings {
-  readonly before: Opening;
-  readonly behind: Opening;
-}
-
 /**
  * Narrows the band in place, but not beyond the estimate. If clocks bend more than declared, no clock lies inside all bounds, and the
  * bounds would get narrower and narrower. `curvature`: most that either clock's rate changes, 1/ns. `near`: how many instants before and
  * after each one are used.
  */
-export function narrow(band: Band, curvature: number, near: number): Openings {
+export function narrow(band: Band, curvature: number, near: number): void {
   // Twice, because the result of one direction narrows that of the other.
   for (let round = 0; round < 2; round++) {
     sweep(band, curvature, near, 1);
     sweep(band, curvature, near, -1);
   }
-  const last = band.times.length - 1;
-  return {
-    before: openingAt(band, curvature, near, 0, -1),
-    behind: openingAt(band, curvature, near, last, 1),
-  };
 }
 
 /** Goes from one end to the other. Each instant passes on what it and the instants before it show. */
@@ -60,15 +44,6 @@ function sweep(band: Band, curvature: number, near: number, step: 1 | -1): void 
     if (higher < most[i + step]!) most[i + step] = higher;
     if (lower > least[i + step]!) least[i + step] = lower;
   }
-}
-
-/** How fast a clock at the border of the band at `i` can leave it, given where it can have come from. */
-function openingAt(band: Band, curvature: number, near: number, i: number, step: 1 | -1): Opening {
-  const end = endOf(band.times.length, near, i, step);
-  return {
-    most: steepest(band, 1, curvature, i, step, end),
-    least: steepest(band, -1, curvature, i, step, end),
-  };
 }
 
 /** Where looking back from `i` ends. */

@@ -3,8 +3,7 @@
 import { pieceAt, shareAt, type Knots } from './corrections.js';
 import { WAITED_CREDIT, type EdgeEvidence } from './evidence.js';
 import type { References } from './similar_links.js';
-import { FIRST_SIGMA_NS, type Link } from './links.js';
-import type { Wander } from './rate_changes.js';
+import { FIRST_SIGMA_NS } from './links.js';
 
 /**
  * How far a counter's rate may be from its nominal one. It only matters for a domain with a single message, which would have no rate
@@ -22,21 +21,6 @@ const CREDIT_PRIOR = 1 / Math.sqrt(3);
  */
 export interface Rows<Row> {
   add(indices: readonly number[], coefficients: readonly number[], target: number, sigma: number): Row;
-}
-
-/** The input of an estimate. */
-export interface Setting {
-  readonly links: readonly Link[];
-  /** Likenesses, by number. */
-  readonly names: readonly string[];
-  /** How many least delays links have. */
-  readonly floors: number;
-  readonly references: References;
-  readonly place: Places;
-  /** Relative spread of minimum delays. */
-  readonly alike: number;
-  /** Measured on the way. */
-  readonly wander: Wander;
 }
 
 /** Corrections come first, domain by domain. */

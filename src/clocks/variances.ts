@@ -11,7 +11,7 @@ import type { References } from './similar_links.js';
 import { EnvelopeMatrix } from './envelope_matrix.js';
 import { delaysOf, type Estimate } from './estimate.js';
 import type { EdgeEvidence } from './evidence.js';
-import { addMinima } from './floors.js';
+import { addMinima } from './minima.js';
 import { FLOOR_SIGMA_NS, statedSigmas, type Alike, type Link } from './links.js';
 import { addBendRows } from './rate_changes.js';
 import {
@@ -26,12 +26,11 @@ import {
 /** Variance of the difference of two domains of one group, at the worse end of a piece, ns². */
 export type Variances = (a: number, b: number, piece: number) => number;
 
-/** Beyond this many multiplications, about half a second, straight lines are used. */
+/** Beyond this many multiplications, about half a second, clocks are moved as wholes. */
 const MOST_WORK = 5e8;
 
 export function variances(references: References, guess: Estimate, alike: Alike): Variances {
-  const all = guess.settled ? fromMinima(references, guess, alike) : null;
-  return all ?? fromLines(references, guess, alike);
+  return fromMinima(references, guess, alike) ?? asWholes(references, guess, alike);
 }
 
 /** Null: too expensive. */
@@ -150,7 +149,7 @@ function distancesOf(link: Link, guess: Estimate): number[] {
 }
 
 /** One correction per clock, known as well as lines are at their ends. */
-function fromLines(references: References, guess: Estimate, alike: Alike): Variances {
+function asWholes(references: References, guess: Estimate, alike: Alike): Variances {
   const { links, delays } = guess;
   const solved = references.flatMap((reference, domain) => (reference === domain ? [] : [domain]));
   const place = new Int32Array(references.length).fill(-1);
@@ -168,12 +167,13 @@ function fromLines(references: References, guess: Estimate, alike: Alike): Varia
 }
 
 /** The part of a link's spread that is left as an error at the ends of a piece. */
-function atEnds(link: Link): number {
-  const lines = link.lines.filter((line) => line !== null);
-  const minima = lines.reduce((sum, line) => sum + line.minima.length / 2, 0) / Math.max(1, lines.length);
-  return Math.min(MOST_AT_ENDS, 1 + FEW_MINIMA / Math.max(1, minima)) / Math.sqrt(Math.max(1, minima));
+function atEnds({ minima }: Link): number {
+  const count = Math.max(1, Math.min(MOST_OF_A_LINE, minima.length / 2));
+  return Math.min(MOST_AT_ENDS, 1 + FEW_MINIMA / count) / Math.sqrt(count);
 }
 
+/** More minima are far from either end. */
+const MOST_OF_A_LINE = 8;
 /** Few points show little about their scatter, and least at the ends of their line. */
 const FEW_MINIMA = 30;
 const MOST_AT_ENDS = 6;

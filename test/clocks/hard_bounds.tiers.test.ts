@@ -3,12 +3,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { align, ALIGNMENT_DEFAULTS, type Alignment } from '../../src/clocks/alignment.js';
-import { HardBounds } from '../../src/clocks/bounds.js';
+import { HardBounds, type Interval } from '../../src/clocks/bounds.js';
 import { correctionAt, knotTime, pieceAt, placeKnots, type Knots } from '../../src/clocks/corrections.js';
 import { PieceHulls } from '../../src/clocks/edge_hulls.js';
 import { EARLY_ARRIVAL, type EdgeEvidence } from '../../src/clocks/evidence.js';
 import { project } from '../../src/clocks/projection.js';
-import type { Interval } from '../../src/clocks/readings.js';
 import {
   ring,
   seeded,

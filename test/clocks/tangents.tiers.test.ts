@@ -36,7 +36,7 @@ function restless(random: Random, span: number): (time: number) => number {
 }
 
 describe('narrowed bounds', () => {
-  it('hold for clocks that bend as much as is declared, also beyond the last instant', () => {
+  it('hold for clocks that bend as much as is declared', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1e9 }), (seed) => {
         const random = seeded(seed);
@@ -50,20 +50,11 @@ describe('narrowed bounds', () => {
         const least = times.map((time) => clock(time) - room());
         const guess = times.map((_, i) => least[i]! + (most[i]! - least[i]!) * random());
         const band: Band = { times, most, least, guess };
-        const { before, behind } = narrow(band, CURVATURE, 1 + Math.floor(20 * random()));
+        narrow(band, CURVATURE, 1 + Math.floor(20 * random()));
         times.forEach((time, i) => {
           expect(band.most[i]! - clock(time)).toBeGreaterThan(-0.01);
           expect(clock(time) - band.least[i]!).toBeGreaterThan(-0.01);
         });
-        const far = 1e9 * random();
-        const bend = CURVATURE * far;
-        const last = times.length - 1;
-        const later = clock(times[last]! + far);
-        expect(band.most[last]! + far * (behind.most + bend) - later).toBeGreaterThan(-0.01);
-        expect(later - band.least[last]! + far * (behind.least + bend)).toBeGreaterThan(-0.01);
-        const earlier = clock(times[0]! - far);
-        expect(band.most[0]! + far * (before.most + bend) - earlier).toBeGreaterThan(-0.01);
-        expect(earlier - band.least[0]! + far * (before.least + bend)).toBeGreaterThan(-0.01);
       }),
       { numRuns: inTier({ first: 75, ci: 150, long: 20_000 }) },
     );

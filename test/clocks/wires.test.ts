@@ -3,7 +3,6 @@
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { align } from '../../src/clocks/alignment.js';
-import { placeKnots } from '../../src/clocks/corrections.js';
 import { EARLY_ARRIVAL, isCertain, WAITED_CREDIT, type EdgeEvidence } from '../../src/clocks/evidence.js';
 import { linksOf, statedSigmas } from '../../src/clocks/links.js';
 import { collectEvidence, type EvidenceSource } from '../../src/clocks/evidence/clock_evidence.js';
@@ -85,7 +84,7 @@ describe('the likenesses of one wire', () => {
     };
   };
   const together = (edges: readonly EdgeEvidence[]): number => {
-    const { links } = linksOf(edges, placeKnots(0, 20e9, 20e9));
+    const { links } = linksOf(edges);
     const delays = new Map(edges.map(({ like, windows }) => [like, windows[0]!.hull[1]!]));
     const sigmas = statedSigmas(
       links,
