@@ -47,6 +47,22 @@ describe('documents name only commands, options, settings and files that exist',
     for (const setting of new Set(settings)) expect(read('docs/recording.md')).toContain(setting);
   });
 
+  it('docs/verdict-lines.md explains every line that a verdict may have', () => {
+    const inSources = readdirSync(path.join(ROOT, 'src/report'))
+      .flatMap((file) => [...read(`src/report/${file}`).matchAll(/\blabelled\(\s*'([^']+)'/g)])
+      .map(([, label]) => label!);
+    const inGoldens = readdirSync(path.join(ROOT, 'test/goldens'))
+      .filter((file) => file.endsWith('.inspect.txt'))
+      .flatMap((file) => [
+        ...read(`test/goldens/${file}`).matchAll(/^ {2}(?!ranks? [\d,-]+:)([a-z][a-z ?]*): /gm),
+      ])
+      .map(([, label]) => label!);
+    const page = read('docs/verdict-lines.md');
+    const labels = new Set([...inSources, ...inGoldens]);
+    expect(labels.size).toBeGreaterThan(50);
+    expect([...labels].filter((label) => !page.includes(`\`${label}\``))).toEqual([]);
+  });
+
   it.each(DOCUMENTS)('%s: files, links and scripts', (name) => {
     const text = read(name);
     const here = path.dirname(path.join(ROOT, name));

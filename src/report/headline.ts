@@ -4,7 +4,7 @@
 
 import type { Hang, Mismatch } from '../verdict/types.js';
 import { HEADLINE_CHARACTERS, type VerdictText } from '../trace/above_ranks.js';
-import { stallOf } from '../verdict/evidence/suspects.js';
+import { stallOf, suspectsOf } from '../verdict/evidence/suspects.js';
 import { findingLines } from './finding_text.js';
 import { flightArguments } from './flight_text.js';
 import { cut } from './text.js';
@@ -44,5 +44,7 @@ function whereToLook(hang: Hang, report: VerdictReport): string {
   if (!front) return '';
   const { file, channel, isSend } = front;
   const peer = peerName(front, hang, report);
-  return `Look at rank ${rankName(report, file)} ch ${channel} ${isSend ? 'send to' : 'recv from'} ${peer}`;
+  // The rank that only waits for the one that was named is no suspect.
+  const [first] = suspectsOf(report.verdict);
+  return `${first?.file === file || !first ? 'Look at' : 'Seen at'} rank ${rankName(report, file)} ch ${channel} ${isSend ? 'send to' : 'recv from'} ${peer}`;
 }

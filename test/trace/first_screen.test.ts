@@ -43,7 +43,7 @@ it('hang: says so on top, names the silent and the missing rank, and flags the m
     'rank 1 · no file',
   ]);
   expect(slices[0]).toContain(
-    'HUNG: AllReduce seq 2 on world (4 ranks): rank 3 fell silent. Look at rank 0 ch 1 recv from 3',
+    'HUNG: AllReduce seq 2 on world (4 ranks): rank 3 fell silent. Seen at rank 0 ch 1 recv from 3',
   );
   expect(groups).toEqual([
     '> Cluster: HUNG, rank 3 silent',
