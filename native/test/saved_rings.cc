@@ -110,7 +110,7 @@ void SaverDies() {
   ExpectNothingLeft();
 }
 
-// A path is followed only if it leads to a rank file of the same tag. Files that are no ring files stay as they are,
+// A path is followed only if it leads to a rank file of the same tag, and no rings are dropped because of it. Files that are no ring files stay as they are,
 // and a folder that others may enter is not used at all.
 void Distrust() {
   const pid_t victim = Spawn(1, [](Nccl& nccl, void* context) {
@@ -139,7 +139,9 @@ void Distrust() {
   CHECK(Exists(rings + "/notes.txt"));
   CHECK(!Exists(SavedPath(1)));
   CHECK_EQ(std::ifstream(folder + "/other.bin").rdbuf()->in_avail(), 8);
-  CHECK_EQ(NamesIn(folder).size(), 4);  // other.bin, two links, rank 2
+  // Its rings are saved under the next name that nobody has.
+  CHECK(Exists(folder + "/rank00001." + std::to_string(victim) + ".2.bin.rings"));
+  CHECK_EQ(NamesIn(folder).size(), 5);  // and other.bin, two links, rank 2
 
   CHECK_EQ(chmod(rings.c_str(), 0777), 0);
   AwaitExit(Spawn(3, [](Nccl& nccl, void* context) {

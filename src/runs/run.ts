@@ -152,7 +152,10 @@ function oneFilePerRank(scans: readonly RankScan[]): { members: RunMember[]; pro
   const problems: string[] = [];
   const taken = new Map<number | string, RunMember>();
   const members: RunMember[] = [];
-  const sorted = [...scans].sort((a, b) => compare(lastSeen(b), lastSeen(a)) || compare(a.path, b.path));
+  const sorted = [...scans].sort(
+    (a, b) =>
+      compare(lastSeen(b), lastSeen(a)) || compare(areRings(a), areRings(b)) || compare(a.path, b.path),
+  );
   const ranksOf = ranksAmong(scans);
   for (const scan of sorted) {
     const ranks = ranksOf(scan);
@@ -171,6 +174,9 @@ function oneFilePerRank(scans: readonly RankScan[]): { members: RunMember[]; pro
   );
   return { members, problems };
 }
+
+/** Saved rings under another name: the rank file has the same rings, and its chunks. */
+const areRings = ({ path }: RankScan): number => Number(path.endsWith('.rings'));
 
 function rivalry(kept: RankScan, dropped: RankScan, ranks: readonly number[]): string {
   if (processKey(kept) === processKey(dropped)) {

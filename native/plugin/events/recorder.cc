@@ -133,7 +133,7 @@ bool Recorder::Start(const CommunicatorInfo& info, const Log& log) {
   const bool can_start = scratch_ != nullptr && pthread_key_create(&exit_key_, OnThreadExit) == 0 &&
                          pthread_atfork(nullptr, nullptr, OnForkInChild) == 0 && thread_.Start(order_);
   if (!can_start) {
-    StandAside(log, "not enough memory, threads or thread keys");
+    StandAside(log, "not enough memory or thread keys");
     return false;
   }
   const Image image = thread_.AwaitImage();
@@ -241,7 +241,20 @@ void Recorder::Announce(const Log& log) {
   } else {
     snprintf(text, sizeof(text), "nccl-trace: recording to %.3800s, %s, %s", thread_.file().path, what, rings);
   }
-  log.Info(text);
+  const char* const shared = thread_.late() || thread_.abandoned() ? "" : thread_.file().shared;
+  if (shared[0] != '\0') {
+    const size_t length = strlen(text);
+    snprintf(text + length, sizeof(text) - length, "; %s", shared);
+    log.Warn(text);
+  } else {
+    log.Info(text);
+  }
+  if (!thread_.has_thread()) {
+    log.Warn(
+        "nccl-trace: the limit of processes (ulimit -u) leaves no room for a thread of the recorder: no heartbeats, "
+        "and the "
+        "rank file is written when the last communicator or the process ends");
+  }
   const Retention& retention = order_.settings.retention;
   if (retention.keep[0] == '\0') return;
   snprintf(text, sizeof(text), "nccl-trace: removing old runs from %.2048s: NCCL_TRACE_KEEP=%s%s%s",

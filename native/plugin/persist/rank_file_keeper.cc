@@ -1,11 +1,14 @@
 #include "plugin/persist/rank_file_keeper.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "plugin/persist/rank_file_header.h"
 #include "plugin/persist/ring_file.h"
 #include "plugin/persist/saved_rings.h"
 #include "plugin/process/clock.h"
+#include "plugin/process/mount_of.h"
 #include "plugin/record/ring.h"
 
 namespace nccl_trace {
@@ -36,8 +39,18 @@ void RankFileKeeper::Create(const Image& rings, const ImageOffer* offer, const H
     FirstPath(folder_, order_->settings, *host_, file_.path);
     NameRankFile(rings, file_.path);
   }
+  if (!MayWait()) return;
   const ImageOffer* const mapped = rings.base == nullptr ? offer : nullptr;
   CreateRankFile(folder_, order_->settings, *host_, order_->layout.file_bytes, mapped, file_);
+}
+
+/** Asks the table of mounts, not the disk. */
+bool RankFileKeeper::MayWait() {
+  if (!never_waits_ || MountOf(folder_).is_local) return true;
+  file_.error = EAGAIN;
+  file_.failed = "create, without a thread to wait for its disk, a file in";
+  snprintf(file_.path, sizeof(file_.path), "%s", folder_);
+  return false;
 }
 
 Image RankFileKeeper::Map() const {
@@ -141,6 +154,7 @@ uint64_t RankFileKeeper::Drain(uint64_t now) {
 
 /** Tries again: the disk may have room now, or the mount may be back. */
 void RankFileKeeper::Retry() {
+  if (!MayWait()) return;
   if (copy_.is_lost()) return FindAgain();
   CreateRankFile(folder_, order_->settings, *host_, order_->layout.file_bytes, nullptr, file_);
   copy_.Use(file_.fd, &order_->layout);

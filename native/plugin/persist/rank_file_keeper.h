@@ -19,6 +19,8 @@ class RankFileKeeper {
   bool Begin(const RecordingOrder* order);
   void ForgetAfterFork();
 
+  /** Without a thread of its own: leaves disks alone that may not answer. Call it before Create. */
+  void NeverWait() { never_waits_ = true; }
   /**
    * Makes the file. `rings`: the image in a ring file, into which the path is written. Without base there is no ring file,
    * and `offer` waits for this file.
@@ -57,6 +59,7 @@ class RankFileKeeper {
   bool has_copied() const { return has_copied_.load(std::memory_order_acquire); }
 
  private:
+  bool MayWait();
   bool CopyAll();
   bool TryCopy();
   void Retry();
@@ -67,6 +70,7 @@ class RankFileKeeper {
   const HostFacts* host_;
   Image image_;
   uint32_t tick_source_;
+  bool never_waits_;
   RankFile file_;
   char folder_[PATH_MAX];
   FileCopy copy_;

@@ -90,6 +90,25 @@ void ReadRealPath(RankFile& file) {
   }
 }
 
+/** Whoever can change the folder can remove the file, or put another one in its place. Root may do that anyway. */
+void NoteWhoElse(const char* folder, char* text, size_t size) {
+  text[0] = '\0';
+  struct statx facts;
+  constexpr unsigned kWanted = STATX_TYPE | STATX_MODE | STATX_UID | STATX_GID;
+  const auto is_foreign = [&] { return facts.stx_uid != geteuid() && facts.stx_uid != 0; };
+  if (statx(AT_FDCWD, folder, AT_SYMLINK_NOFOLLOW, kWanted, &facts) == 0 && S_ISLNK(facts.stx_mode) && is_foreign()) {
+    snprintf(text, size, "the folder is a link of user %u", facts.stx_uid);
+    return;
+  }
+  if (statx(AT_FDCWD, folder, 0, kWanted, &facts) != 0) return;
+  const bool is_open = (facts.stx_mode & 002) != 0 || ((facts.stx_mode & 020) != 0 && facts.stx_gid != getegid());
+  if (is_foreign()) {
+    snprintf(text, size, "the folder belongs to user %u", facts.stx_uid);
+  } else if (is_open && (facts.stx_mode & S_ISVTX) == 0) {
+    snprintf(text, size, "other users can change the folder (mode %04o)", facts.stx_mode & 07777u);
+  }
+}
+
 /**
  * If all ranks of a node write their zeros to one busy disk, it takes long. Once init has gone on in memory, the file is
  * not mapped, and zeros would only delay the copies, which are all that is left after a kill.
@@ -126,6 +145,7 @@ void CreateRankFile(const char* folder, const Settings& settings, const HostFact
                     const ImageOffer* offer, RankFile& file) {
   file.fd = -1;
   file.error = 0;
+  file.shared[0] = '\0';
   if (folder[0] == '\0') errno = ENAMETOOLONG;
   for (int i = 0; file.fd < 0; ++i) {
     if (folder[0] == '\0' || !MakeFolders(folder)) {
@@ -141,6 +161,7 @@ void CreateRankFile(const char* folder, const Settings& settings, const HostFact
     return;
   }
   ReadRealPath(file);
+  NoteWhoElse(folder, file.shared, sizeof(file.shared));
   if (MakeRoom(file.fd, bytes, offer)) return;
   file.failed = "reserve space for";
   file.error = errno;

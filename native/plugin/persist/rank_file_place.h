@@ -21,6 +21,7 @@ struct RankFile {
   const char* failed;           // what was being done
   char path[PATH_MAX];
   char real_path[PATH_MAX];  // of an existing file: without links, as far as the kernel tells
+  char shared[96];           // who else can change its folder, for people. Empty: nobody
 };
 
 /**

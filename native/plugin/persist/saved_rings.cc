@@ -24,6 +24,7 @@ using rank_file::FileHeader;
 
 constexpr uint64_t kPiece = uint64_t{1} << 18;
 constexpr const char* kRankFileEnd = ".bin";
+constexpr int kMostNames = 100;
 
 /**
  * Says whose file this is: a rank file of the tag, one that its owner had not begun (all zero), or another's. kUnknown:
@@ -104,6 +105,7 @@ bool ReadHeader(int fd, uint64_t tag, FileHeader& header) {
 /** True if nothing reached a disk and nothing will. If there were copies, the permission may come back. */
 bool NeverHadPlace(const FileHeader& header, int error) { return header.copied_tick == 0 && IsNoPlace(error); }
 
+/** kTaken: something else has the name. */
 Saved SaveBeside(int fd, const FileHeader& header, const char* rank_file) {
   char path[PATH_MAX];
   SavedRingsPath(rank_file, path, sizeof(path));
@@ -111,7 +113,7 @@ Saved SaveBeside(int fd, const FileHeader& header, const char* rank_file) {
     case Owner::kOurs:
       return Saved::kDone;
     case Owner::kOther:
-      return Saved::kNothing;
+      return Saved::kTaken;
     case Owner::kUnknown:
       return Saved::kNotYet;
     case Owner::kNobody:
@@ -156,14 +158,20 @@ Saved SaveRings(int fd, const ProcessName& process, uint64_t own_mount) {
     return is_saved ? Saved::kDone : Saved::kElsewhere;
   }
   if (owner == Owner::kUnknown) return NeverHadPlace(header, errno) ? Saved::kNothing : Saved::kNotYet;
-  if (owner != Owner::kOther) return SaveBeside(fd, header, rank_file);
-  // It died before it had a rank file, and another process has the name. Use the next name it would have tried.
-  char with_pid[sizeof(home.path) + 32];
+  Saved saved = owner == Owner::kOther ? Saved::kTaken : SaveBeside(fd, header, rank_file);
+  // Another file has the name: it died before it had a rank file, or somebody put a link there. Use the names that it would
+  // have tried next.
+  char other[sizeof(home.path) + 64];
   const int stem = static_cast<int>(strlen(rank_file) - strlen(kRankFileEnd));
-  snprintf(with_pid, sizeof(with_pid), "%.*s.%" PRIu64 "%s", stem, rank_file, process.pid, kRankFileEnd);
-  owner = OwnerOf(with_pid, header.tag);
-  if (owner == Owner::kUnknown) return Saved::kNotYet;
-  return owner == Owner::kOther ? Saved::kNothing : SaveBeside(fd, header, with_pid);
+  for (int i = 1; saved == Saved::kTaken && i < kMostNames; ++i) {
+    char number[16] = "";
+    if (i > 1) snprintf(number, sizeof(number), ".%d", i);
+    snprintf(other, sizeof(other), "%.*s.%" PRIu64 "%s%s", stem, rank_file, process.pid, number, kRankFileEnd);
+    owner = OwnerOf(other, header.tag);
+    if (owner == Owner::kUnknown) return Saved::kNotYet;
+    if (owner != Owner::kOther) saved = SaveBeside(fd, header, other);
+  }
+  return saved == Saved::kTaken ? Saved::kNotYet : saved;
 }
 
 uint64_t LastSignOfLife(int fd, const uint8_t (&boot_id)[16]) {

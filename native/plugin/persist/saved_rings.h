@@ -17,6 +17,7 @@ void SavedRingsPath(const char* rank_file, char* path, size_t size);
 enum class Saved {
   kDone,       // they are saved, now or before
   kNothing,    // nothing to save, or no place: the run's folder is gone, or no file could ever be made there
+  kTaken,      // only within SaveRings: the name is in use
   kNotYet,     // no room, no permission, a failing disk …: try again later
   kElsewhere,  // for another process: the mounts are not ours and the rank file is not visible or usable here, or the
                // mount is FUSE and we write no file there

@@ -9,6 +9,7 @@ namespace {
 
 constexpr int kMountPointField = 4;  // from 0; the id is the first
 constexpr const char* kBeforeType = " - ";
+constexpr const char* kLocalTypes[] = {"ext4 ", "xfs ", "tmpfs ", "btrfs ", "overlay ", "zfs ", "ext3 ", "ext2 "};
 
 /** The kernel writes blanks, tabs, line ends and backslashes as three octal digits. Decodes in place. */
 void Unescape(char* text) {
@@ -32,6 +33,14 @@ uint64_t LeadingNumber(const char* text) {
   return number;
 }
 
+/** `type`: followed by a blank. */
+bool IsLocal(const char* type) {
+  for (const char* local : kLocalTypes) {
+    if (strncmp(type, local, strlen(local)) == 0) return true;
+  }
+  return false;
+}
+
 bool IsBelow(const char* path, const char* point, size_t length) {
   if (length == 1) return path[0] == '/';  // the root
   return strncmp(path, point, length) == 0 && (path[length] == '/' || path[length] == '\0');
@@ -49,7 +58,9 @@ Mount MountOf(const char* path, const char* table) {
   while (getline(&line, &room, lines) > 0) {
     const char* type = strstr(line, kBeforeType);
     if (type == nullptr) continue;
-    const bool is_fuse = strncmp(type + strlen(kBeforeType), "fuse", 4) == 0;
+    type += strlen(kBeforeType);
+    const bool is_fuse = strncmp(type, "fuse", 4) == 0;
+    const bool is_local = IsLocal(type);
     char* point = line;
     for (int i = 0; i < kMountPointField && point != nullptr; ++i) {
       point = strchr(point, ' ');
@@ -63,7 +74,7 @@ Mount MountOf(const char* path, const char* table) {
     // If several mounts have one mount point, the last one hides the others.
     if (length < longest || !IsBelow(path, point, length)) continue;
     longest = length;
-    found = {LeadingNumber(line), is_fuse};
+    found = {LeadingNumber(line), is_fuse, is_local};
   }
   free(line);
   fclose(lines);

@@ -8,8 +8,9 @@
 namespace nccl_trace {
 
 struct Mount {
-  uint64_t id;   // 0: not known
-  bool is_fuse;  // a process serves it, which may not answer
+  uint64_t id;    // 0: not known
+  bool is_fuse;   // a process serves it, which may not answer
+  bool is_local;  // a disk or memory of this machine
 };
 
 /** `path`: absolute, without links. `table`: as /proc/self/mountinfo. */

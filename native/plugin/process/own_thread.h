@@ -1,4 +1,4 @@
-// Starts the recorder's own threads.
+// Starts the recorder's own threads, where the job does not need the last ones.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_PROCESS_OWN_THREAD_H_
 #define NCCL_TRACE_NATIVE_PLUGIN_PROCESS_OWN_THREAD_H_
@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "plugin/process/old_libc.h"
 
@@ -33,6 +34,12 @@ inline bool StartThread(void* (*main)(void*), void* argument) {
   pthread_attr_destroy(&attributes);
   return error == 0;
 }
+
+/**
+ * True if the user may have `wanted` more threads (ulimit -u). Ours would be the one too many for NCCL, which fails without its own. If the
+ * limit is large, or does not hold for us, nothing is counted.
+ */
+bool HasRoomForThreads(uint64_t wanted);
 
 }  // namespace nccl_trace
 

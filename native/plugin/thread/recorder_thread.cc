@@ -25,6 +25,8 @@ constexpr uint64_t kLateNs = 1'000'000;
 constexpr int kNice = 10;
 constexpr int kFirstTries = 64;
 constexpr uint64_t kForeverNs = ~uint64_t{0};
+// NCCL starts up to a dozen per communicator, CUDA a few, and PyTorch its data loaders.
+constexpr uint64_t kThreadsPerRank = 32;
 
 /**
  * True if all other threads have ended (main by pthread_exit), so that only ours keeps the process alive. When ours ends,
@@ -57,13 +59,27 @@ bool RecorderThread::Start(const RecordingOrder& order) {
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, &job_mask_);
-  const bool has_begun = StartThread(Main, this);
+  has_thread_ = HasRoomForThreads(kThreadsPerRank * order_.local_ranks) && StartThread(Main, this);
+  if (!has_thread_) {
+    keeper_.NeverWait();
+    Prepare();
+    if (image_.base != nullptr) RunOnce(rank_file::kRecording);
+  }
   sigprocmask(SIG_SETMASK, &job_mask_, nullptr);
-  return has_begun;
+  return true;
 }
 
 void RecorderThread::Request(rank_file::Life life) {
   wanted_life_.store(life, std::memory_order_relaxed);
+  if (!has_thread_) {
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    RunOnce(life);
+    sigprocmask(SIG_SETMASK, &before, nullptr);
+    return;
+  }
   // Release: a thread that sees the new count sees wanted_life_ (partner: the acquire load in Loop).
   wake_.fetch_add(1, std::memory_order_release);
   WakeAll(wake_);
@@ -85,6 +101,7 @@ void RecorderThread::Leave() {
   }
   leaving_.store(1, std::memory_order_relaxed);
   Request(rank_file::kClosed);
+  if (!has_thread_) return Remove();
   const bool all_is_in_memory = abandoned() && !keeper_.has_copied();
   WaitWhile(left_, 0, DeadlineIn(all_is_in_memory ? kLeaveWaitIfInMemoryMs : kLeaveWaitMs));
 }
@@ -101,6 +118,15 @@ void* RecorderThread::Main(void* self) {
 
 void RecorderThread::Run() {
   SettleThread();
+  Prepare();
+  if (image_.base == nullptr) return;
+  GiveWay();
+  neighbours_.Use(&ring_file_, file().real_path, &self_, &host_);
+  old_runs_.Remove(&order_.settings, keeper_.folder(), &host_, order_.tag);
+  Loop();
+}
+
+void RecorderThread::Prepare() {
   ChooseClock();
   host_ = CollectHostFacts();
   self_ = {host_.pid_namespace, static_cast<uint64_t>(getpid()), host_.process_start, order_.tag};
@@ -111,10 +137,6 @@ void RecorderThread::Run() {
   keeper_.Use(image_, tick_source());
   heartbeat_.Use(image_, &order_.layout, tick_source());
   control_.Use(image_, &order_, &keeper_, tick_source());
-  GiveWay();
-  neighbours_.Use(&ring_file_, file().real_path, &self_, &host_);
-  old_runs_.Remove(&order_.settings, keeper_.folder(), &host_, order_.tag);
-  Loop();
 }
 
 void RecorderThread::SettleThread() {
@@ -230,7 +252,13 @@ void RecorderThread::RunOnce(rank_file::Life life) {
     keeper_.CopyRings();
   } else {
     Store(image_.header().life, static_cast<uint32_t>(life));
-    keeper_.CopyChangingHeader();
+    // The only heartbeat, if nobody beats once a second.
+    if (has_thread_) {
+      keeper_.CopyChangingHeader();
+    } else {
+      heartbeat_.Beat();
+      keeper_.CopyRings();
+    }
   }
   life_.store(life, std::memory_order_release);  // partner: Await
   WakeAll(life_);

@@ -7,6 +7,9 @@
 //   Request(kClosed), Await ─────────────▶ last samples, last copy, life = kClosed ──▶ wakes the waiters
 //   Leave ───────────────────────────────▶ the same, and removes the ring file
 //
+// Where the user may not have another thread, init's thread does the first part, the last finalize and the exit the last
+// one, and nobody does what is between: heartbeats, copies, chunks and control requests.
+//
 // The work itself is elsewhere: heartbeat.h, control_answers.h, rank_file_keeper.h, neighbours.h.
 
 #ifndef NCCL_TRACE_NATIVE_PLUGIN_THREAD_RECORDER_THREAD_H_
@@ -27,7 +30,7 @@ namespace nccl_trace {
 
 class RecorderThread {
  public:
-  /** False: there is no thread, or no memory for it. */
+  /** False: there is no memory for it. */
   bool Start(const RecordingOrder& order);
 
   /** The image to record into, within 2 s. Without base: there is not even memory. */
@@ -35,6 +38,8 @@ class RecorderThread {
 
   /** After AwaitImage. */
   uint32_t tick_source() const { return offer_.tick_source(); }
+  /** False: init's thread has done its work (HasRoomForThreads). */
+  bool has_thread() const { return has_thread_; }
   bool streams() const { return order_.streams(); }
   bool abandoned() const { return offer_.abandoned(); }
   /** True if the rank file was not there in time. file() must not be read then. */
@@ -61,6 +66,7 @@ class RecorderThread {
  private:
   static void* Main(void* self);
   void Run();
+  void Prepare();
   void SettleThread();
   void ChooseClock();
   void MeasureTicks();
@@ -81,9 +87,10 @@ class RecorderThread {
   std::atomic<uint32_t> life_;  // as in the header; waiters sleep on it
   std::atomic<uint32_t> leaving_;
   std::atomic<uint32_t> left_;  // waiters sleep on it
-  bool has_ended_;              // this thread has ended as the last one. No other thread reads it
-  sigset_t job_mask_;           // signal mask of the thread that started this one
-  Image image_;                 // complete before it is offered
+  bool has_thread_;
+  bool has_ended_;     // this thread has ended as the last one. No other thread reads it
+  sigset_t job_mask_;  // signal mask of the thread that started this one
+  Image image_;        // complete before it is offered
 
   // Used by this thread only, but init's thread reads the file and tick_hz_ once the image is offered.
   HostFacts host_;
