@@ -21,7 +21,10 @@ import {
   openRankFileTables,
   requestControl,
   isCurrent,
+  isWrittenBy,
+  processNow,
   type ControlRequest,
+  type WrittenFile,
 } from '../rankfile/index.js';
 import type { RankFileHeader } from '../rankfile/types.js';
 import { ExitCode } from './exit.js';
@@ -90,7 +93,7 @@ async function run(paths: readonly string[], options: Options): Promise<ExitCode
   const asked = files.map(({ path, header, wish }) => ({
     path,
     refused: header.controlRefused,
-    asking: request(path, wish),
+    asking: request(path, header.tag, wish),
   }));
   const deadline = Date.now() + wait * 1000;
   let all = true;
@@ -116,9 +119,9 @@ function checkRequest(path: string): void {
 }
 
 /** A failure after the check concerns this file alone, so the other recorders are still asked. */
-function request(path: string, wish: ControlWish): ControlRequest | Failed {
+function request(path: string, tag: bigint, wish: ControlWish): ControlRequest | Failed {
   try {
-    return requestControl(path, wish);
+    return requestControl(path, tag, wish);
   } catch (error) {
     return { failed: inWordsOf(error) };
   }
@@ -131,14 +134,28 @@ function headerOf(path: string, quiet: boolean): RankFileHeader | null {
   try {
     const { header, heartbeat } = openRankFileTables(path);
     const silent = heartbeat === null ? 0 : Date.now() / 1e3 - Number(heartbeat.realtime / 1_000_000n) / 1e3;
-    if (header.life === 'recording' && silent < GONE_AFTER) return header;
-    const why = header.life === 'recording' ? `no heartbeat for ${durationText(silent * 1e9)}` : 'closed';
+    const why =
+      header.life !== 'recording'
+        ? 'closed'
+        : silent >= GONE_AFTER
+          ? `no heartbeat for ${durationText(silent * 1e9)}`
+          : whyNotOfJob({ path, header });
+    if (why === null) return header;
     if (!quiet) process.stderr.write(`nccl-trace: ${printable(path)}: ${why}; left out\n`);
   } catch (error) {
     if (!(error instanceof RankFileError)) throw error;
     process.stderr.write(`nccl-trace: ${printable(error.message)}\n`);
   }
   return null;
+}
+
+/** Of another node or container nothing is known but its heartbeat. */
+function whyNotOfJob(file: WrittenFile): string | null {
+  const now = processNow(file);
+  if (now === 'gone') return 'its process has ended';
+  return now !== 'unknown' && isWrittenBy(file.header.process.pid, file) === false
+    ? 'it names a process that is not of this job'
+    : null;
 }
 
 function wishFor(

@@ -14,6 +14,8 @@ export interface ByteSource {
   readonly bytes: number;
   /** `into`: memory of that length, which the source may use for the result. */
   read(offset: number, length: number, into?: Uint8Array): Uint8Array;
+  /** Bytes that are not holes; undefined: not known. A hole reads as zeros. */
+  readonly allocated?: number;
   /** What was found beside the file but could not be used. */
   readonly problem?: string;
 }
@@ -46,10 +48,11 @@ export function descriptorSource(path: string, file: number): ClosableSource {
 }
 
 function fileSource(path: string, file: number): ByteSource {
-  const bytes = fstatSync(file).size;
+  const { size: bytes, blocks } = fstatSync(file);
   return {
     path,
     bytes,
+    allocated: blocks * 512,
     read(offset, length, into) {
       const wanted = Math.max(0, Math.min(length, bytes - offset));
       const buffer = into?.subarray(0, wanted) ?? new Uint8Array(wanted);

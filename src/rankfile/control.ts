@@ -7,7 +7,8 @@ import { closeSync, constants, openSync, writeSync } from 'node:fs';
 
 import * as format from './format/constants.js';
 import { crc32 } from './format/crc32.js';
-import { openFile } from './byte_source.js';
+import { RankFileError } from '../base/errors.js';
+import { type ByteSource, descriptorSource, openFile } from './byte_source.js';
 
 const H = format.FILE_HEADER;
 
@@ -27,12 +28,34 @@ export interface ControlRequest {
 
 /** Called before several requests. Throws the system's error if a request is not possible. */
 export function checkMayRequest(path: string): void {
-  closeSync(openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW));
+  closeSync(openSync(path, WRITABLE));
 }
 
-/** Writes the request. Throws the system's error. */
-export function requestControl(path: string, { events, sample }: ControlWish): ControlRequest {
-  const view = headerOf(path);
+/**
+ * Writes the request. `tag`: of the file that was looked at: another file may have its name now, and gets nothing. Throws the system's error,
+ * and RankFileError.
+ */
+export function requestControl(path: string, tag: bigint, wish: ControlWish): ControlRequest {
+  const descriptor = openSync(path, WRITABLE);
+  const file = descriptorSource(path, descriptor);
+  try {
+    const view = headerIn(file);
+    if (view.byteLength < format.HEADER_BYTES || view.getBigUint64(H.tag, true) !== tag)
+      throw new RankFileError({ path, what: 'was replaced meanwhile', advice: 'ask again' });
+    const request = requestTo(view, wish);
+    // The control word is written before its number. A recorder that looks in between finds the old number and ignores the word.
+    writeSync(descriptor, new Uint8Array(request.words.buffer, 0, 8), 0, 8, H.controlWord);
+    writeSync(descriptor, new Uint8Array(request.words.buffer, 8, 8), 0, 8, H.controlGeneration);
+    return request;
+  } finally {
+    file.close();
+  }
+}
+
+/** A pipe in its place must not wait for its reader. */
+const WRITABLE = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+function requestTo(view: DataView, { events, sample }: ControlWish): ControlRequest {
   const words = new DataView(new ArrayBuffer(16));
   words.setUint32(0, events, true);
   words.setUint32(4, sample, true);
@@ -40,14 +63,6 @@ export function requestControl(path: string, { events, sample }: ControlWish): C
   const number = (Math.max(answered, view.getUint32(H.controlGeneration, true)) + 1) >>> 0 || 1;
   words.setUint32(8, number, true);
   words.setUint32(12, checkOf(view.getBigUint64(H.tag, true), words.getBigUint64(0, true), number), true);
-  const file = openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW);
-  try {
-    // The control word is written before its number. A recorder that looks in between finds the old number and ignores the word.
-    writeSync(file, new Uint8Array(words.buffer, 0, 8), 0, 8, H.controlWord);
-    writeSync(file, new Uint8Array(words.buffer, 8, 8), 0, 8, H.controlGeneration);
-  } finally {
-    closeSync(file);
-  }
   return { number, words };
 }
 
@@ -60,11 +75,15 @@ export function isCurrent(path: string, { words }: ControlRequest): boolean {
 function headerOf(path: string): DataView {
   const file = openFile(path);
   try {
-    const bytes = file.read(0, format.HEADER_BYTES);
-    return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    return headerIn(file);
   } finally {
     file.close();
   }
+}
+
+function headerIn(file: ByteSource): DataView {
+  const bytes = file.read(0, format.HEADER_BYTES);
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
 function checkOf(tag: bigint, word: bigint, number: number): number {

@@ -4,14 +4,16 @@
  * not change, so the verdict is the same as without the copy.
  */
 
-import { closeSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs';
+import { closeSync, ftruncateSync, openSync, statSync } from 'node:fs';
 import { RankFileError } from '../base/errors.js';
 import { type ByteSource, type ClosableSource, openFile } from './byte_source.js';
+import { copyChunks, copyRings } from './copy.js';
+import { type HeaderLayout, readHeader } from './header.js';
+import { Problems } from './problems.js';
 import { openRankFileTables } from './rank_file.js';
 import { openRingsLeft } from './rings_left.js';
 import { SAVED_RINGS } from './saved_rings.js';
 
-const PIECE = 1 << 20;
 /** ms. The recorder writes a heartbeat once a second, and the clocks of other hosts may be wrong. An unnecessary copy only costs time. */
 const RECENT = 60_000;
 
@@ -56,19 +58,26 @@ export function freeze(path: string, to: string): void {
   }
 }
 
-/** Holes stay holes. It reads and writes, because after a copy by reference the job's next store would copy its page. */
 function copy(file: ByteSource, to: string): void {
   const out = openSync(to, 'wx', 0o600);
   try {
-    for (let at = 0; at < file.bytes; at += PIECE) {
-      const piece = file.read(at, PIECE);
-      if (!piece.some((byte) => byte !== 0)) continue;
-      for (let done = 0; done < piece.length;)
-        done += writeSync(out, piece, done, piece.length - done, at + done);
-    }
+    const layout = layoutOf(file);
+    const border = layout?.chunksOffset ?? 0;
+    copyRings(file, out, border === 0 ? file.bytes : border);
+    if (layout !== null && border !== 0) copyChunks(file, out, layout);
     ftruncateSync(out, file.bytes);
   } finally {
     closeSync(out);
+  }
+}
+
+/** null: saved rings that are not complete. */
+function layoutOf(file: ByteSource): HeaderLayout | null {
+  try {
+    return readHeader(file, new Problems()).layout;
+  } catch (error) {
+    if (error instanceof RankFileError) return null;
+    throw error;
   }
 }
 

@@ -43,6 +43,7 @@ export function withSavedRings(file: ByteSource, rings: ByteSource): ByteSource 
   return {
     path: file.path,
     bytes: Math.max(file.bytes, border),
+    allocated: (file.allocated ?? file.bytes) + (rings.allocated ?? rings.bytes),
     read(offset, length) {
       if (offset >= border) return file.read(offset, length);
       const before = rings.read(offset, Math.min(length, border - offset));

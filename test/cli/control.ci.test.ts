@@ -10,12 +10,14 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FILE_HEADER, Kind } from '../../src/rankfile/format/constants.js';
+import { FILE_HEADER, HEADER_FIXED_BYTES, Kind } from '../../src/rankfile/format/constants.js';
+import { crc32 } from '../../src/rankfile/format/crc32.js';
 import { openRankFile, openRankFileHeader, requestControl } from '../../src/rankfile/index.js';
 import { IN_MEMORY } from '../recorder/programs.js';
 import { PROJECT } from '../support/jobs/native.js';
@@ -85,7 +87,7 @@ describe.each(['none', 'rings'])('with NCCL_TRACE_RING_DIR=%s', (place) => {
     const more = await control('--events', 'Coll,KernelCh');
     expect(more.code).toBe(2);
     expect(more.err).toContain('KernelCh cannot be added');
-    const { number } = requestControl(file(), { events: 0x42, sample: 0 });
+    const { number } = requestControl(file(), openRankFileHeader(file()).tag, { events: 0x42, sample: 0 });
     await untilAnswered(number);
     expect(openRankFileHeader(file())).toMatchObject({ controlRefused: 1, maskNow: 0x1a, hasChanged: false });
     expect(await mask()).toBe(0x1a);
@@ -163,7 +165,7 @@ it('a request that was replaced by another one is reported', async () => {
   const overtaken = control('--events', 'coll');
   const isAsked = (): boolean => readFileSync(file()).readBigUInt64LE(FILE_HEADER.controlGeneration) !== 0n;
   while (!isAsked()) await new Promise((resolve) => setTimeout(resolve, 20));
-  const { number } = requestControl(file(), { events: 0x8, sample: 0 });
+  const { number } = requestControl(file(), openRankFileHeader(file()).tag, { events: 0x8, sample: 0 });
   const { code, out } = await overtaken;
   expect(out.toString()).toBe(`${file()}: another request has replaced this one; ask again\n`);
   expect(code).toBe(1);
@@ -180,7 +182,11 @@ it('if one file cannot be asked, none is; a file that disappears does not suppre
     string,
   ];
   copyFileSync(file(), copy);
-  symlinkSync(copy, link); // which no request follows
+  // It names our job's process, which has another file.
+  const left = await control(copy, '--events', 'Coll,ProxyOp,ProxyStep');
+  expect(left.err).toContain(`${copy}: it names a process that is not of this job; left out`);
+  expect(await mask()).toBe(0x1a);
+  symlinkSync(file(), link); // which no request follows
   const refused = await control(link, '--events', 'coll');
   expect(refused.code).toBe(4);
   expect(refused.err).toMatch(/rank-link\.bin: is a symbolic link, .*; no recorder was asked/);
@@ -188,7 +194,12 @@ it('if one file cannot be asked, none is; a file that disappears does not suppre
   expect(openRankFileHeader(copy).controlAnswered).toBe(0);
   expect(readFileSync(copy).readBigUInt64LE(FILE_HEADER.controlGeneration)).toBe(0n);
 
-  // Nobody answers for the copy; it goes while its answer is waited for.
+  const bytes = readFileSync(copy);
+  bytes[FILE_HEADER.bootId]! ^= 1;
+  bytes.writeUInt32LE(0, FILE_HEADER.headerCrc);
+  bytes.writeUInt32LE(crc32(bytes.subarray(0, HEADER_FIXED_BYTES)), FILE_HEADER.headerCrc);
+  writeFileSync(copy, bytes);
+  // Of a process of another node. Nobody answers for it; it goes while its answer is waited for.
   const asked = control(copy, '--events', 'coll');
   const isAsked = (): boolean => readFileSync(copy).readBigUInt64LE(FILE_HEADER.controlGeneration) !== 0n;
   while (!isAsked()) await new Promise((resolve) => setTimeout(resolve, 20));
