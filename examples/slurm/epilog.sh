@@ -28,8 +28,9 @@ if [ "${SLURM_JOB_EXIT_CODE:-1}" = 0 ] && all_closed; then
   [ "$KEEP" = all ] || runuser -u "$SLURM_JOB_USER" -- rm -r -- "$files"
   exit 0
 fi
-log=${SLURM_JOB_STDOUT//%[jA]/$SLURM_JOB_ID}
-[ -n "$log" ] && TRACES=$(dirname "$log")
+# What Slurm gives us is the pattern of --output. What is left of it in the name of a folder is not a folder.
+log=$(timeout 20 scontrol show job "$SLURM_JOB_ID" | sed -n 's/^ *StdOut=//p' | head -n 1)
+case $(dirname -- "$log") in . | *%*) ;; *) TRACES=$(dirname -- "$log") ;; esac
 export out=$TRACES/nccl-trace-$(basename "$files") files node=${SLURMD_NODENAME:-$(hostname -s)}
 
 timeout "$PATIENCE" runuser -u "$SLURM_JOB_USER" -- bash -c '

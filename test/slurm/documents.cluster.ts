@@ -24,9 +24,15 @@ function block(kind: 'login' | 'batch', text: string): string {
 }
 const ran = new Set<string>();
 
-/** A script's first lines say what is to be set to the cluster's size. */
+/** A script's first lines say what is to be set to the cluster's size. What the stand-ins need is set in it: with --export=NONE nothing comes along. */
 const ofTwoNodes = (script: string): string =>
-  read(script).replace('--nodes=8', '--nodes=2').replace('--ntasks-per-node=8', '--ntasks-per-node=2');
+  read(script)
+    .replace('--nodes=8', '--nodes=2')
+    .replace('--ntasks-per-node=8', '--ntasks-per-node=2')
+    .replace(
+      /^\w+=\$\{/m,
+      'export PATH=/shared/bin:$PATH LOOPBACK=/shared/job/loopback NCCL_TRACE_RING_MB=1 RANKS_PER_NODE=2\n$&',
+    );
 
 /** Who it waits for, in every verdict on it. */
 const MISSING = /(not|never) entered: +rank 3 \(n2 /;
@@ -63,8 +69,8 @@ function slurmConf(): Record<string, string> {
   return { TASK_PROLOG: prolog!, EPILOG: epilog! };
 }
 
-const train = (script: string, options: string): string =>
-  slurm.submitted(block('login', script).replace('train.py', `train.py ${options}`), { RANKS_PER_NODE: '2' });
+const train = (script: string, options: string, environment = {}): string =>
+  slurm.submitted(block('login', script).replace('train.py', `train.py ${options}`), environment);
 
 /** The rank files below a folder, and how their processes were: { node0: ['0 closed'] } */
 function copies(...names: string[]): Record<string, string[]> {
@@ -88,8 +94,12 @@ const hangs = (run: string): boolean =>
   slurm.onLogin(`nccl-trace inspect ${disks(run).join(' ')}`).output.startsWith('WAITING');
 
 describe.each(['train.sbatch', 'torchrun-pyxis.sbatch'])('%s', (script) => {
-  it('copies the files of all nodes when the job has ended', () => {
-    const job = train(script, ENDS);
+  it.each([
+    ['as by default', {}],
+    ['under --export=NAME', { SBATCH_EXPORT: 'HOME' }],
+    ['under --export=NONE', { SBATCH_EXPORT: 'NONE' }],
+  ])('copies the files of all nodes when the job has ended, %s', (_, environment) => {
+    const job = train(script, ENDS, environment);
     const log = slurm.ended(job);
     expect(log).not.toMatch(/error|warn/i);
     expect(slurm.about(job)).toContain('ExitCode=0:0');
@@ -113,7 +123,10 @@ describe.each(['train.sbatch', 'torchrun-pyxis.sbatch'])('%s', (script) => {
 });
 
 it('a job that sets two variables in its own script records', () => {
-  const lines = block('batch', '# a local disk\nsrun --export=ALL').replace('train.py', `train.py ${ENDS}`);
+  const lines = block('batch', 'steps get all variables\nsrun python').replace(
+    'train.py',
+    `train.py ${ENDS}`,
+  );
   const job = slurm.submitted(`sbatch --nodes=2 --ntasks-per-node=2 --wrap "$LINES"`, { LINES: lines });
   expect(slurm.ended(job)).toBe('');
   const [n1, n2] = disks(job).map(ranksIn);

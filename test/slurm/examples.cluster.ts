@@ -1,6 +1,6 @@
 /** examples/slurm: the postmortem, and the epilog that leaves a verdict, with the recorded run of samples/hosts on the disks of two nodes. */
 
-import { copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
@@ -45,16 +45,20 @@ function postmortem(out: string, environment: Readonly<Record<string, string>> =
 }
 const traced = (...names: string[]): string => slurm.shared('traces', ...names);
 
-it('the trace equals that of merge, and the log has the verdict', async () => {
-  expect(postmortem('out')).toContain('HEALTHY');
-  expect(namesIn(traced('out'))).toEqual([
-    ...['n1.part', 'n1.scan', 'n2.part', 'n2.scan'],
-    ...['run.json', 'run.pftrace', 'run.study'],
-  ]);
-  const output = traced('merged.pftrace');
-  await merge({ inputs: [RECORDED], output, texts: traceTexts });
-  expect(readFileSync(traced('out/run.pftrace')).equals(readFileSync(output))).toBe(true);
-});
+it.each(['ALL', 'PATIENCE', 'NONE'])(
+  'the trace equals that of merge, and the log has the verdict, under --export=%s',
+  async (names) => {
+    rmSync(traced('out'), { recursive: true, force: true });
+    expect(postmortem('out', { SBATCH_EXPORT: names })).toContain('HEALTHY');
+    expect(namesIn(traced('out'))).toEqual([
+      ...['n1.part', 'n1.scan', 'n2.part', 'n2.scan'],
+      ...['run.json', 'run.pftrace', 'run.study'],
+    ]);
+    const output = traced('merged.pftrace');
+    await merge({ inputs: [RECORDED], output, texts: traceTexts, force: true });
+    expect(readFileSync(traced('out/run.pftrace')).equals(readFileSync(output))).toBe(true);
+  },
+);
 
 it('a task that is killed in mid-scan is started again', () => {
   const mark = slurm.shared('was-killed');
@@ -100,6 +104,20 @@ it('a job that knows nothing of the recorder is recorded, and has a verdict when
   slurm.ended(job);
   expect(verdict(job)).toMatch(/^HEALTHY[^]*2 ranks/);
   expect(recorded(job)).toEqual(['rank00000.bin', 'rank00001.bin']);
+});
+
+it.each([
+  ['%x/%j.out', (job: string) => `logs/train/nccl-trace-${job}`],
+  // What Slurm does not expand for us is not made a folder.
+  ['%5a/%j.out', (job: string) => `../traces/nccl-trace-${job}`],
+])('the verdict is beside the log of --output=%s', (output, place) => {
+  slurm.onLogin('mkdir -p logs/train logs/00003');
+  const job = slurm.submitted('sbatch --nodelist=n1 --array=3 --job-name=train --wrap "$LINES"', {
+    LINES: `${TRAIN}; exit 1`,
+    SBATCH_OUTPUT: `/shared/job/logs/${output}`,
+  });
+  until(() => existsSync(slurm.shared('job', place(job), 'verdict.txt')));
+  expect(namesIn(slurm.shared('job/logs'))).toEqual(['00003', 'train']);
 });
 
 it('the files of a job that does not fail are deleted, as KEEP=failed says', () => {

@@ -110,10 +110,10 @@ export class Slurm {
   }
 }
 
-/** Waits until it is so, for a minute at most: the machine may be busy. */
+/** Waits until it is so, for ten minutes at most: the machine may be busy, and nothing else ends a test that waits without a pause. */
 export function until(isSo: () => boolean): void {
-  for (const end = Date.now() + 60_000; !isSo();) {
-    if (Date.now() > end) throw new Error(`not so after a minute: ${String(isSo)}`);
+  for (const end = Date.now() + 600_000; !isSo();) {
+    if (Date.now() > end) throw new Error(`not so after ten minutes: ${String(isSo)}`);
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
   }
 }

@@ -9,7 +9,8 @@ export default defineConfig({
     globalSetup: ['test/support/tiers/build_command.ts'],
     // Only one Slurm can run on a machine.
     fileParallelism: false,
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    // Its helpers wait without a pause, and have a limit of their own.
+    testTimeout: 0,
+    hookTimeout: 0,
   },
 });
