@@ -122,6 +122,10 @@ function copies({ ranks }: MergeReport): string[] {
       `rings are copies: ${of(copied)}, up to ${maxOf(ages).toFixed(1)} s older than the last sign of life`,
     );
   }
+  if (lines.length > 0)
+    lines.push(
+      '"nccl-trace snapshot" on the node copies the newest, --ring-dir FOLDER if they are not in /dev/shm',
+    );
   return lines;
 }
 

@@ -1,7 +1,16 @@
 /** examples/kubernetes: the manifests fit the API's schemas, and what their pods run records as a user that is not root. */
 
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DaemonSet } from 'kubernetes-models/apps/v1';
@@ -21,9 +30,13 @@ interface PodSpec {
   readonly volumes: readonly Record<string, unknown>[];
 }
 interface Container {
+  readonly name: string;
+  readonly image: string;
+  readonly command: readonly string[];
   readonly args: readonly string[];
   readonly env: readonly { readonly name: string; readonly value?: string }[];
   readonly securityContext?: object;
+  readonly resources?: object;
 }
 interface Manifest {
   readonly kind: string;
@@ -78,6 +91,25 @@ it('the pods of pytorchjob.yaml and jobset.yaml fit it', () => {
   for (const { template } of Object.values(torch!.spec.pytorchReplicaSpecs)) validate(asPod(template));
   const [set] = documents('jobset.yaml');
   for (const { template } of set!.spec.replicatedJobs) validate(asJob(template));
+});
+
+it('every image has a tag, and the pods beside a job say what they need', () => {
+  const text = readdirSync(path.join(PROJECT, 'examples/kubernetes'))
+    .filter((name) => name.endsWith('.yaml'))
+    .map((name) => readFileSync(path.join(PROJECT, 'examples/kubernetes', name), 'utf8'))
+    .join('');
+  for (const [, image] of text.matchAll(/image: (\S+)/g))
+    expect(image).toMatch(/^your-registry\/[\w-]+:[\w.]+$/);
+  const [, node] = documents('node.yaml');
+  for (const { resources } of node!.spec.template.spec.containers)
+    expect(resources).toMatchObject({ requests: {}, limits: {} });
+});
+
+it('postmortem.yaml reads where node.yaml lets jobs write', () => {
+  const at = (one: Manifest, name: string): unknown =>
+    (one.spec.template.spec.volumes.find((volume) => volume.name === name)!.hostPath as { path: string })
+      .path;
+  expect(at(documents('postmortem.yaml')[1]!, 'rank-files')).toBe(at(documents('node.yaml')[1]!, 'runs'));
 });
 
 it('a wrong manifest does not', () => {
@@ -141,7 +173,19 @@ it.runIf(isRoot)(
     expect(namesIn(path.join(folder, 'runs/train'))).toContain('rank00001.bin');
     expect(statSync(path.join(folder, 'runs/train/rank00001.bin')).uid).toBe(1000);
 
-    // What node.yaml says to do in its own pod.
+    // What the pod of node.yaml does beside the job, and what it says to do in it.
+    const metrics = documents('node.yaml')[1]!.spec.template.spec.containers.at(-1);
+    settings = {};
+    const [program, ...args] = metrics!.command;
+    const told = inPod(
+      program!,
+      ...args.filter((word) => !/listen|9477/.test(word)).map(here),
+      '--once',
+      '--run',
+      'train',
+    );
+    expect(told).toContain('nccl_trace_');
+
     const snapshot = /nccl-trace (snapshot .*) -o/.exec(
       readFileSync(path.join(PROJECT, 'examples/kubernetes/node.yaml'), 'utf8'),
     )![1]!;
