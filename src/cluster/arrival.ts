@@ -1,10 +1,19 @@
 /**
- * When a rank arrived at a collective: when its GPU arrived. A call only enqueues a kernel, and the kernel waits in its stream behind
- * others. The records bound the time from both sides. `at` is the best estimate. A rank is called late only if the bounds allow it.
+ * When a rank arrived at a call: when its GPU began with it. This is the only model of lateness, and it has three rules.
+ *
+ * 1. Only what a rank's own GPU or host did first shows when it arrived: its kernel began, or it filled a send or consumed a receive that
+ *    needs nobody else's data. Each rank of a ring and a leaf of a tree begin with such a send.
+ * 2. Else it can only begin when data have come: in a tree all ranks above the leaves, the root last of all; in a pipeline each receiver.
+ *    Of the time until its first sign, what came before the data is theirs, and only what came after them is its own. If most of it came
+ *    before, the rank only waited: it arrived at any time since its call, which is a lower bound.
+ * 3. What a rank waited for others, in any call, is not its own lateness: only the time in which it had nothing pending is (rank_walk.ts).
+ *
+ * Who owns a lateness is decided in degrees: a rank, the ranks of a node, a set of ranks (verdict/slowness.ts).
  */
 
 import { numberAt } from '../base/packed_numbers.js';
 import type { TraceNs } from '../base/time.js';
+import { ALL_TO_ALL } from '../model/roots.js';
 import type { ArrivalBasis, ClusterMember } from './types.js';
 
 /** ns: a GPU that waits for a peer's data goes on within this time after they came. */
@@ -25,6 +34,10 @@ export class Arrival {
   latest = 0 as TraceNs;
   /** When the host called. */
   called = 0 as TraceNs;
+  /** False: it waited for another rank's data, so it is not known when it came, between `at` and `latest`. */
+  isOwn = true;
+  /** Before this it waited for other ranks' data. */
+  since = -Infinity;
 
   constructor(private readonly member: ClusterMember) {}
 
@@ -34,6 +47,8 @@ export class Arrival {
     this.called = time(numberAt(works.arrival, row));
     const queued = Math.max(this.called, free) as TraceNs;
     this.set('call', queued, queued, queued);
+    this.isOwn = true;
+    this.since = -Infinity;
     this.byKernel(row);
     this.byStep(row, queued);
   }
@@ -69,16 +84,25 @@ export class Arrival {
     const { ends, time } = this.member;
     if (Number.isNaN(numberAt(ends.step, row))) return;
     const at = Math.max(this.called, time(numberAt(ends.step, row))) as TraceNs;
-    const waited = Number.isNaN(numberAt(ends.data, row)) ? Infinity : at - time(numberAt(ends.data, row));
+    const data = Number.isNaN(numberAt(ends.data, row)) ? -Infinity : time(numberAt(ends.data, row));
     // The GPU waited for these data, so the rank may have arrived long before the data.
-    const isAfterData = waited >= 0 && waited < WAITED_FOR_DATA;
-    const earliest = isAfterData ? earlier(queued, at) : at;
-    if (this.basis !== 'kernel') {
+    const earliest = at - data < WAITED_FOR_DATA ? earlier(queued, at) : at;
+    if (this.basis === 'kernel') {
+      const first = earlier(this.at, at);
+      this.set('kernel', first, earliest === at ? first : this.earliest, earlier(this.latest, at));
+    } else if (data - queued > at - data && !this.sendsFirst(row)) {
+      this.isOwn = false;
+      this.latest = at;
+    } else {
       this.set('step', at, earliest, at);
-      return;
+      if (!this.sendsFirst(row)) this.since = data;
     }
-    const first = earlier(this.at, at);
-    this.set('kernel', first, earliest === at ? first : this.earliest, earlier(this.latest, at));
+  }
+
+  /** Its own data, before it needs those of others. */
+  private sendsFirst(row: number): boolean {
+    const { plans, plan, funcs, func } = this.member.works;
+    return plans[numberAt(plan, row)]!.startsWith('RING') && ALL_TO_ALL.includes(funcs[numberAt(func, row)]!);
   }
 }
 

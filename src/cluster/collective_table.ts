@@ -63,6 +63,7 @@ const COLUMNS = {
   hostFile: new Int32Array(0),
   hostRank: new Int32Array(0),
   hostCalled: new Float64Array(0),
+  hostAt: new Float64Array(0),
   hostIdleFrom: new Float64Array(0),
   hostIdleTo: new Float64Array(0),
 };
@@ -147,7 +148,7 @@ export class CollectiveTable {
     columns.count[at] = numberAt(works.count, work);
     columns.root[at] = numberAt(works.root, work);
     columns.firstCalled[at] = arrival.called;
-    columns.firstArrival[at] = arrival.at;
+    columns.firstArrival[at] = arrival.isOwn ? arrival.at : arrival.latest;
     columns.firstFile[at] = file;
     columns.lastArrival[at] = columns.hostCalled[at] = -Infinity;
     return row;
@@ -159,8 +160,9 @@ export class CollectiveTable {
     const at = placeOf(row);
     columns.arrived[at]!++;
     if (arrival.called < columns.firstCalled[at]!) columns.firstCalled[at] = arrival.called;
-    if (arrival.at < columns.firstArrival[at]!) {
-      columns.firstArrival[at] = arrival.at;
+    const surely = arrival.isOwn ? arrival.at : arrival.latest;
+    if (surely < columns.firstArrival[at]!) {
+      columns.firstArrival[at] = surely;
       columns.firstFile[at] = file;
     }
     if (arrival.at > columns.lastArrival[at]!) {
@@ -170,15 +172,16 @@ export class CollectiveTable {
       columns.gpuBasis[at] = BASES.indexOf(arrival.basis);
       columns.gpuCalled[at] = arrival.called;
       columns.gpuEarliest[at] = arrival.earliest;
-      columns.gpuIdleFrom[at] = walk.idleFrom;
-      columns.gpuIdleTo[at] = walk.idleTo;
+      columns.gpuIdleFrom[at] = walk.idle.from;
+      columns.gpuIdleTo[at] = walk.idle.to;
     }
     if (arrival.called > columns.hostCalled[at]!) {
       columns.hostCalled[at] = arrival.called;
       columns.hostFile[at] = file;
       columns.hostRank[at] = rank;
-      columns.hostIdleFrom[at] = walk.hostIdleFrom;
-      columns.hostIdleTo[at] = walk.hostIdleTo;
+      columns.hostIdleFrom[at] = walk.hostIdle.from;
+      columns.hostIdleTo[at] = walk.hostIdle.to;
+      columns.hostAt[at] = arrival.at;
     }
     this.came.add(row, file, rank, arrival.latest);
     this.waited.add(row, file, rank, walk.waited);

@@ -141,18 +141,21 @@ export class CollectiveView implements Collective {
 
   private lateOnHost(): Late {
     const { table, row } = this;
-    const { hostFile, hostRank, hostCalled, hostIdleFrom, hostIdleTo } = table.columns;
+    const { hostFile, hostRank, hostCalled, hostAt, hostIdleFrom, hostIdleTo } = table.columns;
     const [file, rank, called] = [
       numberAt(hostFile, row),
       numberAt(hostRank, row),
       numberAt(hostCalled, row) as TraceNs,
     ];
+    const others = table.waited.but(row, file, rank) ?? called;
+    // If its GPU had other work for longer than the others waited, its call is not the reason.
+    const isReason = numberAt(hostAt, row) - called <= called - others;
     return {
       file,
       rank,
       basis: 'call',
       called,
-      others: table.waited.but(row, file, rank) ?? called,
+      others: isReason ? others : called,
       idle: { from: numberAt(hostIdleFrom, row), to: numberAt(hostIdleTo, row) as TraceNs },
       to: called,
     };

@@ -7,26 +7,27 @@ import { firstIndex } from '../base/first_index.js';
 import { numberAt } from '../base/packed_numbers.js';
 import type { TraceNs } from '../base/time.js';
 import { Arrival } from './arrival.js';
+import type { Spell } from './late_spans.js';
 import { freeAfter } from './work_end_times.js';
 import type { CallTable } from '../model/call_table.js';
 import type { ClusterMember } from './types.js';
 
 /** ns: a GPU with nothing else to do begins within this time after the work before. */
 const SOON = 1e6;
+/** No work before this one. */
+const NEVER: Spell = { from: -Infinity, to: 0 };
 
 export class RankWalk {
   readonly arrival: Arrival;
-  /**
-   * `idle…`: between these times its GPU had no pending work. `hostIdle…`: the same for its host, up to the call. -Infinity: no work before
-   * this one.
-   */
-  idleFrom = -Infinity;
-  idleTo = 0;
-  hostIdleFrom = -Infinity;
-  hostIdleTo = 0;
+  /** Between these times its GPU had no pending work, and its host up to its call. */
+  idle: Spell = NEVER;
+  hostIdle: Spell = NEVER;
   /** From when on it waited: its GPU had arrived, or an earlier call of the same communicator held it up. */
   waited = 0 as TraceNs;
   private free = -Infinity;
+  /** It has sends or receives whose end is not known, and may wait in them: at the latest until work that was called later is over. */
+  private mayWait = false;
+  private surely = Infinity;
   /** By communicator, in ticks: when all its work was over, and when its last call was. */
   private readonly freeIn = new Map<number, number>();
   private readonly calledIn = new Map<number, number>();
@@ -37,28 +38,40 @@ export class RankWalk {
 
   /** Call it for all rows in turn. */
   comeTo(row: number): void {
-    const { arrival, free } = this;
+    const { arrival } = this;
     const { works, calledWithoutWork } = this.member;
     const comm = numberAt(works.comm, row);
     const tick = numberAt(works.arrival, row);
-    const over = freeAfter(this.member, row);
+    const { at: over, isKnown } = freeAfter(this.member, row);
     const before = this.freeIn.get(comm) ?? -Infinity;
     // Work that ends before work that was enqueued earlier runs at the same time.
     arrival.find(row, before < over ? before : -Infinity);
-    if (free <= arrival.at) {
-      this.idleFrom = free;
-      this.idleTo = arrival.at;
-    }
-    if (free <= arrival.called) {
-      this.hostIdleFrom = free;
-      this.hostIdleTo = arrival.called;
-    }
+    this.findIdle();
     const isQueued = before > arrival.called && before < over && arrival.at - before <= SOON;
     const isHeldUp = isQueued || calledWithoutWork(comm, this.calledIn.get(comm) ?? -Infinity, tick);
-    this.free = Math.max(free, over);
+    this.leaves(row, over, isKnown);
     if (over !== Infinity) this.freeIn.set(comm, Math.max(before, over));
     this.calledIn.set(comm, tick);
-    this.waited = isHeldUp ? arrival.called : arrival.latest;
+    this.waited = isHeldUp ? arrival.called : arrival.isOwn ? arrival.latest : arrival.at;
+  }
+
+  private findIdle(): void {
+    const { arrival, free } = this;
+    if (this.surely <= arrival.called) this.mayWait = false;
+    if (this.mayWait) return;
+    if (free <= arrival.at) this.idle = { from: Math.max(free, arrival.since), to: arrival.at };
+    if (free <= arrival.called) this.hostIdle = { from: free, to: arrival.called };
+  }
+
+  /** Of a collective without a known end, all ranks together show how long it can have waited (verdict/slowness.ts). */
+  private leaves(row: number, over: number, isKnown: boolean): void {
+    if (isKnown) {
+      this.free = Math.max(this.free, over);
+      if (this.mayWait) this.surely = Math.min(this.surely, over);
+    } else if (numberAt(this.member.works.seq, row) < 0) {
+      this.mayWait = true;
+      this.surely = Infinity;
+    }
   }
 }
 

@@ -7,13 +7,13 @@ import { kernelsEnd } from '../model/work_end.js';
 import { outcomeAt } from '../model/work_end_table.js';
 import type { ClusterMember } from './types.js';
 
-/** The end of a work; when it was enqueued, if no end is reported. Infinity: it is open. */
-export function freeAfter(member: ClusterMember, row: number): number {
-  if (outcomeAt(member.ends, row) === 'open') return Infinity;
+/** The end of a work, Infinity: it is open. If no end is known: when it was enqueued. */
+export function freeAfter(member: ClusterMember, row: number): { at: number; isKnown: boolean } {
+  if (outcomeAt(member.ends, row) === 'open') return { at: Infinity, isKnown: true };
   const over = overAt(member, row);
-  if (!Number.isNaN(over)) return over;
+  if (!Number.isNaN(over)) return { at: over, isKnown: true };
   const enqueued = numberAt(member.works.enqueued, row);
-  return Number.isNaN(enqueued) ? -Infinity : member.time(enqueued);
+  return { at: Number.isNaN(enqueued) ? -Infinity : member.time(enqueued), isKnown: false };
 }
 
 /**

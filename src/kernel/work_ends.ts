@@ -41,12 +41,16 @@ function passed(work: Work, op: Op): void {
   }
 }
 
-/** Operations come in any order: they are not merged by time. Also for those that have not ended, at the end of the file. */
+/**
+ * Operations come in any order: they are not merged by time. Also for those that have not ended, at the end of the file. A GPU that reduces
+ * the data of several peers begins when the last of them have come, so the latest data before its first sign count.
+ */
 export function gpuBegan(work: Work, op: Op): void {
   const gpuBegan = op.gpuBegan;
   const firstData = op.firstData;
   if (!isNaN(gpuBegan) && !(work.step <= gpuBegan)) work.step = gpuBegan;
-  if (!isNaN(firstData) && !(work.data <= firstData)) work.data = firstData;
+  if (work.data > work.step) work.data = NaN;
+  if (firstData <= work.step && !(work.data >= firstData)) work.data = firstData;
 }
 
 export function blockStarted(block: Block): void {

@@ -5,11 +5,9 @@
  */
 
 import type { ClusterComm, Collective } from '../cluster/types.js';
+import { ALL_TO_ALL } from '../model/roots.js';
 import { cached, type Facts } from './case.js';
 import type { RankWitness } from './file_facts.js';
-
-/** The result on each rank needs every other rank's input. */
-export const ALL_TO_ALL: readonly string[] = ['AllReduce', 'AllGather', 'ReduceScatter'];
 
 /** Whether the process certainly lived after its file's last sign. */
 export const livedLater = (file: number, evidence: Facts): boolean =>

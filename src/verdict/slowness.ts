@@ -4,11 +4,12 @@
  */
 
 import { maxOf, minOf } from '../base/extremes.js';
+import { firstIndex } from '../base/first_index.js';
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import { lateSpans, listOf, together, type Spell, type LoneWait } from '../cluster/late_spans.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
-import type { Case } from './case.js';
+import { cached, type Case } from './case.js';
 import type { Rule } from './finding.js';
 import { heldUp } from './pace.js';
 import { aheadOf } from './run_ahead.js';
@@ -169,13 +170,33 @@ function latenessOf(
   const byRank = new Map<number, LoneWait[]>();
   for (const one of whole) {
     const bound = boundOf(one);
-    for (const { late, from, to } of lateSpans(one, bound)) {
+    for (const { late, from: since, to } of lateSpans(one, bound)) {
       const { file, rank, basis, called } = late;
-      listOf(byRank, rank).push({ from, to, file, rank, basis, called, one, bound });
+      const from = Math.max(since, waitedUntil(file, to, evidence));
+      if (from < to) listOf(byRank, rank).push({ from, to, file, rank, basis, called, one, bound });
     }
   }
   return judgedWaits(byRank, whole, comm, size, tests, evidence, null);
 }
+
+/** When the last rank called collectives without a known end: until then this file may have waited in them. -Infinity: in none before `to`. */
+function waitedUntil(file: number, to: number, { comms }: Case): number {
+  const times = lastCallsOf(comms).get(file) ?? [];
+  const next = firstIndex(times.length, (i) => times[i]! > to);
+  return times[next - 1] ?? -Infinity;
+}
+
+/** By file, sorted: those of others. */
+const lastCallsOf = cached((comms: Case['comms']): ReadonlyMap<number, readonly number[]> => {
+  const times = new Map<number, number[]>();
+  for (const { files, collectives } of comms)
+    for (const one of collectives.filter(({ end }) => end === null)) {
+      const { file, called } = one.late.onHost;
+      for (const other of files) if (other !== file) listOf(times, other).push(called);
+    }
+  for (const own of times.values()) own.sort((a, b) => a - b);
+  return times;
+});
 
 /** `byRank`: waits for each of `size` equal ranks or nodes. */
 function judgedWaits(

@@ -5,9 +5,9 @@
  */
 
 import { addTo } from '../base/grouped.js';
+import { ALL_TO_ALL } from '../model/roots.js';
 import { Wait } from '../model/waits.js';
 import { cached } from './case.js';
-import { ALL_TO_ALL } from './older_copies.js';
 import type { RankWitness, WitnessedOp, WitnessedWork } from './file_facts.js';
 import type { Front, Hang } from './types.js';
 
@@ -120,6 +120,9 @@ const waitingSince = ({ wait }: WitnessedOp): number => wait?.since ?? Number.MA
 /** Waits that both sides of a connection have a part in. */
 const BETWEEN: readonly Wait[] = [Wait.Recv, Wait.Peer, Wait.Send];
 
+/** Those that the peer ends. */
+const PEERS: readonly Wait[] = [Wait.Recv, Wait.Peer];
+
 export const waitsForPeer = (
   op: WitnessedOp,
 ): op is WitnessedOp & { readonly wait: NonNullable<WitnessedOp['wait']> } =>
@@ -158,8 +161,11 @@ class Chains {
     return ends;
   }
 
-  /** It has begun and waits for nobody else: not the place where a circle was cut. */
-  isEnd = (one: PendingOp): boolean => one.op.wait !== null && this.next(one) === null;
+  /** The records show that it waits for nobody else: not for a side that is not pending, and no circle was cut here. */
+  isEnd(one: PendingOp): boolean {
+    const isKnown = one.op.wait !== null && (!PEERS.includes(one.op.wait.name) || this.isPeerPast(one));
+    return isKnown && this.next(one) === null;
+  }
 
   /** The two sides contradict each other. */
   isPeerPast({ file, op }: PendingOp): boolean {

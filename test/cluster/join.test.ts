@@ -13,6 +13,7 @@ import type { WorkTable } from '../../src/model/work_table.js';
 import { endTable } from '../support/made_up/end_table.js';
 
 const COMM = 0xabcn;
+const PLANS = ['RING/SIMPLE', 'TREE/SIMPLE'];
 
 interface Row {
   readonly seq: number;
@@ -25,6 +26,9 @@ interface Row {
   readonly finalized?: number;
   /** When its GPU took its first step. */
   readonly begun?: number;
+  /** When the newest data had come that its GPU took in this step. */
+  readonly data?: number;
+  readonly plan?: string;
   readonly kernel?: { readonly gpu: number; readonly noticed: number };
 }
 
@@ -47,14 +51,21 @@ function member(
     count: packNumbers(rows.map(() => 1024)),
     datatype: packNumbers(rows.map(() => 0)),
     datatypes: ['ncclFloat32'],
-    plan: packNumbers(rows.map(() => 0)),
-    plans: ['RING/SIMPLE'],
+    plan: packNumbers(rows.map(({ plan = 'RING/SIMPLE' }) => PLANS.indexOf(plan))),
+    plans: PLANS,
     root: packNumbers(rows.map(() => -1)),
     arrival: packNumbers(rows.map(({ arrival }) => arrival)),
     enqueued: packNumbers(rows.map(({ enqueued, arrival }) => enqueued ?? arrival + 1)),
   };
   const ends = rows.map(
-    ({ outcome = 'complete', lastOp = null, finalized = null, kernel = null, begun = null }): WorkEnd => ({
+    ({
+      outcome = 'complete',
+      lastOp = null,
+      finalized = null,
+      kernel = null,
+      begun = null,
+      data = null,
+    }): WorkEnd => ({
       outcome,
       lastOp: lastOp as Ticks | null,
       lastRecv: null,
@@ -62,7 +73,7 @@ function member(
         stamps: { first: 0 as GpuNs, last: kernel.gpu as GpuNs },
         noticed: kernel.noticed as Ticks,
       },
-      gpu: { kernel: null, step: begun as Ticks | null, data: null },
+      gpu: { kernel: null, step: begun as Ticks | null, data: data as Ticks | null },
       finalized: finalized as Ticks | null,
       elsewhere: null,
     }),
@@ -201,6 +212,34 @@ describe('a rank that never entered', () => {
       member([{ seq: 1, arrival: 105 }]),
     ]);
     expect(first).toMatchObject({ seq: 0, arrived: 1, absent: [] });
+  });
+});
+
+describe('in a tree', () => {
+  const ms = 1e6;
+  const tree = (late: number, root: Partial<Row>): readonly Collective[] =>
+    joined([
+      member([row(0, 0, 0.1), { ...row(1, 20, 0), ...root }], 0),
+      member([row(0, 0, 0.1), row(1, 20, 20.1)], 1),
+      member([row(0, 0, 0.1), row(1, late, late + 0.1)], 2),
+    ]);
+  const row = (seq: number, called: number, begun: number): Row => ({
+    ...{ seq, plan: 'TREE/SIMPLE', outcome: 'complete', lastOp: (seq === 0 ? 10 : 300) * ms },
+    ...{ arrival: called * ms, begun: begun * ms },
+  });
+
+  it('the root only waits for the data of a late leaf, however long its GPU takes to see them', () => {
+    const one = tree(100, { data: 100.2 * ms, begun: 101 * ms })[1]!;
+    expect(one.lastFile).toBe(2);
+    expect(lateSpans(one, 0).map(({ late, to }) => [late.rank, to])).toEqual([[2, 100 * ms + 2]]);
+  });
+
+  it('a root for which the data waited is late itself', () => {
+    const one = tree(20, { data: 21 * ms, begun: 120 * ms })[1]!;
+    expect(one.lastFile).toBe(0);
+    expect(lateSpans(one, 0).map(({ late, from, to }) => [late.rank, from, to])).toEqual([
+      [0, 21 * ms, 120 * ms],
+    ]);
   });
 });
 

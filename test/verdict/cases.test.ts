@@ -237,6 +237,22 @@ describeVerdicts('cases', {
       /cost: +all waited 1\.3 s of 1\.5 s for it alone$/,
     ],
   },
+  'late-in-tree': {
+    kind: 'slow',
+    culprits: [4],
+    says: [
+      /^SLOW {2}rank 4 \(vm\): it calls last in 38 of 49 collectives$/,
+      /late: +on the host: it called late/,
+    ],
+  },
+  'late-in-pipeline': {
+    kind: 'slow',
+    culprits: [5],
+    says: [
+      /^SLOW {2}rank 5 \(vm gpu5\): it calls last in 10 of 10 collectives$/,
+      /late: +on the host: it called late/,
+    ],
+  },
   'never-waits': {
     kind: 'healthy',
     says: [/^HEALTHY/, /rank 2 came last 54 of 59 times/, /hosts run ahead, so only/],
@@ -264,7 +280,7 @@ describeVerdicts('cases', {
     kind: 'healthy',
     says: [
       /^HEALTHY/,
-      /rank 2 came last 15 of 15 times/,
+      /late: +no rank; 15 collectives compared$/,
       /uneven: +AlltoAll on world is uneven: rank 2 sends /,
     ],
   },
