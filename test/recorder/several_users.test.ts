@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -19,7 +20,7 @@ import { chooseRun } from '../../src/runs/run.js';
 import { scanFile } from '../../src/scan/scan.js';
 import { builtNative } from '../support/jobs/native.js';
 import { startPuppet, type Puppet } from '../support/jobs/puppet.js';
-import { ALICE, become, BOB, NOT_TWO_USERS, twoHomes } from '../support/program/two_users.js';
+import { ALICE, asUser, become, BOB, give, NOT_TWO_USERS, twoHomes } from '../support/program/two_users.js';
 
 const [PLUGIN, PUPPET] = await builtNative('libnccl-profiler-trace.so', 'puppet');
 let folder: string;
@@ -117,6 +118,26 @@ describe.skipIf(NOT_TWO_USERS !== null)(`two users (${NOT_TWO_USERS ?? 'here'})`
     const { members, problems } = chooseRun(findRankFiles([at('alice')]).files.map((one) => scanFile(one)));
     expect(members.map(({ scan }) => scan.path)).toEqual([at('alice', 'rank00000.bin'), file]);
     expect(problems).toEqual([`${saved} is another copy of ${file} (same process) and left out`]);
+  });
+
+  it('root asks no recorder by way of a file of another user, and that user gets no copy', async () => {
+    const env = { RANK: '0', NCCL_TRACE_DIR: at('alice'), NCCL_TRACE_RING_DIR: 'none' };
+    const one = startPuppet({ ...env, NCCL_TRACE_RING_MB: '1' }, become(ALICE));
+    jobs.push(one);
+    await one.tell('coll 10');
+    const forged = at('bob', 'rank00000.bin');
+    copyFileSync(at('alice', 'rank00000.bin'), forged);
+    give(BOB, forged);
+    const before = readFileSync(forged);
+    expect(asUser(0, folder, 'control', forged, '--events', 'none')).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('it names a process that is not of this job; left out') as string,
+    });
+    expect(readFileSync(forged).equals(before)).toBe(true);
+    expect(asUser(BOB, at('bob'), 'control', at('alice'), '--events', 'none').code).toBe(3);
+    expect(asUser(BOB, at('bob'), 'snapshot', at('alice'), '-o', at('bob', 'copy')).code).toBe(3);
+    expect(existsSync(at('bob', 'copy', 'rank00000.bin'))).toBe(false);
+    expect(asUser(ALICE, folder, 'control', at('alice'), '--events', 'none')).toMatchObject({ code: 0 });
   });
 
   describe('at the limit of processes', () => {
