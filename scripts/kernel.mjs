@@ -20,7 +20,15 @@ import { put } from './put.mjs';
 const require = createRequire(import.meta.url);
 
 /** `--debug` keeps the names of functions, for stacks. The code is the same with and without. */
-const COMMON = ['src/kernel/index.ts', '--runtime', 'stub', '--debug', '--sourceMap'];
+const COMMON = [
+  'src/kernel/index.ts',
+  '--runtime',
+  'stub',
+  '--maximumMemory',
+  '65535',
+  '--debug',
+  '--sourceMap',
+];
 /** `--converge` took half as long again, and made the code 0.3 % smaller. */
 const RELEASE = { name: 'kernel.wasm', args: [...COMMON, '-O3', '--noAssert'] };
 /** `-O3` would inline more functions, which are then missing in stacks. `-O1` inlines none, and tests of the kernel took a third longer. */

@@ -127,21 +127,20 @@ export class Calls {
 
   /** Where threads are inside NCCL: calls of groups whose end has begun and not returned, then other calls. */
   inside(): Host[] {
-    const found: Host[] = [];
+    const found = new Set<Host>();
     const groups = this.groups.values();
     for (let i = 0; i < groups.length; i++) {
       // Between ncclGroupStart and ncclGroupEnd the application runs.
       if (isNaN(groups[i].ending)) continue;
       let call = groups[i].firstCall;
       while (call !== null) {
-        found.push(call);
+        found.add(call);
         call = call.nextCall;
       }
     }
     const open = this.open.values();
-    for (let i = 0; i < open.length; i++)
-      if (!open[i].hasStopped && !found.includes(open[i])) found.push(open[i]);
-    return found;
+    for (let i = 0; i < open.length; i++) if (!open[i].hasStopped) found.add(open[i]);
+    return found.values();
   }
 
   /** The newest call's group has not ended, so more calls may belong to it. */

@@ -84,6 +84,8 @@ export class Event {
 export class Placed extends Event {
   /** Place among those that are open; -1: none. */
   place: i32 = -1;
+  /** Number in order of arrival there. */
+  arrival: f64 = 0;
 }
 
 export const enum HostKind {

@@ -10,17 +10,19 @@ import { COLUMN_BYTES, putColumns } from './columns';
 import { forgetDrawing, picture, sink } from './draw/drawing';
 import { EventTable } from './event_table';
 import { Comm, FileFacts, useFile } from './file';
-import { RingClass } from './numbers';
+import { RingClass, SLOT_BYTES } from './numbers';
 import { Cursor, Order } from './order';
 import { Pairing } from './pairing';
 import { Span } from './quiet_times';
 import { OpenFold, RingReader, SEGMENT_SLOTS } from './record';
 import { Out, putScan } from './results';
+import { limitRoom, needRoom } from './room';
 import { beginRows } from './rows';
 import { Slots, Stretch } from './slots';
 import { StepRows } from './step_rows';
 
 export { checkIndex } from './checks';
+export { limitRoom } from './room';
 export * from './draw/exports';
 
 /** Least number of slots, by kind. Not in the memory of a file. */
@@ -45,6 +47,7 @@ export function minPartsAt(): usize {
 /** Before any other function of a file. `startRealtime`: ns since the epoch. */
 export function begin(tickBase: u64, startRealtime: u64, farthest: f64, tickHz: f64, tag17: u32): void {
   __reset();
+  limitRoom();
   const made = new FileFacts(tickBase, farthest, 1e9 / tickHz, tickHz, startRealtime, tag17);
   facts = made;
   useFile(made);
@@ -69,11 +72,13 @@ export function addCommunicator(
   finalized: f64,
   abi: i32,
 ): void {
+  needRoom();
   facts!.comms.set(number, new Comm(number, commId, rank, nRanks, finalized, abi));
 }
 
 /** Returns where the text's `length` UTF-16 units belong. `same`: the first text that is equal. */
 export function addText(text: u32, length: i32, flags: u32, same: u32): usize {
+  needRoom();
   return facts!.addText(text, length, <u8>flags, same);
 }
 
@@ -104,6 +109,7 @@ export function openRing(ring: i32): void {
 
 /** Where the ring's own slots belong. */
 export function ringMemory(ring: i32, slots: i32): usize {
+  needRoom(<f64>slots * SLOT_BYTES);
   return readers[ring]!.ring.reserve(slots);
 }
 
@@ -116,12 +122,14 @@ export function checkRing(ring: i32, count: i32, capacity: i32, head: f64): i32 
 
 /** Where the slots of the ring's next chunk belong. */
 export function chunkMemory(ring: i32, slots: i32): usize {
+  needRoom(<f64>slots * SLOT_BYTES);
   return readers[ring]!.chunk.reserve(slots);
 }
 
 /** Where the planes of a chunk belong. */
 export function planesMemory(bytes: i32): usize {
   if (bytes > planesRoom) {
+    needRoom(bytes);
     planesRoom = bytes;
     planes = heap.alloc(bytes);
   }
@@ -257,12 +265,12 @@ function addPolls(): f64 {
   return newestPoll;
 }
 
-/** After `run`, in the scan. Returns where the results lie (results.ts). */
+/** After `run`, in the scan. Returns where the addresses of the results' blocks lie (results.ts). */
 export function finish(): usize {
   const newestPoll = addPolls();
   collector!.finish(pairing!.steps.rows);
   putScan(out!, collector!, pairing!.odd, newestPoll);
-  return out!.start;
+  return changetype<usize>(out!.blockList());
 }
 
 /** After `run`, in the drawing. `recorder`: the track of odd records. Returns how many records are drawn later than recorded. */

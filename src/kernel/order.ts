@@ -11,6 +11,7 @@
 import { CONTEXT_RING, Kind, MAX_RINGS } from './numbers';
 import { Pairing } from './pairing';
 import { Records, RingReader } from './record';
+import { needRoom } from './room';
 
 /** Asks the host for the next segment of a ring, at least one record. It calls `readSegment` meanwhile. False: there is none. */
 declare function nextSegment(ring: i32): bool;
@@ -32,6 +33,7 @@ export class Cursor {
 
   /** False if there is no further segment. */
   toNextSegment(): bool {
+    needRoom();
     if (!nextSegment(this.ring)) return false;
     this.row = 0;
     this.tick = max(this.tick, this.reader.records.tick[0]);

@@ -1,5 +1,5 @@
 /**
- * What the host reads of a scanned file: one list of numbers, in an order that src/kernel/host/results.ts follows function by function.
+ * What the host reads of a scanned file: one list of numbers, in an order that src/scan/scanned_*.ts follow function by function.
  * NaN stands for a number that is not known. A number of 64 bits is two: its high and its low half.
  */
 
@@ -7,20 +7,25 @@ import { Collector } from './collector';
 import { Host, Op, Step, Work } from './event';
 import { OddCounts } from './odd';
 import { Tally } from './progress';
+import { needRoom } from './room';
 import { CommSize, DRAWN_KINDS } from './sizes';
 import { ROW_WIDTH } from './step_rows';
 import { TimeCounter } from './time_counter';
 import { TIME_BINS, Transfers, WAITS } from './transfers';
 
-/** Numbers one after the other. */
+/** Numbers one after the other, in blocks. */
 export class Out {
-  start: usize = heap.alloc(FIRST_NUMBERS * 8);
   length: i32 = 0;
-  private room: i32 = FIRST_NUMBERS;
+  private readonly blocks: usize[] = [];
+  /** Where the next number belongs, and where its block ends. */
+  private at: usize = 0;
+  private end: usize = 0;
 
   put(number: f64): void {
-    this.reserve(1);
-    store<f64>(this.start + (usize(this.length++) << 3), number);
+    if (this.at == this.end) this.newBlock();
+    store<f64>(this.at, number);
+    this.at += 8;
+    this.length++;
   }
 
   putLong(number: u64): void {
@@ -34,18 +39,23 @@ export class Out {
 
   /** Copies so many numbers. */
   putAll(from: usize, count: i32): void {
-    this.reserve(count);
-    memory.copy(this.start + ((<usize>this.length) << 3), from, (<usize>count) << 3);
-    this.length += count;
+    for (let i = 0; i < count; i++) this.put(load<f64>(from + ((<usize>i) << 3)));
   }
 
-  private reserve(count: i32): void {
-    if (this.length + count <= this.room) return;
-    while (this.length + count > this.room) this.room *= 2;
-    this.start = heap.realloc(this.start, (<usize>this.room) << 3);
+  /** The address of each block. */
+  blockList(): StaticArray<usize> {
+    return StaticArray.fromArray(this.blocks);
+  }
+
+  private newBlock(): void {
+    needRoom(BLOCK_NUMBERS * 8);
+    this.at = heap.alloc(BLOCK_NUMBERS * 8);
+    this.end = this.at + BLOCK_NUMBERS * 8;
+    this.blocks.push(this.at);
   }
 }
-const FIRST_NUMBERS: i32 = 4096;
+/** Also in src/kernel/host/numbers.ts. */
+export const BLOCK_NUMBERS: i32 = 4096;
 
 export function putScan(out: Out, collector: Collector, odd: OddCounts, newestPoll: f64): void {
   out.put(newestPoll);

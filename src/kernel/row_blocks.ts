@@ -1,3 +1,5 @@
+import { needRoom } from './room';
+
 /** Rows of a struct, in blocks that never move, so that a row may be kept. */
 
 const BLOCK_BITS: i32 = 10;
@@ -15,7 +17,10 @@ export class RowBlocks<T> {
   /** A row to fill. */
   add(): T {
     const row = this.length++;
-    if (row >> BLOCK_BITS == this.blocks.length) this.blocks.push(heap.alloc(offsetof<T>() << BLOCK_BITS));
+    if (row >> BLOCK_BITS == this.blocks.length) {
+      needRoom(<f64>(offsetof<T>() << BLOCK_BITS));
+      this.blocks.push(heap.alloc(offsetof<T>() << BLOCK_BITS));
+    }
     return this.at(row);
   }
 

@@ -143,9 +143,10 @@ export class StepHandles {
   }
 }
 
-/** The step is nearly always the oldest. */
+/** The step is nearly always the oldest, or the newest where its operation ends all of them. */
 function remove(steps: Step[], step: Step): void {
-  let at = steps.indexOf(step);
+  const newest = steps.length - 1;
+  let at = newest >= 0 && steps[newest] === step ? newest : steps.indexOf(step);
   if (at < 0) return;
   for (; at < steps.length - 1; at++) unchecked((steps[at] = unchecked(steps[at + 1])));
   steps.pop();

@@ -130,7 +130,7 @@ function parsed(bytes: Uint8Array): PickleValue {
 }
 
 /** A file may name one text a million times, so what follows takes as long as all groups' ranks together. */
-const MOST_GROUPS = 4096;
+const MOST_GROUPS = 2048;
 const MOST_RANKS = 2 ** 20;
 /** Of names, titles, types, numbers in letters. */
 const MOST_LETTERS = 4096;

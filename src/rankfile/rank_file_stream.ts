@@ -108,7 +108,7 @@ function segmentsOf<Segment>(
   const tables = readTables(directory, reader, stated.life, problems);
   const header = withTrueRate(stated, tables.clockSamples, problems);
   const frame = frameOf(header);
-  made.begin({ header, ...tables });
+  made.begin({ path: source.path, bytes: source.bytes, header, ...tables });
   const own = areas.flatMap((area) =>
     area.ring === null ? [] : [readRing(area, area.ring, reader, readerOf)],
   );

@@ -82,7 +82,7 @@ export interface RecordReader<Segment> {
 export interface FileRecords {
   /** A table's slots are valid until the next table is read. */
   table(frame: TickFrame, area: Pick<RingItself, 'capacity' | 'head'>, bytes: RingBytes): TableReader;
-  begin(file: Pick<FileFacts, 'header' | 'communicators' | 'strings'>): void;
+  begin(file: Pick<FileFacts, 'path' | 'bytes' | 'header' | 'communicators' | 'strings'>): void;
   columns(ring: RingItself, bytes: RingBytes): RecordReader<RecordColumns>;
   close(): void;
 }

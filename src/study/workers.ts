@@ -5,6 +5,9 @@
 
 import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+// No result depends on it.
+// eslint-disable-next-line no-restricted-imports
+import { execArgv } from 'node:process';
 import type { Piscina } from 'piscina';
 import { RankFileError } from '../base/errors.js';
 import { codeOf } from '../base/reason.js';
@@ -26,13 +29,18 @@ export interface WorkerOptions {
   readonly interrupt?: AbortSignal | undefined;
 }
 
+/** The launcher found a limit of addresses (bin/nccl-trace.js). V8 reserves some for each thread, and ends the process if it gets none. */
+const IS_CRAMPED = execArgv.includes('--disable-wasm-trap-handler');
+
 /** `passes`: how often each file is read. */
 export function startWorkers(
   files: readonly string[],
   passes: 1 | 2,
   { jobs, interrupt }: WorkerOptions,
 ): Workers {
-  const wanted = jobs ?? threadsFor(ringBytesAlike(files) * passes, availableParallelism());
+  const wanted = IS_CRAMPED
+    ? 1
+    : (jobs ?? threadsFor(ringBytesAlike(files) * passes, availableParallelism()));
   const threadCount = Math.max(1, Math.min(wanted, files.length));
   const workers = threadCount === 1 ? inline(interrupt) : threads(threadCount);
   interrupt?.addEventListener('abort', () => void workers.close(), { once: true });

@@ -7,7 +7,7 @@ import { PROGRAM } from '../support/program/program.js';
 export const MiB = 2 ** 20;
 
 /** Not maxRSS of resourceUsage: in a child process it begins with the parent's peak. */
-const TELL_PEAK =
+export const TELL_PEAK =
   "data:text/javascript,import { readFileSync } from 'node:fs';" +
   "process.on('exit', () => console.error(readFileSync('/proc/self/status', 'latin1')))";
 

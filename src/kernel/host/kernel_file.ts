@@ -28,6 +28,7 @@ import type { Stretch } from '../../rankfile/slots.js';
 import type { TickFrame } from '../../rankfile/tick_frame.js';
 import type { FileFacts, OpenFold, RecordColumns } from '../../rankfile/types.js';
 import { type ColumnSpace, freeColumns } from './columns.js';
+import { noRoomFor, roomFor } from './room.js';
 import { giveBack, type Kernel, type KernelExports, lendKernel } from './load.js';
 
 /** Facts about a text; src/kernel/file.ts has the same. */
@@ -62,10 +63,13 @@ export class KernelFile implements FileRecords {
   }
 
   /** Before the rings. */
-  begin({ header, communicators, strings }: Pick<FileFacts, 'header' | 'communicators' | 'strings'>): void {
+  begin(file: Parameters<FileRecords['begin']>[0]): void {
+    const { header, communicators, strings } = file;
     const { tickBase, startRealtime, tickHz, tag } = header;
     this.reset(tickBase, startRealtime, farthestTick(tickHz), tickHz, tagBits(tag));
     const { exports } = this.kernel;
+    exports.limitRoom(roomFor(file));
+    this.kernel.noRoom = noRoomFor(file);
     for (const { number, commId, rank, nRanks, finalizeTick, abi } of communicators.values())
       exports.addCommunicator(number, commId, rank, nRanks, finalizeTick ?? NaN, abi);
     addTexts(exports, strings);

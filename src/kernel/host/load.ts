@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { BugError } from '../../base/assert.js';
+import { UsageError } from '../../base/errors.js';
 import { WebAssembly, type WasmMemory, type WasmModule } from '../../base/webassembly.js';
 import { type DrawingExports, type DrawingHost, NO_DRAWING } from './drawing.js';
 import { kernelFile } from './file.js';
@@ -15,6 +16,8 @@ export interface KernelExports extends DrawingExports {
   minPartsAt(): number;
   /** Before any other function of a file. All addresses of the file before are free again. */
   begin(tickBase: bigint, startRealtime: bigint, farthest: number, tickHz: number, tag17: number): void;
+  /** After `begin`: how much memory the file may take. `Kernel.noRoom` is called when it needs more. */
+  limitRoom(bytes: number): void;
   /** `finalized`: tick; NaN: it was not. */
   addCommunicator(
     number: number,
@@ -78,7 +81,7 @@ export interface KernelExports extends DrawingExports {
   stampAt(row: number): number;
   forgetStamps(): void;
 
-  /** After `run`. Returns where the results lie; results.ts reads them. */
+  /** After `run`. Returns where the addresses of the results' blocks lie; numbers.ts reads them. */
   finish(): number;
   resultCount(): number;
 }
@@ -90,6 +93,8 @@ export type NextSegment = (ring: number) => boolean;
 export interface Kernel {
   readonly exports: KernelExports;
   nextSegment: NextSegment;
+  /** The file needs so many bytes, more than it may take. */
+  noRoom: (bytes: number) => never;
   drawing: DrawingHost;
 }
 
@@ -102,11 +107,16 @@ export const lendKernel = (): Kernel => spare.pop() ?? newKernel();
 
 export function giveBack(kernel: Kernel): void {
   kernel.nextSegment = noSegment;
+  kernel.noRoom = unlimited;
   kernel.drawing = NO_DRAWING;
   spare.push(kernel);
 }
 
 const noSegment: NextSegment = () => false;
+
+const unlimited = (bytes: number): never => {
+  throw new BugError(`the kernel needs ${bytes} bytes, more than it can have`);
+};
 
 export function newKernel(): Kernel {
   module ??= new WebAssembly.Module(readFileSync(kernelFile()));
@@ -130,10 +140,28 @@ export function newKernel(): Kernel {
     },
     sharesClock: (comm, peer, needsCounter) => kernel.drawing.sharesClock(comm, peer, needsCounter),
   };
-  const imports = { env: { abort }, order, host };
-  const exports = new WebAssembly.Instance(module, imports).exports as KernelExports;
-  const kernel: Kernel = { exports, nextSegment: noSegment, drawing: NO_DRAWING };
+  const room = {
+    noRoom: (bytes: number) => {
+      kernel.noRoom(bytes);
+    },
+  };
+  const imports = { env: { abort }, order, host, room };
+  const exports = instanceOf(module, imports).exports as KernelExports;
+  const kernel: Kernel = { exports, nextSegment: noSegment, noRoom: unlimited, drawing: NO_DRAWING };
   return kernel;
+}
+
+/** Throws UsageError if the system refuses the addresses that Node reserves for it. */
+function instanceOf(code: WasmModule, imports: object): { readonly exports: unknown } {
+  try {
+    return new WebAssembly.Instance(code, imports);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new UsageError(
+      'the system has no room for 10 GiB of addresses, which Node.js reserves for each thread that reads files; ' +
+        'raise the limit (ulimit -v), or use Node.js 20.15, 22.2 or newer, which nccl-trace starts without this reserve',
+    );
+  }
 }
 
 /** A string of AssemblyScript: UTF-16, its length in bytes lies before it. Null if the source gave no text. */

@@ -3,14 +3,28 @@
 import { assert } from '../../base/assert.js';
 import type { Ticks } from '../../base/time.js';
 
+/** Numbers of a block: a power of two, as in src/kernel/results.ts. */
+const BLOCK_BITS = 12;
+const BLOCK_NUMBERS = 2 ** BLOCK_BITS;
+
 export class Numbers {
   private at = 0;
+  private readonly blocks: readonly Float64Array[];
 
-  constructor(private readonly numbers: Float64Array) {}
+  /** `list`: where the addresses of the blocks lie in `memory`; `length`: how many numbers they have. */
+  constructor(
+    memory: ArrayBuffer,
+    list: number,
+    private readonly length: number,
+  ) {
+    const addresses = new Uint32Array(memory, list, Math.ceil(length / BLOCK_NUMBERS));
+    this.blocks = Array.from(addresses, (address) => new Float64Array(memory, address, BLOCK_NUMBERS));
+  }
 
   next(): number {
-    assert(this.at < this.numbers.length, 'the kernel wrote fewer numbers');
-    return this.numbers[this.at++]!;
+    const at = this.at++;
+    assert(at < this.length, 'the kernel wrote fewer numbers');
+    return this.blocks[at >>> BLOCK_BITS]![at & (BLOCK_NUMBERS - 1)]!;
   }
 
   flag(): boolean {
@@ -42,9 +56,9 @@ export class Numbers {
 
   /** A copy. */
   some(count: number): Float64Array {
-    this.at += count;
-    assert(this.at <= this.numbers.length, 'the kernel wrote fewer numbers');
-    return this.numbers.slice(this.at - count, this.at);
+    const numbers = new Float64Array(count);
+    for (let i = 0; i < count; i++) numbers[i] = this.next();
+    return numbers;
   }
 
   /** A number, and so many things. */
@@ -57,17 +71,13 @@ export class Numbers {
     names: readonly Name[],
   ): Record<Name, Float64Array> & { readonly length: number } {
     const length = this.next();
-    const rows = this.numbers.subarray(this.at, (this.at += length * names.length));
-    const columns = names.map((name, column): [Name, Float64Array] => {
-      const values = new Float64Array(length);
-      for (let row = 0, at = column; row < length; row++, at += names.length) values[row] = rows[at]!;
-      return [name, values];
-    });
+    const columns = names.map((name): [Name, Float64Array] => [name, new Float64Array(length)]);
+    for (let row = 0; row < length; row++) for (const [, values] of columns) values[row] = this.next();
     return { ...(Object.fromEntries(columns) as Record<Name, Float64Array>), length };
   }
 
   /** Call it after the last number. */
   end(): void {
-    assert(this.at === this.numbers.length, 'the kernel wrote more numbers');
+    assert(this.at === this.length, 'the kernel wrote more numbers');
   }
 }

@@ -69,7 +69,7 @@ export function runKernel({ kernel }: KernelFile, file: ScannedFile, wishes: Sca
     wishes.onRing(ring, { records: records!, lastTick: ticks(Number.isNaN(lastTick) ? 0 : lastTick!) });
   }
   const at = exports.finish();
-  return new Numbers(new Float64Array(exports.memory.buffer, at, exports.resultCount()));
+  return new Numbers(exports.memory.buffer, at, exports.resultCount());
 }
 
 function prepare(kernel: KernelExports, file: ScannedFile, wishes: ScanWishes): void {

@@ -8,7 +8,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 
 import * as format from '../../../src/rankfile/format/constants.js';
 import { metaHigh, metaLow, slotCheck, word3High } from '../../../src/rankfile/format/slot.js';
-import { align, chunkBytes } from './chunk_bytes.js';
+import { align, chunkBytes, type ChunkCodec } from './chunk_bytes.js';
 import { RankFileBuilder } from './rank_file_builder.js';
 
 const { Kind } = format;
@@ -84,7 +84,7 @@ function operation(i: number, at: number, strings: readonly number[], { host, op
 }
 
 /** A ring whose every slot goes into a chunk. A 64-bit word is two halves, the low one first. */
-class DrainedRing {
+export class DrainedRing {
   position = 0;
   private readonly words = new Uint32Array(CHUNK_SLOTS * 8);
   private used = 0;
@@ -139,13 +139,13 @@ class DrainedRing {
   }
 }
 
-class ChunkFile {
+export class ChunkFile {
   private sequence = 0;
 
   constructor(
     private readonly file: number,
     private at: number,
-    private readonly codec: 'raw' | 'zstd',
+    private readonly codec: ChunkCodec,
   ) {}
 
   append(ring: number, firstPosition: number, slots: Uint8Array): void {

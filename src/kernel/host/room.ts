@@ -1,0 +1,27 @@
+/**
+ * How much memory a file may take in the kernel. A recorded file takes a few times its size: its rings as they are, and some 800 bytes for
+ * each work, which has 10 bytes at least in a compressed chunk. A chunk made to be unpacked takes hundreds of times its size.
+ */
+
+import { RankFileError } from '../../base/errors.js';
+import type { FileFacts } from '../../rankfile/types.js';
+
+/** For the rings of the smallest file: 63 of them take a chunk and two tables each. */
+const LEAST = 96 * 2 ** 20;
+/** Per byte of the file. */
+const PER_BYTE = 64;
+
+type Sized = Pick<FileFacts, 'path' | 'bytes'>;
+
+export const roomFor = ({ bytes }: Sized): number => LEAST + PER_BYTE * bytes;
+
+export const noRoomFor =
+  ({ path, bytes }: Sized) =>
+  (needed: number): never => {
+    throw new RankFileError({
+      path,
+      what: `its records need more than ${Math.floor(needed / 2 ** 20)} MiB of memory, too much for a file of ${bytes} bytes`,
+      why: 'no recorder wrote it',
+      advice: 'if one did, look at a part of the run with --from and --to',
+    });
+  };
