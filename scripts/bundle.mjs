@@ -70,7 +70,7 @@ async function bundlePage(root, build) {
 export async function transpileModules(root) {
   const { build } = await import('esbuild');
   const sources = readdirSync(path.join(root, 'src'), { recursive: true }).filter((name) =>
-    /^(?!page\/client\/|kernel\/(?!host\/)).*(?<!\.d)\.[jt]s$/.test(name),
+    /^(?!page\/client\/|kernel\/(?!host\/|result_rows)).*(?<!\.d)\.[jt]s$/.test(name),
   );
   const { outputFiles } = await build({
     ...optionsIn(root),

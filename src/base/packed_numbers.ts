@@ -29,6 +29,13 @@ export function packNumbers(numbers: Numbers, length = numbers.length): PackedNu
   return packParts([numbers], Math.max(1, numbers.length), length);
 }
 
+/** Packs the named columns. */
+export const packColumns = <Name extends string>(
+  columns: Readonly<Record<Name, Numbers>>,
+  names: readonly Name[],
+): Record<Name, PackedNumbers> =>
+  Object.fromEntries(names.map((name) => [name, packNumbers(columns[name])])) as Record<Name, PackedNumbers>;
+
 /** Packs the first `length` numbers of a column in parts of `rows` rows each. `rows`: a multiple of 128, if there are several parts. */
 export function packParts(parts: readonly Numbers[], rows: number, length: number): PackedNumbers {
   const blocks = new Float64Array(3 * Math.ceil(length / BLOCK));

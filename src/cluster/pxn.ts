@@ -104,7 +104,7 @@ function originOf(context: bigint, executor: RunMember, byTag: ReadonlyMap<strin
   return { index, member, originator, keys: tagged.keys };
 }
 
-function rowsByKey({ keys }: WorkTable): Map<HandleKey, number> {
+function rowsByKey({ key: keys }: WorkTable): Map<HandleKey, number> {
   const rows = new Map<HandleKey, number>();
   for (let row = 0; row < keys.length; row++) rows.set(numberAt(keys, row), row);
   return rows;

@@ -10,6 +10,7 @@
 import { Event, Host, HostKind, Key, Type } from './event';
 import { EventTable } from './event_table';
 import { file, TextFlag } from './file';
+import { ApiCall, CollCall } from './result_rows';
 import { RowBlocks } from './row_blocks';
 import { hold, letGo } from './rows';
 
@@ -30,26 +31,6 @@ export const enum CallFlag {
   Begins = 1,
   /** Made while another thread had a group open: its order is not known. */
   Overlaps = 2,
-}
-
-/** A call of a collective on a known communicator. */
-@unmanaged
-export class CollCall {
-  at: f64;
-  key: f64;
-  comm: i32;
-  shape: i32;
-  flags: i32;
-}
-
-/** A call of a collective, a send or a receive. */
-@unmanaged
-export class ApiCall {
-  /** NaN: its work is known. */
-  at: f64;
-  /** Key of its group; -1: none that has not ended. The work may come until the group ends. */
-  group: f64;
-  func: u32;
 }
 
 /** The calls on one communicator. */
@@ -173,7 +154,7 @@ export class Calls {
     call.key = <f64>host.key;
     call.comm = host.comm.number;
     call.shape = this.shapeOf(host);
-    call.flags = (begins ? CallFlag.Begins : 0) | (overlaps ? CallFlag.Overlaps : 0);
+    call.flags = <f64>((begins ? CallFlag.Begins : 0) | (overlaps ? CallFlag.Overlaps : 0));
     calls.calls++;
     calls.lastAt = host.start;
     calls.group = host.parentKey;

@@ -15,6 +15,7 @@ import { Comm } from './file';
 import { Connection, Slot, Slots } from './draw/connections';
 import { Text } from './draw/texts';
 import { OpenWork } from './draw/works';
+import { EndRow } from './result_rows';
 import { OpRows } from './step_rows';
 import { CallTotals, EndTotals } from './transfers';
 
@@ -193,28 +194,12 @@ export class Work extends Event {
   /** Its children so far (parents.ts). */
   claims: Claims | null = null;
 
-  /** Ends of its children, and the first signs of the GPU (work_ends.ts). */
-  lastOp: f64 = NaN;
-  lastRecv: f64 = NaN;
-  noticed: f64 = NaN;
-  firstStamp: f64 = NaN;
-  lastStamp: f64 = NaN;
-  kernelStamp: f64 = NaN;
-  kernelNoticed: f64 = NaN;
-  step: f64 = NaN;
-  /** The longest of its operations, and that one's channel (Op). */
-  heldFrom: f64 = NaN;
-  heldTo: f64 = NaN;
-  heldChannel: f64 = NaN;
-  noRoom: f64 = 0;
-  /** Its finished sends and receives: their number and what Op has of them, all together, times after this work's start. */
-  sends: f64 = 0;
-  sentSteps: f64 = 0;
+  /** Ends of its children, and the first signs of the GPU. */
+  readonly ends: EndRow = new EndRow();
+  /** Of its finished sends and receives, all together: what Op has of them, times after this work's start. */
   sentAfter: f64 = 0;
   onWire: f64 = 0;
-  receivedSteps: f64 = 0;
   receivedAfter: f64 = 0;
-  data: f64 = NaN;
   /** Its blocks so far, while its communicator counts them (progress.ts); null: it does not. */
   progress: Progress | null = null;
 

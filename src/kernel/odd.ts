@@ -1,6 +1,7 @@
 /** Records that change nothing: late, repeated or unknown ones. Each is counted by its cause, so none is dropped without a count. */
 
 import { Block, Event, Host, Type, Work } from './event';
+import { OddRow } from './result_rows';
 import { RowBlocks } from './row_blocks';
 
 /** Names of events, for the host. */
@@ -75,27 +76,7 @@ export class OddRecord {
 /** The trace shows at most this many, the first ones. */
 const MOST_SHOWN: f64 = 1000;
 
-export class OddCounts {
-  /** States and stops of events that began before the ring's window. They are normal. */
-  beganBefore: f64 = 0;
-  /** States and stops after the event's stop, or of events that are not in the file. */
-  afterStop: f64 = 0;
-  /** States and stops with handles of other processes. */
-  foreign: f64 = 0;
-  /** States that a step had already left, except polls of state 20. */
-  repeatedStates: f64 = 0;
-  /** Second stops of queue pairs: one when it is done, one with its request. They are expected. */
-  netStopsAgain: f64 = 0;
-  /** Completions of kernels without a reported start. NCCL reports them under the kernel before. */
-  kernelsWithoutStart: f64 = 0;
-  /** Impossible parents: events of earlier work. */
-  staleParents: f64 = 0;
-  /** Operations and kernels that NCCL started again while they were in flight. */
-  startsAgain: f64 = 0;
-  /** Events started after their communicator's finalize, except those of proxy threads. */
-  afterFinalize: f64 = 0;
-  /** Steps that ended with their operation, without an own stop. */
-  stepsWithoutStop: f64 = 0;
+export class OddCounts extends OddRow {
   /** How many odd records the trace could show, and the first of them. */
   shown: f64 = 0;
   readonly records: RowBlocks<OddRecord> = new RowBlocks<OddRecord>();

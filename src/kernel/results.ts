@@ -8,6 +8,7 @@ import { Host, Op, Step, Work } from './event';
 import { OddCounts } from './odd';
 import { Tally } from './progress';
 import { needRoom } from './room';
+import { CallTotalsRow, OddRow, WorkRow } from './result_rows';
 import { CommSize, DRAWN_KINDS } from './sizes';
 import { ROW_WIDTH } from './step_rows';
 import { TimeCounter } from './time_counter';
@@ -35,6 +36,11 @@ export class Out {
 
   putFlag(flag: bool): void {
     this.put(flag ? 1 : 0);
+  }
+
+  /** A row of result_rows.ts. */
+  putRow<Row>(row: Row): void {
+    this.putAll(changetype<usize>(row), <i32>(offsetof<Row>() >> 3));
   }
 
   /** Copies so many numbers. */
@@ -73,16 +79,7 @@ export function putScan(out: Out, collector: Collector, odd: OddCounts, newestPo
 }
 
 function putOdd(out: Out, odd: OddCounts): void {
-  out.put(odd.beganBefore);
-  out.put(odd.afterStop);
-  out.put(odd.foreign);
-  out.put(odd.repeatedStates);
-  out.put(odd.netStopsAgain);
-  out.put(odd.kernelsWithoutStart);
-  out.put(odd.staleParents);
-  out.put(odd.startsAgain);
-  out.put(odd.afterFinalize);
-  out.put(odd.stepsWithoutStop);
+  out.putRow<OddRow>(odd);
   out.put(odd.unknown.length);
   for (let i = 0; i < odd.unknown.length; i++) {
     const one = odd.unknown[i];
@@ -93,51 +90,45 @@ function putOdd(out: Out, odd: OddCounts): void {
   }
 }
 
-/** One row each. */
 function putWorks(out: Out, works: Work[]): void {
+  const row = new WorkRow();
+  out.put(works.length);
+  for (let i = 0; i < works.length; i++) {
+    describe(works[i], row);
+    out.putRow(row);
+  }
   out.put(works.length);
   for (let i = 0; i < works.length; i++) {
     const work = works[i];
-    out.put(<f64>work.key);
-    out.put(work.comm.number);
-    out.put(work.func);
-    out.put(work.isColl ? work.seq : -1);
-    out.put(work.isColl ? -1 : work.peer);
-    out.put(work.ordinal);
-    out.putFlag(work.isOrdinalAbsolute);
-    out.put(work.count);
-    out.put(work.datatype);
-    out.put(work.algo);
-    out.put(work.proto);
-    out.put(work.isColl ? work.root : -1);
-    out.put(isNaN(work.apiStart) || work.isApiCaptured ? work.start : work.apiStart);
-    out.put(work.enqueued);
-    out.put(work.start);
-    out.put(<f64>work.group);
-    out.put(work.ring);
-    out.put(work.children);
-    out.put(work.openChildren);
-    out.put(work.endlessOps);
-    out.put(work.lastOp);
-    out.put(work.lastRecv);
-    out.put(work.noticed);
-    out.put(work.firstStamp);
-    out.put(work.lastStamp);
-    out.put(work.kernelStamp);
-    out.put(work.kernelNoticed);
-    out.put(work.step);
-    out.put(work.data);
-    out.put(work.heldFrom);
-    out.put(work.heldTo);
-    out.put(work.heldChannel);
-    out.put(work.noRoom);
-    out.put(work.sends);
-    out.put(work.sentSteps);
-    out.put(Math.round(work.start + work.sentAfter / work.sentSteps));
-    out.put(Math.round(work.onWire / work.sentSteps));
-    out.put(work.receivedSteps);
-    out.put(Math.round(work.start + work.receivedAfter / work.receivedSteps));
+    const ends = work.ends;
+    ends.sentAt = Math.round(work.start + work.sentAfter / ends.sentSteps);
+    ends.onWire = Math.round(work.onWire / ends.sentSteps);
+    ends.receivedAt = Math.round(work.start + work.receivedAfter / ends.receivedSteps);
+    out.putRow(ends);
   }
+}
+
+function describe(work: Work, row: WorkRow): void {
+  row.key = <f64>work.key;
+  row.comm = work.comm.number;
+  row.func = work.func;
+  row.seq = work.isColl ? work.seq : -1;
+  row.peer = work.isColl ? -1 : work.peer;
+  row.ordinal = work.ordinal;
+  row.ordinalAbsolute = work.isOrdinalAbsolute ? 1 : 0;
+  row.count = work.count;
+  row.datatype = work.datatype;
+  row.algo = work.algo;
+  row.proto = work.proto;
+  row.root = work.isColl ? work.root : -1;
+  row.arrival = isNaN(work.apiStart) || work.isApiCaptured ? work.start : work.apiStart;
+  row.enqueued = work.enqueued;
+  row.start = work.start;
+  row.group = <f64>work.group;
+  row.ring = work.ring;
+  row.children = work.children;
+  row.openChildren = work.openChildren;
+  row.endlessOps = work.endlessOps;
 }
 
 function putPending(out: Out, collector: Collector): void {
@@ -245,24 +236,12 @@ function putCalls(out: Out, collector: Collector): void {
     out.putFlag(calls.isLastOpen(one));
   }
   out.put(calls.colls.length);
-  for (let row = 0; row < calls.colls.length; row++) {
-    const call = calls.colls.at(row);
-    out.put(call.comm);
-    out.put(call.shape);
-    out.put(call.at);
-    out.put(call.key);
-    out.put(call.flags);
-  }
+  for (let row = 0; row < calls.colls.length; row++) out.putRow(calls.colls.at(row));
   const groups = calls.groups.keys();
   out.put(groups.length);
   for (let i = 0; i < groups.length; i++) out.put(<f64>groups[i]);
   out.put(calls.apis.length);
-  for (let row = 0; row < calls.apis.length; row++) {
-    const call = calls.apis.at(row);
-    out.put(call.at);
-    out.put(call.group);
-    out.put(call.func);
-  }
+  for (let row = 0; row < calls.apis.length; row++) out.putRow(calls.apis.at(row));
   const inside = calls.inside();
   out.put(inside.length);
   for (let i = 0; i < inside.length; i++) putInside(out, inside[i]);
@@ -399,13 +378,8 @@ function putTransfers(out: Out, transfers: Transfers): void {
   out.put(transfers.calls.length);
   for (let i = 0; i < transfers.calls.length; i++) {
     const call = transfers.calls[i];
-    out.put(call.comm);
-    out.put(call.func);
+    out.putRow<CallTotalsRow>(call);
     out.putAll(changetype<usize>(call.waits), WAITS);
-    out.put(call.sends);
-    out.put(call.bytes);
-    out.put(call.timed);
-    out.put(call.took);
   }
   out.put(transfers.sent);
   putTimes(out, transfers.ended);

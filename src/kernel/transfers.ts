@@ -7,6 +7,7 @@
 import { lowHalf } from './bits';
 import { Op, Phase, Step } from './event';
 import { Comm, file } from './file';
+import { CallTotalsRow } from './result_rows';
 import { TimeCounter } from './time_counter';
 import { Sender, Wire } from './wire';
 
@@ -75,20 +76,14 @@ export class EndTotals {
   ) {}
 }
 
-/** One function of one communicator: the waits of all its transfers, and its sends that ended. */
-export class CallTotals {
-  sends: f64 = 0;
-  bytes: f64 = 0;
-  /** Sends whose time on the wire is known, and the sum of these times. */
-  timed: f64 = 0;
-  took: f64 = 0;
+export class CallTotals extends CallTotalsRow {
   readonly waits: StaticArray<f64> = new StaticArray<f64>(WAITS);
 
-  constructor(
-    readonly comm: i32,
-    /** Number of its text; 0: not known. */
-    readonly func: u32,
-  ) {}
+  constructor(comm: i32, func: u32) {
+    super();
+    this.comm = comm;
+    this.func = func;
+  }
 }
 
 export class Transfers {

@@ -2,39 +2,13 @@
 
 import { numberAt, type PackedNumbers } from '../base/packed_numbers.js';
 import type { Ticks } from '../base/time.js';
+import { EndRow } from '../kernel/result_rows.js';
 import { WORK_OUTCOMES, type Elsewhere, type GpuInterval, type GpuNs, type WorkEnd } from './work_end.js';
 
-/** The times in WorkEnd, by row: ticks, or ns of the GPU's clock for stamps. */
-export const END_TIMES = [
-  'lastOp',
-  'lastRecv',
-  /** These three are `WorkEnd.lastKernel`. */
-  'noticed',
-  'firstStamp',
-  'lastStamp',
-  /** These two are `WorkEnd.kernel`. */
-  'kernelStamp',
-  'kernelNoticed',
-  'step',
-  'data',
-  /** The longest time for which received data waited for the GPU, and its channel. Ticks: the longest time from when the GPU filled a send until it was done. */
-  'heldFrom',
-  'heldTo',
-  'heldChannel',
-  'noRoom',
-  /**
-   * Finished sends (0 before interface v4, where their times are not known), and the steps of all of them: their number, when its GPU had filled them, on average, and for how many ticks they were on
-   * the wire from then on. Then the received steps: their number, and when they had arrived.
-   */
-  'sends',
-  'sentSteps',
-  'sentAt',
-  'onWire',
-  'receivedSteps',
-  'receivedAt',
-] as const;
+/** The columns, as the kernel describes them. */
+export const END_TIMES = Object.keys(new EndRow()) as readonly (keyof EndRow)[];
 
-export type EndTimes = Readonly<Record<(typeof END_TIMES)[number], PackedNumbers>>;
+export type EndTimes = Readonly<Record<keyof EndRow, PackedNumbers>>;
 
 export interface WorkEndTable extends EndTimes {
   /** Index into WORK_OUTCOMES. */

@@ -4,32 +4,32 @@
  */
 
 import { numberAt, type PackedNumbers } from '../base/packed_numbers.js';
+import type { WorkRow } from '../kernel/result_rows.js';
 import type { Communicator } from '../rankfile/types.js';
 import type { WorkIdentity } from './work_identity.js';
 
-export interface WorkTable {
-  readonly keys: PackedNumbers;
-  /** Number of the communicator; -1: not known. */
-  readonly comm: PackedNumbers;
+/** Columns of the kernel that stay as they are: WorkRow says what they mean. */
+export const KEPT_AS_THEY_ARE = [
+  'key',
+  'comm',
+  'seq',
+  'peer',
+  'ordinal',
+  'ordinalAbsolute',
+  'count',
+  'arrival',
+  'enqueued',
+] as const satisfies readonly (keyof WorkRow)[];
+
+export interface WorkTable extends Readonly<Record<(typeof KEPT_AS_THEY_ARE)[number], PackedNumbers>> {
   /** Index into `funcs`. */
   readonly func: PackedNumbers;
-  /** -1: a P2p. */
-  readonly seq: PackedNumbers;
-  readonly peer: PackedNumbers;
-  readonly ordinal: PackedNumbers;
-  /** 1 or 0. */
-  readonly ordinalAbsolute: PackedNumbers;
-  readonly count: PackedNumbers;
   /** Index into `datatypes`. */
   readonly datatype: PackedNumbers;
   /** Index into `plans`: algorithm and protocol, as RING/SIMPLE; '': NCCL names none. */
   readonly plan: PackedNumbers;
-  /** Rank in the communicator; -1: the collective has no root. */
+  /** Rank in the communicator; -1: the function has no root. */
   readonly root: PackedNumbers;
-  /** Ticks: the application's call if NCCL reports it and it is not a captured graph's, else the start. */
-  readonly arrival: PackedNumbers;
-  /** Ticks: end of the enqueueing; NaN: not reached. */
-  readonly enqueued: PackedNumbers;
   readonly funcs: readonly string[];
   readonly datatypes: readonly string[];
   readonly plans: readonly string[];

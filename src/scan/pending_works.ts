@@ -102,7 +102,7 @@ export function pendingWorks(
     works: rows.map((row) => ({
       kind: isColl(works, row) ? 'Coll' : 'P2p',
       row,
-      key: works.keys[row]!,
+      key: works.key[row]!,
       comm: works.comm[row]! < 0 ? null : works.comm[row]!,
       func: text(works.func[row]!),
       seq: isColl(works, row) ? works.seq[row]! : null,

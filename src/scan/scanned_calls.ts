@@ -8,6 +8,7 @@ import { addTo } from '../base/grouped.js';
 import { numberAt, packNumbers } from '../base/packed_numbers.js';
 import type { Ticks } from '../base/time.js';
 import type { Numbers } from '../kernel/host/numbers.js';
+import { ApiCall, CollCall } from '../kernel/result_rows.js';
 import type { CallTable, CommCalls } from '../model/call_table.js';
 import type { InsideCall } from '../model/pending.js';
 import type { LostAfter } from '../model/lost_ends.js';
@@ -41,10 +42,10 @@ export function readCalls(numbers: Numbers) {
       knownFrom: numbers.next(),
       isLastOpen: numbers.flag(),
     })),
-    colls: numbers.columns(['comm', 'shape', 'at', 'key', 'flags']),
+    colls: numbers.columns(CollCall),
     /** Keys of groups that have not ended. */
     openGroups: new Set(numbers.list(() => numbers.next())),
-    apis: numbers.columns(['at', 'group', 'func']),
+    apis: numbers.columns(ApiCall),
     inside: numbers.list(() => ({
       comm: numbers.next(),
       ring: numbers.next(),

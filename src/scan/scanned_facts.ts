@@ -2,6 +2,7 @@
 
 import type { Ticks } from '../base/time.js';
 import type { Numbers } from '../kernel/host/numbers.js';
+import { OddRow } from '../kernel/result_rows.js';
 import type { Span } from '../model/control.js';
 import type { ForeignOps } from '../model/pxn.js';
 import { connectionKey } from '../model/endless_ops.js';
@@ -40,18 +41,7 @@ const UNKNOWN: readonly ((event: string, number: bigint) => string)[] = [
 const NEWEST_ABI = 7;
 
 export function readOdd(numbers: Numbers, communicators: Iterable<Communicator>): OddCounts {
-  const counts = {
-    beganBefore: numbers.next(),
-    afterStop: numbers.next(),
-    foreign: numbers.next(),
-    repeatedStates: numbers.next(),
-    netStopsAgain: numbers.next(),
-    kernelsWithoutStart: numbers.next(),
-    staleParents: numbers.next(),
-    startsAgain: numbers.next(),
-    afterFinalize: numbers.next(),
-    stepsWithoutStop: numbers.next(),
-  };
+  const counts = numbers.row(OddRow);
   const unknown = new Map<string, number>();
   for (const { abi } of communicators) {
     const name = `profiler interface v${abi}`;

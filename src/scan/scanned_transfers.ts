@@ -4,6 +4,7 @@ import { closeSync, fstatSync, openSync, writeSync } from 'node:fs';
 import { addTo } from '../base/grouped.js';
 import type { Ticks } from '../base/time.js';
 import type { Numbers } from '../kernel/host/numbers.js';
+import { CallTotalsRow } from '../kernel/result_rows.js';
 import type { Communicator } from '../rankfile/types.js';
 import { readTimes } from './time_counts.js';
 import { inOrder, ROW_WIDTH, type StepRows } from './step_file.js';
@@ -81,15 +82,10 @@ export function readTransfers(numbers: Numbers, text: (id: number) => string): T
       }));
       return { ...end, open: open.transfers === 0 ? null : open, drawn, longest, sizes };
     }),
-    calls: numbers.list((): CallTotals => ({
-      comm: numbers.next(),
-      func: text(numbers.next()),
-      waits: waits(),
-      sends: numbers.next(),
-      bytes: numbers.next(),
-      timed: numbers.next(),
-      took: numbers.next(),
-    })),
+    calls: numbers.list((): CallTotals => {
+      const row = numbers.row(CallTotalsRow);
+      return { ...row, func: text(row.func), waits: waits() };
+    }),
     sent: numbers.next(),
     ended: readTimes(numbers),
     waits: WAITS.map(() => readTimes(numbers)),

@@ -5,44 +5,23 @@
 
 import { Names } from '../base/columns.js';
 import { isLostText } from '../base/lost_text.js';
-import { packNumbers } from '../base/packed_numbers.js';
+import { packColumns, packNumbers } from '../base/packed_numbers.js';
 import type { Ticks } from '../base/time.js';
 import type { Numbers } from '../kernel/host/numbers.js';
+import { EndRow, WorkRow } from '../kernel/result_rows.js';
 import { hasRoot } from '../model/roots.js';
 import { WORK_OUTCOMES, type WorkOutcome } from '../model/work_end.js';
 import { END_TIMES, type WorkEndTable } from '../model/work_end_table.js';
-import type { WorkTable } from '../model/work_table.js';
+import { KEPT_AS_THEY_ARE, type WorkTable } from '../model/work_table.js';
 import type { Communicator } from '../rankfile/types.js';
-
-/** In the order of src/kernel/results.ts. */
-const COLUMNS = [
-  'keys',
-  'comm',
-  'func',
-  'seq',
-  'peer',
-  'ordinal',
-  'ordinalAbsolute',
-  'count',
-  'datatype',
-  'algo',
-  'proto',
-  'root',
-  'arrival',
-  'enqueued',
-  'start',
-  'group',
-  'ring',
-  'children',
-  'openChildren',
-  'endlessOps',
-  ...END_TIMES,
-] as const;
 
 /** One row each, in order of start. Names are numbers of texts. */
 export type WorkRows = ReturnType<typeof readWorks>;
 
-export const readWorks = (numbers: Numbers) => numbers.columns(COLUMNS);
+export const readWorks = (numbers: Numbers) => ({
+  ...numbers.columns(WorkRow),
+  ends: numbers.columns(EndRow),
+});
 
 export const isColl = (works: WorkRows, row: number): boolean => works.seq[row]! >= 0;
 
@@ -57,19 +36,11 @@ export function workTable(works: WorkRows, text: (id: number) => string): WorkTa
   const named = (names: Names, nameOf: (row: number) => string) =>
     packNumbers(Uint32Array.from({ length }, (_, row) => names.number(nameOf(row))));
   return {
-    keys: packNumbers(works.keys),
-    comm: packNumbers(works.comm),
+    ...packColumns(works, KEPT_AS_THEY_ARE),
     func: named(funcs, (row) => text(works.func[row]!)),
-    seq: packNumbers(works.seq),
-    peer: packNumbers(works.peer),
-    ordinal: packNumbers(works.ordinal),
-    ordinalAbsolute: packNumbers(works.ordinalAbsolute),
-    count: packNumbers(works.count),
     datatype: named(datatypes, (row) => text(works.datatype[row]!)),
     plan: named(plans, (row) => planOf(text(works.algo[row]!), text(works.proto[row]!))),
     root: packNumbers(works.root.map((root, row) => (hasRoot(text(works.func[row]!)) ? root : -1))),
-    arrival: packNumbers(works.arrival),
-    enqueued: packNumbers(works.enqueued),
     funcs: funcs.all(),
     datatypes: datatypes.all(),
     plans: plans.all(),
@@ -113,9 +84,8 @@ export function workEnds(works: WorkRows, evidence: EndEvidence): WorkEndTable {
     if (end === 'aborted') finalized.set(row, finalizeOf(works, row, evidence)!);
     return WORK_OUTCOMES.indexOf(end);
   });
-  const times = END_TIMES.map((name) => [name, packNumbers(works[name])] as const);
   return {
-    ...(Object.fromEntries(times) as Record<(typeof END_TIMES)[number], WorkEndTable['outcome']>),
+    ...packColumns(works.ends, END_TIMES),
     outcome: packNumbers(outcome),
     finalized,
     cutOff: new Map(),
@@ -152,7 +122,7 @@ function outcomeOf(
     return finalized !== null && start <= finalized ? 'aborted' : 'open';
   }
   // If a kernel ended, the work ended. Operations do not show it here, because the ends of some are not known.
-  if (works.endlessOps[row]! > 0 && Number.isNaN(works.noticed[row])) return 'endless';
+  if (works.endlessOps[row]! > 0 && Number.isNaN(works.ends.noticed[row])) return 'endless';
   if (unended === 'unknown') return 'no-children';
   if (works.children[row]! > 0) return 'complete';
   if (start < kept.from) return 'outside-window';

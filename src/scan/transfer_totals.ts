@@ -6,6 +6,7 @@
  */
 
 import type { Ticks } from '../base/time.js';
+import type { CallTotalsRow } from '../kernel/result_rows.js';
 import type { PeerTraffic } from '../model/peer_traffic.js';
 import type { TimeCounts } from './time_counts.js';
 
@@ -72,16 +73,11 @@ export function busiestPeers({ ends }: TransferTotals): PeerTraffic[] {
   );
 }
 
-/** One function of one communicator: the waits of all its transfers, and its sends that ended. */
-export interface CallTotals {
-  readonly comm: number;
+/** One function of one communicator. Ticks. */
+export interface CallTotals extends Omit<Readonly<CallTotalsRow>, 'func'> {
   readonly func: string;
+  /** By WAITED. */
   readonly waits: readonly number[];
-  readonly sends: number;
-  readonly bytes: number;
-  /** Sends whose time on the wire is known, and the sum of these times. Ticks. */
-  readonly timed: number;
-  readonly took: number;
 }
 
 export interface TransferTotals {

@@ -40,7 +40,7 @@ function member(
 ): ClusterMember {
   const funcs = [...new Set(rows.map(({ func = 'AllReduce' }) => func))];
   const works: WorkTable = {
-    keys: packNumbers(rows.map((_, row) => row)),
+    key: packNumbers(rows.map((_, row) => row)),
     comm: packNumbers(rows.map(() => 7)),
     func: packNumbers(rows.map(({ func = 'AllReduce' }) => funcs.indexOf(func))),
     funcs,

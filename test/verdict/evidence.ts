@@ -162,7 +162,7 @@ const funcOf = ({ func = 'AllReduce' }: MadeUpCall): string => func;
 function tableOf({ calls }: MadeUpRank, comms: Comms): WorkTable {
   const funcs = [...new Set(calls.map(funcOf))];
   return {
-    keys: packNumbers(calls.map((_, row) => row)),
+    key: packNumbers(calls.map((_, row) => row)),
     comm: packNumbers(calls.map((call) => numberOf(comms, call))),
     func: packNumbers(calls.map((call) => funcs.indexOf(funcOf(call)))),
     funcs,

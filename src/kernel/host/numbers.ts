@@ -7,6 +7,9 @@ import type { Ticks } from '../../base/time.js';
 const BLOCK_BITS = 12;
 const BLOCK_NUMBERS = 2 ** BLOCK_BITS;
 
+/** By name, one number per row. */
+export type Columns<Row> = Readonly<Record<keyof Row, Float64Array>> & { readonly length: number };
+
 export class Numbers {
   private at = 0;
   private readonly blocks: readonly Float64Array[];
@@ -66,14 +69,17 @@ export class Numbers {
     return Array.from({ length: this.next() }, read);
   }
 
-  /** A number of rows, and their columns row by row. */
-  columns<Name extends string>(
-    names: readonly Name[],
-  ): Record<Name, Float64Array> & { readonly length: number } {
+  /** One row of such a class. */
+  row<Row extends object>(row: new () => Row): Readonly<Row> {
+    return Object.fromEntries(Object.keys(new row()).map((name) => [name, this.next()])) as Row;
+  }
+
+  /** A number of rows, row by row. `row`: a class of kernel/result_rows.ts, whose fields are the columns. */
+  columns<Row extends object>(row: new () => Row): Columns<Row> {
     const length = this.next();
-    const columns = names.map((name): [Name, Float64Array] => [name, new Float64Array(length)]);
-    for (let row = 0; row < length; row++) for (const [, values] of columns) values[row] = this.next();
-    return { ...(Object.fromEntries(columns) as Record<Name, Float64Array>), length };
+    const columns = Object.keys(new row()).map((name) => [name, new Float64Array(length)] as const);
+    for (let at = 0; at < length; at++) for (const [, values] of columns) values[at] = this.next();
+    return { ...(Object.fromEntries(columns) as Record<keyof Row, Float64Array>), length };
   }
 
   /** Call it after the last number. */

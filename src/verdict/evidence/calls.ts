@@ -41,7 +41,7 @@ export function rankCalls(
           count: numberAt(works.count, row),
           datatype: works.datatypes[numberAt(works.datatype, row)]!,
           root: numberAt(works.root, row) < 0 ? null : numberAt(works.root, row),
-          record: `${keyRing(numberAt(works.keys, row))}:${keyPosition(numberAt(works.keys, row))}`,
+          record: `${keyRing(numberAt(works.key, row))}:${keyPosition(numberAt(works.key, row))}`,
           at: time(numberAt(works.arrival, row)),
         };
   /** Rows of one of the communicator's entries in this file. */

@@ -29,7 +29,7 @@ export function reportedCalls(
       if (comm === number && numberAt(works.seq, row) >= 0 && numberAt(works.arrival, row) >= hostWindow)
         rows.push(row);
     });
-    const threads = new Set(rows.map((row) => keyRing(numberAt(works.keys, row))));
+    const threads = new Set(rows.map((row) => keyRing(numberAt(works.key, row))));
     const isReplay = (row: number): boolean =>
       numberAt(works.ordinal, row) > 0 || numberAt(works.ordinalAbsolute, row) === 0;
     if (threads.size > 1 || rows.some(isReplay)) return [];
@@ -46,7 +46,7 @@ export function reportedCalls(
       until: Infinity as TraceNs,
       at: (call) => time(numberAt(works.arrival, rows[call]!)),
       record: (call) => {
-        const key = numberAt(works.keys, rows[call]!);
+        const key = numberAt(works.key, rows[call]!);
         return `${keyRing(key)}:${keyPosition(key)}`;
       },
       reported: (most) => numbers.slice(Math.max(0, numbers.length - most)),

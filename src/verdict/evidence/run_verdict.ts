@@ -160,7 +160,7 @@ function witness(
     },
     calls: rankCalls(scan, time),
     hostCalls: isDamaged || isNameless ? new Map() : callsOf(scan, muted, time),
-    worksSeen: scan.works.keys.length,
+    worksSeen: scan.works.key.length,
   };
 }
 
@@ -268,7 +268,7 @@ function executedElsewhere(
       const origin = origins[executor]!.rows.get(parent);
       if (!origin) continue;
       const ops = byFile[origin.file]!;
-      const key = numberAt(run.members[origin.file]!.scan.works.keys, origin.row);
+      const key = numberAt(run.members[origin.file]!.scan.works.key, origin.row);
       addTo(ops, key, { ...witnessedOp(op, times[executor]!), executor });
     }
   });
@@ -284,7 +284,7 @@ function onlyElsewhere(
   const own = new Set(pending.works.map(({ key }) => key));
   return [...elsewhere].flatMap(([key, ops]) => {
     if (own.has(key)) return [];
-    const row = rowWith(works.keys, (own) => own === key);
+    const row = rowWith(works.key, (own) => own === key);
     const [comm, seq] = [numberAt(works.comm, row), numberAt(works.seq, row)];
     const isColl = seq >= 0;
     return [

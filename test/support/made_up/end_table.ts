@@ -2,13 +2,17 @@
 
 import { packNumbers, type PackedNumbers } from '../../../src/base/packed_numbers.js';
 import { WORK_OUTCOMES, type Elsewhere, type WorkEnd } from '../../../src/model/work_end.js';
-import type { WorkEndTable } from '../../../src/model/work_end_table.js';
+import { EndRow } from '../../../src/kernel/result_rows.js';
+import { END_TIMES, type EndTimes, type WorkEndTable } from '../../../src/model/work_end_table.js';
 import type { Ticks } from '../../../src/base/time.js';
 
 export function endTable(ends: readonly WorkEnd[]): WorkEndTable {
   const column = (pick: (end: WorkEnd) => number | null | undefined): PackedNumbers =>
     packNumbers(ends.map((end) => pick(end) ?? NaN));
+  const empty = new EndRow();
+  const others = END_TIMES.map((name) => [name, packNumbers(ends.map(() => empty[name]))] as const);
   return {
+    ...(Object.fromEntries(others) as EndTimes),
     outcome: column(({ outcome }) => WORK_OUTCOMES.indexOf(outcome)),
     lastOp: column(({ lastOp }) => lastOp),
     lastRecv: column(({ lastRecv }) => lastRecv),
@@ -19,16 +23,6 @@ export function endTable(ends: readonly WorkEnd[]): WorkEndTable {
     kernelNoticed: column(({ gpu }) => gpu.kernel?.noticed),
     step: column(({ gpu }) => gpu.step),
     data: column(({ gpu }) => gpu.data),
-    heldFrom: column(() => null),
-    heldTo: column(() => null),
-    heldChannel: column(() => null),
-    noRoom: column(() => 0),
-    sends: column(() => 0),
-    sentSteps: column(() => 0),
-    sentAt: column(() => null),
-    onWire: column(() => null),
-    receivedSteps: column(() => 0),
-    receivedAt: column(() => null),
     finalized: byRow(ends, ({ finalized }): Ticks | null => finalized),
     cutOff: new Map(),
     elsewhere: byRow(ends, ({ elsewhere }): Elsewhere | null => elsewhere),

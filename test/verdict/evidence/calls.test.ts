@@ -31,7 +31,7 @@ function scanned(read: () => void): Pick<RankScan, 'works' | 'workEnds' | 'commu
     workEnds: endTable([]),
     communicators: [0, 1].map((rank) => ({ ...communicator, number: rank, rank })) as never,
     works: {
-      keys: column(() => 0),
+      key: column(() => 0),
       comm: column((row) => row % 2),
       func: column(() => 0),
       funcs: ['AllReduce'],

@@ -1,0 +1,127 @@
+/**
+ * The tables that leave the kernel row by row. Each class describes one, once: its fields are the columns, in this order, in the kernel's
+ * memory and on the host, which imports the class (`Numbers.columns`). A column is added here and nowhere else. All are numbers; times are
+ * ticks unless a comment says otherwise; NaN: not known. Names are numbers of texts, flags are 1 or 0.
+ */
+
+/** What a work is. */
+export class WorkRow {
+  /** Key of its start record. */
+  key: f64 = NaN;
+  /** Number of the communicator; -1: not known. */
+  comm: f64 = NaN;
+  func: f64 = NaN;
+  /** -1: a P2p. */
+  seq: f64 = NaN;
+  /** -1: a Coll. */
+  peer: f64 = NaN;
+  ordinal: f64 = NaN;
+  /** Flag. */
+  ordinalAbsolute: f64 = NaN;
+  count: f64 = NaN;
+  datatype: f64 = NaN;
+  algo: f64 = NaN;
+  proto: f64 = NaN;
+  /** Rank in the communicator; -1: a P2p. */
+  root: f64 = NaN;
+  /** The application's call if NCCL reports it and it is not a captured graph's, else the start. */
+  arrival: f64 = NaN;
+  /** End of the enqueueing; NaN: not reached. */
+  enqueued: f64 = NaN;
+  start: f64 = NaN;
+  /** Key of the group of calls; -1: not known. */
+  group: f64 = NaN;
+  ring: f64 = NaN;
+  children: f64 = NaN;
+  openChildren: f64 = NaN;
+  /** Operations whose end NCCL never reports. The two counts above exclude them. */
+  endlessOps: f64 = NaN;
+}
+
+/** When a work was done, as far as its children show, and the first signs of the GPU (work_ends.ts). */
+export class EndRow {
+  lastOp: f64 = NaN;
+  lastRecv: f64 = NaN;
+  /** These three are `WorkEnd.lastKernel`. Stamps are ns of the GPU's clock. */
+  noticed: f64 = NaN;
+  firstStamp: f64 = NaN;
+  lastStamp: f64 = NaN;
+  /** These two are `WorkEnd.kernel`. */
+  kernelStamp: f64 = NaN;
+  kernelNoticed: f64 = NaN;
+  step: f64 = NaN;
+  data: f64 = NaN;
+  /** The longest time for which received data waited for the GPU, and its channel. */
+  heldFrom: f64 = NaN;
+  heldTo: f64 = NaN;
+  heldChannel: f64 = NaN;
+  /** The longest time from when the GPU filled a send until it was done. */
+  noRoom: f64 = 0;
+  /**
+   * Finished sends (0 before interface v4, where their times are not known), and the steps of all of them: their number, when its GPU had
+   * filled them, on average, and for how long they were on the wire from then on. Then the received steps: their number, and when they had
+   * arrived.
+   */
+  sends: f64 = 0;
+  sentSteps: f64 = 0;
+  sentAt: f64 = NaN;
+  onWire: f64 = NaN;
+  receivedSteps: f64 = 0;
+  receivedAt: f64 = NaN;
+}
+
+/** A call of a collective on a known communicator. */
+export class CollCall {
+  at: f64 = NaN;
+  key: f64 = NaN;
+  comm: f64 = NaN;
+  /** Row of the shapes. */
+  shape: f64 = NaN;
+  /** CallFlag. */
+  flags: f64 = NaN;
+}
+
+/** A call of a collective, a send or a receive. */
+export class ApiCall {
+  /** NaN: its work is known. */
+  at: f64 = NaN;
+  /** Key of its group; -1: none that has not ended. The work may come until the group ends. */
+  group: f64 = NaN;
+  func: f64 = NaN;
+}
+
+/** Records that fit no event or are unknown to this version, counted by cause (odd.ts). */
+export class OddRow {
+  /** States and stops of events that began before the ring's window. They are normal. */
+  beganBefore: f64 = 0;
+  /** States and stops after the event's stop, or of events that are not in the file. */
+  afterStop: f64 = 0;
+  /** States and stops with handles of other processes. */
+  foreign: f64 = 0;
+  /** States that a step had already left, except polls of state 20. */
+  repeatedStates: f64 = 0;
+  /** Second stops of queue pairs: one when it is done, one with its request. They are expected. */
+  netStopsAgain: f64 = 0;
+  /** Completions of kernels without a reported start. NCCL reports them under the kernel before. */
+  kernelsWithoutStart: f64 = 0;
+  /** Impossible parents: events of earlier work. */
+  staleParents: f64 = 0;
+  /** Operations and kernels that NCCL started again while they were in flight. */
+  startsAgain: f64 = 0;
+  /** Events started after their communicator's finalize, except those of proxy threads. */
+  afterFinalize: f64 = 0;
+  /** Steps that ended with their operation, without an own stop. */
+  stepsWithoutStop: f64 = 0;
+}
+
+/** One function of one communicator: the waits of all its transfers, and its sends that ended. */
+export class CallTotalsRow {
+  comm: f64 = NaN;
+  /** 0: not known. */
+  func: f64 = NaN;
+  sends: f64 = 0;
+  bytes: f64 = 0;
+  /** Sends whose time on the wire is known, and the sum of these times. */
+  timed: f64 = 0;
+  took: f64 = 0;
+}
