@@ -164,13 +164,7 @@ export const TARGETS = [
     link: ['-ldl'],
   },
   {
-    // Writes down all calls that it gets, for the loopback's own tests.
-    name: 'libnccl-profiler-echo.so',
-    units: [{ sources: ['native/loopback/test/*.cc'], flags: ['-fPIC'] }],
-    link: ['-shared'],
-  },
-  {
-    // Gets all calls and does nothing. The benchmark of whole jobs compares with it.
+    // Gets all calls and only counts them. The benchmark of whole jobs compares with it.
     name: 'libnccl-profiler-stub.so',
     units: [{ sources: ['native/bench/stub/*.cc'], flags: ['-fPIC'] }],
     link: ['-shared'],

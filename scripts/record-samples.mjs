@@ -30,7 +30,7 @@ const SAMPLES = {
     shows:
       'Rank 2 of 4 enters every iteration 20 ms late. The other ranks are in recv wait, and rank 2 never waits.',
     args:
-      '--ranks 4 --channels 2 --iterations 7 --seed 2 --slow-rank 2 --slow-us 20000 ' +
+      '--ranks 4 --channels 2 --iterations 7 --seed 2 --slow host:2:20ms ' +
       '--ops allreduce:256K,allreduce:64K',
     ringMb: '0.125',
   },
@@ -38,7 +38,7 @@ const SAMPLES = {
     shows:
       'Rank 3 of 4 was killed (SIGKILL) in the middle of a collective. The others wait for it until they are killed, too. The ' +
       'file of rank 1 is missing, as if its node were lost.',
-    args: '--ranks 4 --channels 2 --iterations 4 --seed 3 --kill-rank 3 --kill-at 2:10 --hang-seconds 3 --ops allreduce:256K',
+    args: '--ranks 4 --channels 2 --iterations 4 --seed 3 --fault kill:3@2:10 --hang-seconds 3 --ops allreduce:256K',
     ringMb: '0.125',
     hangs: true,
     remove: ['rank00001.bin'],
@@ -48,7 +48,7 @@ const SAMPLES = {
       'Rank 1 of 3 calls a ReduceScatter while the others call an AllReduce. All go on as long as their transfers happen to ' +
       'match. Then the job hangs until it is ended.',
     args:
-      '--ranks 3 --channels 1 --proto simple --iterations 3 --seed 13 --other-rank 1 --other-at 1 --other-ops reducescatter:128K ' +
+      '--ranks 3 --channels 1 --proto simple --iterations 3 --seed 13 --fault other:1@1:reducescatter:128K ' +
       '--hang-seconds 3 --ops allreduce:128K',
     ringMb: SMALLEST,
     hangs: true,
@@ -116,7 +116,7 @@ const SAMPLES = {
     shows:
       'Stream mode with small rings: most of the run is in the chunks behind them. Rank 1 was killed (SIGKILL) in the middle ' +
       'of a collective. Everything that its callbacks had written is in the file.',
-    args: '--ranks 2 --channels 1 --iterations 30 --seed 12 --kill-rank 1 --kill-at 28:6 --hang-seconds 2 --ops allreduce:256K',
+    args: '--ranks 2 --channels 1 --iterations 30 --seed 12 --fault kill:1@28:6 --hang-seconds 2 --ops allreduce:256K',
     ringMb: SMALLEST,
     mode: 'stream',
     hangs: true,
@@ -150,7 +150,7 @@ const SAMPLES = {
       'NCCL makes connections at first use, as by default. Rank 2 of 3 never calls its first AllReduce. Ranks 0 and 1 are ' +
       'inside their calls for 35 s, and no Coll begins.',
     args:
-      '--ranks 3 --channels 1 --iterations 2 --seed 15 --connect-at-use --skip-rank 2 --skip-at 0 --hang-seconds 35 ' +
+      '--ranks 3 --channels 1 --iterations 2 --seed 15 --connect-at-use --fault skip:2@0 --hang-seconds 35 ' +
       '--ops allreduce:64K',
     ringMb: SMALLEST,
     hangs: true,

@@ -15,17 +15,17 @@ export const PACED = ['allreduce:64K,allgather:64K,sleep:25ms'];
 export const elsewhere = (rank: number, at: number, times: number): string => {
   const first = rank - (rank % 2);
   const own = Array.from({ length: times }, () => 'allreduce@tp:8K,sync,sleep:50ms');
-  return `--other-rank ${first} --other-rank ${first + 1} --other-at ${at} --other-ops ${own.join(',')}`;
+  return [first, first + 1].map((one) => `--fault other:${one}@${at}:${own.join(',')}`).join(' ');
 };
 
 /** Goes on until it is ended, or hangs. */
 export const replica = (shape: Shape, wrong: string): string =>
   `${shapeArgs(shape, 100_000)} --timeout 60 --hang-seconds 60 ${wrong}`.trim();
 
-export const skip = (rank: number, at: number): string => `--skip-rank ${rank} --skip-at ${at}`;
+export const skip = (rank: number, at: number): string => `--fault skip:${rank}@${at}`;
 
 const other = ({ rank, at }: Pick<Place, 'rank' | 'at'>, ops: string): string =>
-  `--other-rank ${rank} --other-at ${at} --other-ops ${ops}`;
+  `--fault other:${rank}@${at}:${ops}`;
 
 /** All ranks do the first; the faulty one does the second. */
 export const mismatch = (right: string, wrong: string, wishes: Wishes = {}): DrawCase =>

@@ -87,7 +87,7 @@ export const SLOW_FAULTS: Readonly<Record<string, DrawCase>> = {
   'link stands still once': lasting(
     { ops: ['allreduce:256K,sleep:20ms', 'allreduce:64K,allgather:64K,sleep:20ms'], iterations: 30 },
     ({ draw, rank, shape }) => ({
-      args: `--drop-rank ${rank} --drop-at ${draw.between(5, 25)}:${draw.between(1, 4)} --drop-ms ${draw.between(1200, 3000)}`,
+      args: `--fault drop:${rank}@${draw.between(5, 25)}:${draw.between(1, 4)}/${draw.between(1200, 3000)}ms`,
       truth: blame(rank, ['slow'], [next(rank, shape)]),
     }),
   ),

@@ -62,11 +62,11 @@ export const STUCK_FAULTS: Readonly<Record<string, DrawCase>> = {
     truth: blame(rank),
   })),
   'stuck proxy': stalling({}, ({ draw, rank, at }) => ({
-    args: `--stall-rank ${rank} --stall-at ${at}:${someSteps(draw)}`,
+    args: `--fault stall:${rank}@${at}:${someSteps(draw)}`,
     truth: blame(rank),
   })),
   'stuck wire': stalling({ ops: LARGE }, ({ draw, shape, rank, at }) => ({
-    args: `--drop-rank ${rank} --drop-at ${at}:${someSteps(draw)}`,
+    args: `--fault drop:${rank}@${at}:${someSteps(draw)}`,
     truth: blame(rank, STALLED, [next(rank, shape)]),
   })),
   'two at once: straggler and stuck GPU': stalling({ least: 4, ops: LARGE }, ({ draw, rank, at, shape }) => ({

@@ -1,10 +1,13 @@
 // Faults on request: --fault KIND:RANK@ITER[:WHEN], which may be repeated.
+// How long a dropped link stays so, and what another call is, comes last: drop:RANK@ITER:STEPS/TIME, other:RANK@ITER:SCRIPT.
 
 #ifndef NCCL_TRACE_NATIVE_LOOPBACK_FAULT_H_
 #define NCCL_TRACE_NATIVE_LOOPBACK_FAULT_H_
 
 #include <cstdint>
 #include <string>
+
+#include "loopback/script.h"
 
 namespace loopback {
 
@@ -20,6 +23,12 @@ enum class FaultKind {
   kGpuStart,  // a kernel never begins
   kSend,      // its proxy sends no more
   kRecv,      // its proxy posts no more receives
+  kStall,     // its progress thread stops
+  kDrop,      // no byte of its sends arrives
+  // Faults of what it calls.
+  kSkip,     // it never enters the iteration
+  kOther,    // it calls something else
+  kCorrupt,  // it sends one wrong number
 };
 
 enum class FaultMoment {
@@ -35,11 +44,14 @@ struct Fault {
   int rank;
   int at;  // iteration
   FaultMoment moment = FaultMoment::kIn;
-  int64_t steps = 0;  // 0: half of them
+  int64_t steps = 0;    // 0: half of them
+  int64_t lastsNs = 0;  // of kDrop. 0: for ever
+  Script script = {};   // of kOther
 
   bool Concerns(int who) const { return rank == who || rank == kAllRanks; }
   /** True if the fault ends or stops the process itself, not its GPU or proxy. */
   bool OfProcess() const { return kind <= FaultKind::kNode; }
+  bool OfCalls() const { return kind >= FaultKind::kSkip; }
 };
 
 /** "kill:3@2", "stop:all@2:before", "gpu:1@4:20". Throws UsageError. */

@@ -33,7 +33,7 @@ class GpuTroubles {
 
  private:
   const Fault* Find(FaultKind kind, int iteration) const {
-    for (const Fault& fault : options_.faults.list) {
+    for (const Fault& fault : options_.faults) {
       if (fault.kind == kind && fault.at == iteration && fault.Concerns(options_.rank)) return &fault;
     }
     return nullptr;

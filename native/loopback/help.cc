@@ -10,9 +10,7 @@ NCCL_PROFILER_PLUGIN names, loaded and called as NCCL does.
 examples:
   nccl-trace-loopback --ranks 8                                    a training-like loop
   nccl-trace-loopback --ranks 8 --channels 8 --ops allreduce:64M   one collective
-  nccl-trace-loopback --ranks 8 --skip-rank 3 --skip-at 2          a hang: rank 3 never enters iteration 2
-  nccl-trace-loopback --ranks 8 --channels 8 --ops allreduce:64M --partition
-                                                                   only print its channels and steps
+  nccl-trace-loopback --ranks 8 --fault skip:3@2                   a hang: rank 3 never enters iteration 2
 
 workload:
   --ranks N            processes, one simulated GPU each (2)
@@ -99,25 +97,20 @@ what NCCL says, beyond the usual:
                        null-context, null-parent, null-strings
 
 faults (ranks of the world; iterations from 0):
-  --slow-rank R --slow-us T [--slow-at ITER]  R enters late by T, in every iteration or in one
-  --skip-rank R --skip-at ITER                R never enters that iteration; it stays alive
-  --other-rank R --other-at ITER --other-ops SCRIPT
-                                              R calls something else in that iteration; --other-rank may be repeated
-  --kill-rank R --kill-at ITER[:STEP]         R kills itself by SIGKILL in mid collective, after STEP proxy steps
-  --stall-rank R --stall-at ITER[:STEP]       R's progress thread stops there; R stays alive
-  --drop-rank R --drop-at ITER[:STEP]         from then on no byte of R's sends arrives;
-  --drop-ms MS                                only for so long
-  --corrupt-rank R --corrupt-at ITER          R sends one wrong number: the job must find it
   --fault KIND:RANK@ITER[:WHEN]               RANK goes wrong in that iteration; may be repeated, RANK may be all
                        kill, stop (SIGSTOP), exit (9), abort: before the first call, in the first operation (in, or after
                        so many proxy steps), or after all of it has been waited for: before, in, N, after (in)
                        node: the same, of all processes of its node, whose memory (--node-memory) is gone with them
                        gpu: its GPU stops after N slices; gpu-start: a kernel never begins
                        send, recv: its proxy sends no more, posts no more receives, after N steps
+                       stall: its progress thread stops; drop: no byte of its sends arrives; after N steps.
+                       drop:RANK@ITER:N/TIME: only for so long
+                       skip: it never enters that iteration; corrupt: it sends one wrong number, which the job must find
+                       other:RANK@ITER:SCRIPT: it calls this instead.
   --slow host:R:TIME   rank R calls late by TIME, in every iteration
   --slow gpu:R:TIME    its kernels begin late in their stream; its calls do not. slice:R:TIME: each slice takes its GPU longer.
                        proxy:R:TIME: its proxy thread stops for TIME after each round. All also TIME/N: in each Nth iteration;
-                       TIME@ITER: since then
+                       TIME@ITER: since then; TIME@ITER-ITER: from, to
   --slow nic:R:MB/s    all that it sends and receives; link:R:MB/s: what it sends to the next rank,
                        channel:R:MB/s: the same on channel 0. May be repeated
   --hang-seconds S     how long a hung job goes on before it is ended (2)
@@ -129,7 +122,6 @@ faults (ranks of the world; iterations from 0):
 output:
   --truth DIR          every rank writes DIR/truth-<rank>.jsonl: what it did by its own account
   --json               a summary as JSON on stdout
-  --partition          print channels, chunks and steps as JSON, run nothing
   --quiet              nothing on stderr but errors and what the plugin prints
 
 environment: NCCL_PROFILER_PLUGIN as in NCCL
@@ -138,7 +130,7 @@ environment: NCCL_PROFILER_PLUGIN as in NCCL
              CUDA_LAUNCH_BLOCKING=1: tasks are announced by CUDA's thread for host functions
 
 exit: 0 all ranks finished and all data was right; 1 a rank failed or the time was over; 2 usage; 3 wrong data;
-      4 the job hung, as asked by --skip-rank or --kill-rank
+      4 the job hung, as asked by --fault
 )";
 
 }  // namespace loopback

@@ -91,9 +91,7 @@ class Launcher {
   }
 
   bool IsAsked(const Child& child) const {
-    const FaultOptions& faults = options_.faults;
-    if (child.rank == faults.kill.rank && child.HowItEnded() == "signal 9") return true;
-    return std::any_of(faults.list.begin(), faults.list.end(),
+    return std::any_of(options_.faults.begin(), options_.faults.end(),
                        [&](const Fault& fault) { return fault.OfProcess() && fault.Concerns(child.rank); });
   }
 
@@ -195,7 +193,7 @@ class Launcher {
   std::vector<Child> children_;
   Endgame endgame_;
 
-  bool asked_ = false;  // true if --skip-rank, --kill-rank or the like asked for the hang
+  bool asked_ = false;  // true if --fault asked for the hang
   int interruptedBy_ = 0;
 };
 

@@ -5,14 +5,12 @@
 #include "loopback/fatal.h"
 #include "loopback/launcher.h"
 #include "loopback/parse.h"
-#include "loopback/partition_report.h"
 #include "loopback/rank.h"
 
 namespace {
 
 int Run(const loopback::Options& options, int argc, char** argv) {
   if (options.help) return printf("%s", loopback::kHelp) < 0;
-  if (options.partition) return printf("%s\n", loopback::PartitionReport(options).c_str()) < 0;
   if (options.rank != loopback::kNever) return loopback::RunRank(options);
   return loopback::RunLauncher(options, argc, argv);
 }

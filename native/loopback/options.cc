@@ -32,10 +32,6 @@ Flag Int(const char* name, int Options::*member, int least, int most) {
   return {true, [=](Options& o, const std::string& v) { o.*member = ParseInt(v, least, most, name); }};
 }
 
-Flag FaultInt(const char* name, int FaultOptions::*member, int most) {
-  return {true, [=](Options& o, const std::string& v) { o.faults.*member = ParseInt(v, 0, most, name); }};
-}
-
 Flag Seconds(const char* name, int64_t Options::*member) {
   return {true, [=](Options& o, const std::string& v) { o.*member = ParseDouble(v, name) * kSecond; }};
 }
@@ -51,21 +47,6 @@ Flag Choice(const char* name, T Options::*member, std::map<std::string, T> value
             const auto found = values.find(v);
             if (found == values.end()) throw UsageError(std::string(name) + " does not know '" + v + "'");
             o.*member = found->second;
-          }};
-}
-
-Flag StepFaultRank(const char* name, StepFault FaultOptions::*member) {
-  return {true, [=](Options& o, const std::string& v) { (o.faults.*member).rank = ParseInt(v, 0, kMaxRanks, name); }};
-}
-
-Flag StepFaultAt(const char* name, StepFault FaultOptions::*member) {
-  return {true, [=](Options& o, const std::string& value) {
-            const std::vector<std::string> parts = Split(value, ':');
-            const std::string option = name;
-            if (parts.size() > 2) throw UsageError(option + " wants ITER or ITER:STEP, not '" + value + "'");
-            StepFault& fault = o.faults.*member;
-            fault.at = ParseInt(parts[0], 0, kMaxIterations, option);
-            if (parts.size() == 2) fault.step = ParseInt(parts[1], 1, INT64_MAX, option + " ITER:STEP");
           }};
 }
 
@@ -120,7 +101,7 @@ const std::map<std::string, Flag>& Flags() {
        {true, [](Options& o, const std::string& v) { o.gpuTickNs = ParseInt(v, 1, kSecond, "--gpu-tick"); }}},
       {"--spin", Switch(&Options::spin)},
       {"--seed", {true, [](Options& o, const std::string& v) { o.seed = ParseInt(v, 1, INT64_MAX, "--seed"); }}},
-      {"--fault", {true, [](Options& o, const std::string& v) { o.faults.list.push_back(ParseFault(v)); }}},
+      {"--fault", {true, [](Options& o, const std::string& v) { o.faults.push_back(ParseFault(v)); }}},
       {"--slow", {true, [](Options& o, const std::string& v) { o.slowdowns.push_back(ParseSlowdown(v)); }}},
       {"--jitter", {true, [](Options& o, const std::string& v) { o.jitterNs = ParseTime(v); }}},
       {"--one-stream", Switch(&Options::oneStream)},
@@ -130,33 +111,6 @@ const std::map<std::string, Flag>& Flags() {
        {true, [](Options& o, const std::string& v) { o.nodes.size = ParseInt(v, 1, kMaxRanks, "--node-size"); }}},
       {"--pod-size", Int("--pod-size", &Options::podSize, 1, kMaxRanks)},
       {"--node-memory", {true, [](Options& o, const std::string& v) { ParseNodeMemory(v, o.nodes); }}},
-      {"--slow-rank", FaultInt("--slow-rank", &FaultOptions::slowRank, kMaxRanks)},
-      {"--slow-us",
-       {true,
-        [](Options& o,
-           const std::string& v) { o.faults.slowNs = ParseInt(v, 0, 3600 * 1000000LL, "--slow-us") * kMicrosecond; }}},
-      {"--slow-at", FaultInt("--slow-at", &FaultOptions::slowAt, kMaxIterations)},
-      {"--skip-rank", FaultInt("--skip-rank", &FaultOptions::skipRank, kMaxRanks)},
-      {"--skip-at", FaultInt("--skip-at", &FaultOptions::skipAt, kMaxIterations)},
-      {"--other-rank",
-       {true,
-        [](Options& o, const std::string& v) {
-          o.faults.otherRanks.insert(ParseInt(v, 0, o.ranks - 1, "--other-rank (a rank of --ranks, which comes first)"));
-        }}},
-      {"--other-at", FaultInt("--other-at", &FaultOptions::otherAt, kMaxIterations)},
-      {"--other-ops", {true, [](Options& o, const std::string& v) { o.faults.otherScript = ParseScript(v); }}},
-      {"--kill-rank", StepFaultRank("--kill-rank", &FaultOptions::kill)},
-      {"--kill-at", StepFaultAt("--kill-at", &FaultOptions::kill)},
-      {"--stall-rank", StepFaultRank("--stall-rank", &FaultOptions::stall)},
-      {"--stall-at", StepFaultAt("--stall-at", &FaultOptions::stall)},
-      {"--drop-rank", StepFaultRank("--drop-rank", &FaultOptions::drop)},
-      {"--drop-at", StepFaultAt("--drop-at", &FaultOptions::drop)},
-      {"--drop-ms",
-       {true,
-        [](Options& o,
-           const std::string& v) { o.faults.dropNs = ParseInt(v, 1, 3600 * 1000LL, "--drop-ms") * kMillisecond; }}},
-      {"--corrupt-rank", FaultInt("--corrupt-rank", &FaultOptions::corruptRank, kMaxRanks)},
-      {"--corrupt-at", FaultInt("--corrupt-at", &FaultOptions::corruptAt, kMaxIterations)},
       {"--hang-seconds", Seconds("--hang-seconds", &Options::hangNs)},
       {"--hang-signal", Choice<int>("--hang-signal", &Options::hangSignal,
                                     {{"KILL", SIGKILL}, {"TERM", SIGTERM}, {"ABORT", kAbortComms}})},
@@ -176,7 +130,6 @@ const std::map<std::string, Flag>& Flags() {
       {"--symmetric", Switch(&Options::symmetric)},
       {"--truth", {true, [](Options& o, const std::string& v) { o.truthDir = v; }}},
       {"--json", Switch(&Options::json)},
-      {"--partition", Switch(&Options::partition)},
       {"--quiet", Switch(&Options::quiet)},
       {"--help", Switch(&Options::help)},
       {"--rank", Int("--rank", &Options::rank, 0, kMaxRanks)},
@@ -236,16 +189,21 @@ void CheckSelf(const Options& o, const ScriptItem& item) {
   }
 }
 
+void CheckScript(const Options& o, const Script& script) {
+  for (const ScriptOp& op : OpsOf(script)) CheckRoot(o, op);
+  for (const ScriptItem& item : script) CheckSelf(o, item);
+}
+
 /** A rank counts steps for one fault only. */
 void CheckFaults(const Options& o) {
   for (const Slowdown& slow : o.slowdowns) {
     if (slow.rank >= o.ranks) throw UsageError("there is no rank " + std::to_string(slow.rank) + " to be slow");
   }
   std::set<int> counting;
-  for (const Fault& fault : o.faults.list) {
+  for (const Fault& fault : o.faults) {
     if (fault.rank >= o.ranks) throw UsageError("there is no rank " + std::to_string(fault.rank) + " to go wrong");
-    const bool counts =
-        fault.moment == FaultMoment::kIn && fault.kind != FaultKind::kGpu && fault.kind != FaultKind::kGpuStart;
+    const bool counts = fault.moment == FaultMoment::kIn && fault.kind != FaultKind::kGpu &&
+                        fault.kind != FaultKind::kGpuStart && !fault.OfCalls();
     if (counts && !counting.insert(fault.rank).second) {
       throw UsageError("--fault: rank " + std::to_string(fault.rank) + " can count steps for one fault only");
     }
@@ -254,18 +212,8 @@ void CheckFaults(const Options& o) {
 
 void Check(const Options& o) {
   CheckFaults(o);
-  const FaultOptions& f = o.faults;
-  for (int rank :
-       {f.slowRank, f.skipRank, f.kill.rank, f.stall.rank, f.drop.rank, f.corruptRank, o.pxn.origin, o.pxn.executor}) {
-    if (rank >= o.ranks) throw UsageError("there is no rank " + std::to_string(rank) + " to go wrong");
-  }
-  const int stepFaults = (f.kill.rank != kNever) + (f.stall.rank != kNever) + (f.drop.rank != kNever);
-  if (stepFaults > 1) throw UsageError("of --kill-rank, --stall-rank and --drop-rank only one counts steps");
-  if (f.otherRanks.empty() != f.otherScript.empty()) {
-    throw UsageError("--other-rank and --other-ops belong together");
-  }
-  if (!f.otherRanks.empty() && (o.copyEngine || o.symmetric)) {
-    throw UsageError("--other-ops has no windows for --ce and --symmetric");
+  for (int rank : {o.pxn.origin, o.pxn.executor}) {
+    if (rank >= o.ranks) throw UsageError("there is no rank " + std::to_string(rank) + " for --pxn");
   }
   if (o.registered && o.pxn.origin != kNever) {
     throw UsageError(
@@ -277,9 +225,12 @@ void Check(const Options& o) {
   if (o.exit == ExitStyle::kParentFirst && o.groups.empty()) {
     throw UsageError("--exit parent-first needs communicators split from the world: --groups NAME=K makes some");
   }
-  for (const Script& script : {o.script, f.otherScript}) {
-    for (const ScriptOp& op : OpsOf(script)) CheckRoot(o, op);
-    for (const ScriptItem& item : script) CheckSelf(o, item);
+  CheckScript(o, o.script);
+  for (const Fault& fault : o.faults) {
+    CheckScript(o, fault.script);
+    if (!fault.script.empty() && (o.copyEngine || o.symmetric)) {
+      throw UsageError("--fault other has no windows for --ce and --symmetric");
+    }
   }
 }
 

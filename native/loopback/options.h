@@ -21,39 +21,13 @@ namespace loopback {
 
 constexpr int kNever = -1;
 
-/** A fault of a rank in the middle of a collective. */
-struct StepFault {
-  int rank = kNever;
-  int at = 0;
-  int64_t step = kNever;  // after this many proxy steps. kNever: halfway through the iteration's first operation
-};
-
-/** Faults on request. Ranks are world ranks, iterations count from 0. */
-struct FaultOptions {
-  std::vector<Fault> list;
-  int slowRank = kNever;
-  int64_t slowNs = 0;
-  int slowAt = kNever;  // kNever: in every iteration
-  int skipRank = kNever;
-  int skipAt = 0;
-  std::set<int> otherRanks;
-  int otherAt = 0;
-  Script otherScript;
-  StepFault kill;
-  StepFault stall;
-  StepFault drop;
-  int64_t dropNs = 0;  // 0: for ever
-  int corruptRank = kNever;
-  int corruptAt = 0;
-};
-
 /**
  * How a rank ends: after ncclCommDestroy, by exit() without it, or by _exit(). ncclCommDestroy may come too early: while
  * the last iteration is under way, or for the world while communicators that were split from it go on.
  */
 enum class ExitStyle { kClean, kLeave, kAbrupt, kHasty, kParentFirst };
 
-/** A hang of FaultOptions ends with ncclCommAbort on every rank, without a signal. */
+/** A hang on request ends with ncclCommAbort on every rank, without a signal. */
 constexpr int kAbortComms = 0;
 
 /** What the others do when a rank has died: end, or go on without it in new communicators. */
@@ -120,7 +94,7 @@ struct Options {
   bool symmetric = false;
 
   std::vector<Slowdown> slowdowns;
-  FaultOptions faults;
+  std::vector<Fault> faults;
   int64_t timeoutNs = 60 * kSecond;
   int64_t hangNs = 2 * kSecond;
   int hangSignal = 9;
@@ -130,7 +104,6 @@ struct Options {
   std::string truthDir;
   bool quiet = false;
   bool json = false;
-  bool partition = false;
   bool help = false;
 
   // Set by the launcher for the processes it starts.

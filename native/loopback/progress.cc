@@ -161,7 +161,7 @@ void ProgressThread::StepEnded(ProxyArgs& args, ProxySub& sub, int rawStep) {
       StayFrozen();
     case AfterSteps::kCutSends:
       stepsLeft_.store(kNoLimit, std::memory_order_relaxed);
-      return network_->CutSends(options_.faults.dropNs == 0 ? INT64_MAX : MonotonicNs() + options_.faults.dropNs);
+      return network_->CutSends(cutNs_ == 0 ? INT64_MAX : MonotonicNs() + cutNs_);
     case AfterSteps::kStopSending:
       sends_ = false;
       return;

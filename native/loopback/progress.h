@@ -45,6 +45,8 @@ class ProgressThread {
   // follow.
   void Freeze();
   bool frozen() const { return frozen_.load(std::memory_order_acquire); }
+  /** For how long kCutSends lasts, before AfterSomeSteps. 0: for ever. */
+  void CutFor(int64_t ns) { cutNs_ = ns; }
   /** Does `then` after this many more steps have ended. At most once. */
   void AfterSomeSteps(int64_t steps, AfterSteps then) {
     afterSteps_.store(then, std::memory_order_relaxed);
@@ -116,6 +118,7 @@ class ProgressThread {
   std::atomic<bool> freeze_{false};
   std::atomic<bool> frozen_{false};
   std::atomic<int64_t> stepsLeft_{kNoLimit};
+  int64_t cutNs_ = 0;
   std::atomic<AfterSteps> afterSteps_{AfterSteps::kFreeze};
 
   // Used by the thread only.

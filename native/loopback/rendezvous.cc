@@ -88,11 +88,12 @@ Comm* CommWithId(const std::vector<std::unique_ptr<Comm>>& comms, uint64_t id) {
   Fatal(kExitFailed, "a peer introduced an unknown communicator");
 }
 
-/** Includes the operations of --other-ops, because their peers need the other ends. */
+/** Includes the operations of --fault other, because their peers need the other ends. */
 Script AllOps(const Options& options) {
   Script script = options.script;
-  const Script& other = options.faults.otherScript;
-  script.insert(script.end(), other.begin(), other.end());
+  for (const Fault& fault : options.faults) {
+    script.insert(script.end(), fault.script.begin(), fault.script.end());
+  }
   return script;
 }
 

@@ -32,6 +32,7 @@ Slowdown ParseSlowdown(const std::string& text) {
   if (parts.size() != 3) throw UsageError("--slow wants WHAT:RANK:AMOUNT, not '" + text + "'");
   Slowdown slow{ParseWhat(parts[0]), static_cast<int>(ParseInt(parts[1], 0, kMost, "--slow's rank")), 0};
   slow.every = TakeNumber(parts[2], '/', 1);
+  slow.to = TakeNumber(parts[2], '-', INT32_MAX);
   slow.from = TakeNumber(parts[2], '@', 0);
   if (slow.every < 1) throw UsageError("--slow: EVERY must be at least 1");
   const bool isTime = slow.what != Slow::kNic && slow.what != Slow::kLink && slow.what != Slow::kChannel;

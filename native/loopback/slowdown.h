@@ -25,11 +25,14 @@ struct Slowdown {
   int64_t amount;  // ns, or bytes/s
   int every = 1;   // only each N-th iteration
   int from = 0;    // from this iteration on
+  int to = INT32_MAX;
 
-  bool In(int iteration) const { return iteration >= from && (iteration - from) % every == every - 1; }
+  bool In(int iteration) const {
+    return iteration >= from && iteration <= to && (iteration - from) % every == every - 1;
+  }
 };
 
-/** "host:3:20ms", "gpu:1:5ms/10" (each tenth), "host:2:20ms@40" (since), "nic:0:50", "link:2:50" (MB/s). Throws UsageError. */
+/** "host:3:20ms", "gpu:1:5ms/10" (each tenth), "host:2:20ms@40" (since), "host:2:20ms@4-4" (from, to), "nic:0:50", "link:2:50" (MB/s). Throws UsageError. */
 Slowdown ParseSlowdown(const std::string& text);
 
 /** The delay in ns. 0: none. */

@@ -73,9 +73,8 @@ void Workload::Report() {
 void Workload::RunIteration(int iteration) {
   opInIteration_ = 0;
   BeginFaults(iteration);
-  const FaultOptions& faults = options_.faults;
-  const bool other = faults.otherRanks.count(options_.rank) != 0 && iteration == faults.otherAt;
-  for (const ScriptItem& item : other ? faults.otherScript : options_.script) {
+  const Fault* other = FaultOf(FaultKind::kOther, iteration);
+  for (const ScriptItem& item : other != nullptr ? other->script : options_.script) {
     if (options_.jitterNs > 0) Sleep(random_() % options_.jitterNs);
     RunItem(item, iteration);
   }
@@ -100,29 +99,22 @@ RankResult Workload::RunWithout(const Comm& gone) {
 }
 
 void Workload::BeginFaults(int iteration) {
-  const FaultOptions& faults = options_.faults;
-  const int rank = options_.rank;
-  if (rank == faults.slowRank && (faults.slowAt == kNever || faults.slowAt == iteration)) Sleep(faults.slowNs);
-  Sleep(DelayOf(options_.slowdowns, Slow::kHost, rank, iteration));
+  Sleep(DelayOf(options_.slowdowns, Slow::kHost, options_.rank, iteration));
   MeetFaults(iteration, FaultMoment::kBefore);
   MeetFaults(iteration, FaultMoment::kIn);
-  if (rank == faults.skipRank && faults.skipAt == iteration) {
-    control_->Send(MessageType::kStuck);
-    SleepUntilKilled();
+  if (FaultOf(FaultKind::kSkip, iteration) != nullptr) SleepUntilKilled();
+}
+
+/** null: this rank has none of the kind in the iteration. */
+const Fault* Workload::FaultOf(FaultKind kind, int iteration) const {
+  for (const Fault& fault : options_.faults) {
+    if (fault.kind == kind && fault.at == iteration && fault.Concerns(options_.rank)) return &fault;
   }
-  if (faults.otherRanks.count(rank) != 0 && faults.otherAt == iteration) control_->Send(MessageType::kStuck);
-  for (const StepFault* fault : {&faults.kill, &faults.stall, &faults.drop}) {
-    if (rank != fault->rank || fault->at != iteration) continue;
-    const AfterSteps then = fault == &faults.drop ? AfterSteps::kCutSends : AfterSteps::kFreeze;
-    api_->BeforeNextPost([this, fault, then](int64_t steps) {
-      progress_->AfterSomeSteps(fault->step != kNever ? fault->step : std::max<int64_t>(1, steps / 2), then);
-    });
-    if (fault == &faults.stall || (fault == &faults.drop && faults.dropNs == 0)) control_->Send(MessageType::kStuck);
-  }
+  return nullptr;
 }
 
 void Workload::MeetFaults(int iteration, FaultMoment moment) {
-  for (const Fault& fault : options_.faults.list) {
+  for (const Fault& fault : options_.faults) {
     if (!fault.Concerns(options_.rank) || fault.at != iteration || fault.moment != moment) continue;
     if (moment != FaultMoment::kIn) Perish(fault.kind);
     Expect(fault);
@@ -131,11 +123,18 @@ void Workload::MeetFaults(int iteration, FaultMoment moment) {
 
 /** In the iteration's first operation. Tells the launcher about a fault that does not end the process. */
 void Workload::Expect(const Fault& fault) {
-  if (!fault.OfProcess()) control_->Send(MessageType::kStuck);
+  // What corrupts or delays data lets the job go on.
+  const bool isStuck = !fault.OfProcess() && fault.kind != FaultKind::kCorrupt && fault.lastsNs == 0;
+  if (isStuck) control_->Send(MessageType::kStuck);
   if (fault.kind == FaultKind::kGpu || fault.kind == FaultKind::kGpuStart) return;  // the GPU knows
+  if (fault.OfCalls()) return;
   AfterSteps then = AfterSteps::kFreeze;
   if (fault.kind == FaultKind::kSend) then = AfterSteps::kStopSending;
   if (fault.kind == FaultKind::kRecv) then = AfterSteps::kStopReceiving;
+  if (fault.kind == FaultKind::kDrop) {
+    then = AfterSteps::kCutSends;
+    progress_->CutFor(fault.lastsNs);
+  }
   if (fault.OfProcess()) perishesBy_ = fault.kind;
   api_->BeforeNextPost([this, fault, then](int64_t steps) {
     progress_->AfterSomeSteps(fault.steps != 0 ? fault.steps : std::max<int64_t>(1, steps / 2), then);
@@ -214,8 +213,7 @@ void Workload::Call(const ScriptOp& op, int iteration) {
     if (capturing_ != nullptr) task->graphRole = GraphRole::kCaptured;
     (capturing_ != nullptr ? capturing_->tasks : open_).push_back(std::move(task));
   }
-  const FaultOptions& faults = options_.faults;
-  const bool corrupt = options_.rank == faults.corruptRank && iteration == faults.corruptAt && opInIteration_ == 1;
+  const bool corrupt = FaultOf(FaultKind::kCorrupt, iteration) != nullptr && opInIteration_ == 1;
   for (Task* task : tasks) FillInput(*task);
   if (corrupt && tasks[0]->count > 0) tasks[0]->buffer[0] += 1;
   const int64_t now = MonotonicNs();
@@ -279,11 +277,6 @@ void Workload::Verify(const Task& task) {
 }
 
 void Workload::LookUp() {
-  if (progress_->frozen() && options_.rank == options_.faults.kill.rank) {  // this is the moment
-    api_->Freeze();
-    WriteUnfinished();
-    kill(getpid(), SIGKILL);
-  }
   if (progress_->frozen() && perishesBy_) Perish(*perishesBy_);
   bool launcherGone = false;
   const std::optional<Message> message = control_->Receive(0, &launcherGone);

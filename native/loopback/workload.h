@@ -51,6 +51,7 @@ class Workload {
  private:
   void RunIteration(int iteration);
   void BeginFaults(int iteration);
+  const Fault* FaultOf(FaultKind kind, int iteration) const;
   void MeetFaults(int iteration, FaultMoment moment);
   void Expect(const Fault& fault);
   [[noreturn]] void Perish(FaultKind kind);

@@ -121,8 +121,8 @@ function loopbackArguments({ ranks, scenario }: Options): string[] {
   const victim = String(ranks - 1);
   const faults: Record<Scenario, string[]> = {
     healthy: [],
-    straggler: ['--slow-rank', victim, '--slow-us', '100000'],
-    hang: ['--kill-rank', victim, '--kill-at', '2', '--hang-seconds', '3'],
+    straggler: ['--slow', `host:${victim}:100ms`],
+    hang: ['--fault', `kill:${victim}@2`, '--hang-seconds', '3'],
   };
   const hasGroups = ranks % 4 === 0;
   const groups = hasGroups ? ['--groups', 'tp=4'] : [];

@@ -52,7 +52,7 @@ const watched = (job: string): Promise<Ended> =>
   });
 
 it('watched.sh ends a job that hangs, with its files and the verdict', async () => {
-  const { code, err } = await watched('--ranks 3 --kill-rank 2 --kill-at 2 --hang-seconds 100');
+  const { code, err } = await watched('--ranks 3 --fault kill:2@2 --hang-seconds 100');
   expect(err).toMatch(/Z {2}HUNG: AllReduce seq \d+ on .* rank 2 fell silent/m);
   expect(code).toBe(5);
   const [start] = readdirSync(path.join(folder, 'nccl-trace')).sort();

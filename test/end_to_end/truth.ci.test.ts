@@ -48,13 +48,13 @@ describe('the trace matches the work of the loopback', () => {
       4,
       '--groups 2 --exit parent-first --ops allreduce:40K,allreduce@tp:90K',
     ],
-    ['finalize with work under way', 2, '--exit hasty --slow-rank 1 --slow-us 50000 --ops allreduce:900K'],
+    ['finalize with work under way', 2, '--exit hasty --slow host:1:50ms --ops allreduce:900K'],
   ])('%s', async (_, ranks, args) => {
     expectTraceIsTrue(await runAndMerge(ranks, `--channels 2 --iterations 2 ${args}`));
   });
 
   it('ncclCommAbort: pending work ends with the communicator, and is called aborted', async () => {
-    const args = '--skip-rank 2 --skip-at 1 --hang-seconds 0.3 --hang-signal ABORT --ops allreduce:100K';
+    const args = '--fault skip:2@1 --hang-seconds 0.3 --hang-signal ABORT --ops allreduce:100K';
     const { view, truths } = await runAndMerge(3, `--channels 2 --iterations 2 ${args}`);
     truths.forEach((truth, rank) => {
       expect(worksSeen(view, rank)).toEqual(worksDone(truth));

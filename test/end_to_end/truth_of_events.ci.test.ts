@@ -254,7 +254,7 @@ describe('PXN', () => {
 describe('user-buffer registration', () => {
   it('a receive that starts until its kernel has begun is one step, which counts the starts', async () => {
     // Rank 1 is late: on rank 0 the receive waits behind a kernel that waits for rank 1.
-    const args = '--registered --spin --slow-rank 1 --slow-us 3000 --channels 1 --iterations 4';
+    const args = '--registered --spin --slow host:1:3ms --channels 1 --iterations 4';
     const seen = await runAndMerge(2, `${args} --ops allreduce:64K,group{send+recv:1M}`);
     expectTraceIsTrue(seen);
     const steps = named(seen.view.slices, 'step');

@@ -112,7 +112,7 @@ describe.concurrent('the verdict on', () => {
   it('a rank that skips a collective: never entered, and its neighbours wait for it', async ({ expect }) => {
     const { code, hang, also, waiting, text } = await verdictOn(
       'skip',
-      '--ranks 4 --ops allreduce:1M --channels 1 --iterations 3 --skip-rank 3 --skip-at 1 --hang-seconds 3',
+      '--ranks 4 --ops allreduce:1M --channels 1 --iterations 3 --fault skip:3@1 --hang-seconds 3',
     );
     expect(code).toBe(4);
     expect(waiting).toEqual([0, 1, 2]);
@@ -145,7 +145,7 @@ describe.concurrent('the verdict on', () => {
   }) => {
     const { code, hang, waiting, text } = await verdictOn(
       'kill',
-      '--ranks 4 --ops allreduce:1M --channels 1 --iterations 3 --kill-rank 2 --kill-at 1:5 --hang-seconds 4',
+      '--ranks 4 --ops allreduce:1M --channels 1 --iterations 3 --fault kill:2@1:5 --hang-seconds 4',
     );
     expect(code).toBe(4);
     expect(waiting).toEqual([0, 1, 2, 3]);
@@ -160,7 +160,7 @@ describe.concurrent('the verdict on', () => {
   }) => {
     const { code, verdict, text } = await verdictOn(
       'endsNotKnown',
-      '--ranks 3 --ops allreduce:1M --channels 1 --iterations 3 --kill-rank 1 --kill-at 1:5 --hang-seconds 4',
+      '--ranks 3 --ops allreduce:1M --channels 1 --iterations 3 --fault kill:1@1:5 --hang-seconds 4',
       { NCCL_TRACE_EVENTS: 'coll' },
     );
     expect(code).toBe(4);
@@ -177,7 +177,7 @@ describe.concurrent('the verdict on', () => {
   }) => {
     const { code, verdict, hang, text, closed } = await verdictOn(
       'abort',
-      '--ranks 4 --ops allreduce:1M --channels 1 --iterations 3 --kill-rank 2 --kill-at 2:5 --hang-signal ABORT --hang-seconds 0.2',
+      '--ranks 4 --ops allreduce:1M --channels 1 --iterations 3 --fault kill:2@2:5 --hang-signal ABORT --hang-seconds 0.2',
       {},
       UNTIL_STALE,
     );
@@ -201,7 +201,7 @@ describe.concurrent('the verdict on', () => {
   it('a rank that calls another collective: both calls, side by side', async ({ expect }) => {
     const { hang, text } = await verdictOn(
       'other',
-      '--ranks 3 --ops allreduce:1M --channels 1 --iterations 2 --other-rank 1 --other-at 1 --other-ops reducescatter:1M --hang-seconds 3',
+      '--ranks 3 --ops allreduce:1M --channels 1 --iterations 2 --fault other:1@1:reducescatter:1M --hang-seconds 3',
     );
     expect(hang).toMatchObject({ func: 'AllReduce', seq: 1, neverEntered: [{ file: 1 }], different: [1] });
     expect(hang?.mismatch).toMatchObject({
@@ -217,7 +217,7 @@ describe.concurrent('the verdict on', () => {
   it('a rank that calls with another count, without a hang: a mismatch', async ({ expect }) => {
     const { verdict, text } = await verdictOn(
       'count',
-      '--ranks 3 --ops allreduce:1M --channels 1 --iterations 2 --other-rank 1 --other-at 1 --other-ops allreduce:512K',
+      '--ranks 3 --ops allreduce:1M --channels 1 --iterations 2 --fault other:1@1:allreduce:512K',
     );
     expect(verdict).toMatchObject({
       kind: 'mismatch',
@@ -235,7 +235,7 @@ describe.concurrent('the verdict on', () => {
   it('a link on which nothing arrives any more: both its ends', async ({ expect }) => {
     const { hang } = await verdictOn(
       'drop',
-      '--ranks 4 --ops allreduce:1M --channels 1 --iterations 3 --drop-rank 2 --drop-at 1:3 --hang-seconds 3',
+      '--ranks 4 --ops allreduce:1M --channels 1 --iterations 3 --fault drop:2@1:3 --hang-seconds 3',
     );
     expect([hang?.front?.file, hang?.front?.peerFile].sort()).toEqual([2, 3]);
     expect(hang).toMatchObject({ neverEntered: [], silent: [], missing: [] });
@@ -246,7 +246,7 @@ describe.concurrent('the verdict on', () => {
   }) => {
     const { hang, also } = await verdictOn(
       'p2p',
-      '--ranks 3 --ops group{send+recv:256K},allreduce:64K --channels 1 --iterations 3 --drop-rank 1 --drop-at 1:1 --hang-seconds 3',
+      '--ranks 3 --ops group{send+recv:256K},allreduce:64K --channels 1 --iterations 3 --fault drop:1@1:1 --hang-seconds 3',
     );
     expect(hang).toMatchObject({ seq: null });
     expect(also).toMatchObject([{ where: { func: 'AllReduce', seq: 1 }, because: 0 }]);
@@ -258,7 +258,7 @@ describe.concurrent('the verdict on', () => {
   }) => {
     const { hang } = await verdictOn(
       'alltoall',
-      '--ranks 6 --ops alltoall:64K,allreduce:8K --channels 1 --iterations 3 --drop-rank 1 --drop-at 1:1 --hang-seconds 3',
+      '--ranks 6 --ops alltoall:64K,allreduce:8K --channels 1 --iterations 3 --fault drop:1@1:1 --hang-seconds 3',
     );
     // How many came to the collective until then is not known.
     expect(hang).toMatchObject({ seq: null });
@@ -268,7 +268,7 @@ describe.concurrent('the verdict on', () => {
   it('a replay of a captured graph that hangs, in stream mode', async ({ expect }) => {
     const { hang } = await verdictOn(
       'graph',
-      '--ranks 3 --ops graph{allreduce:128K}*3 --channels 1 --iterations 2 --kill-rank 1 --kill-at 1:2 --hang-seconds 4',
+      '--ranks 3 --ops graph{allreduce:128K}*3 --channels 1 --iterations 2 --fault kill:1@1:2 --hang-seconds 4',
       { NCCL_TRACE_EVENTS: 'default', NCCL_TRACE_MODE: 'stream', NCCL_TRACE_RING_MB: '0.25' },
     );
     expect(hang).toMatchObject({ func: 'AllReduce', comm: 'world' });
@@ -294,7 +294,7 @@ describe.concurrent('the verdict on', () => {
   it('sends that another process executes (PXN) are among the waits', async ({ expect }) => {
     const { hang, text, recording } = await verdictOn(
       'pxn',
-      '--ranks 4 --ops allreduce:256K --channels 1 --iterations 3 --pxn 0:2 --drop-rank 2 --drop-at 1:3 --hang-seconds 3',
+      '--ranks 4 --ops allreduce:256K --channels 1 --iterations 3 --pxn 0:2 --fault drop:2@1:3 --hang-seconds 3',
     );
     expect(hang?.front).toMatchObject({ isSend: true });
     expect([hang?.front?.executor, hang?.front?.file]).toContain(2);
@@ -309,7 +309,7 @@ describe.concurrent('the verdict on', () => {
   it('one group of four in which a rank is missing: the world only waits for it', async ({ expect }) => {
     const { hang, also } = await verdictOn(
       'groups',
-      '--ranks 8 --groups tp=4 --ops allreduce@tp:256K*2,allreduce:1M --iterations 3 --skip-rank 5 --skip-at 1 --hang-seconds 3',
+      '--ranks 8 --groups tp=4 --ops allreduce@tp:256K*2,allreduce:1M --iterations 3 --fault skip:5@1 --hang-seconds 3',
     );
     expect(hang).toMatchObject({
       comm: 'tp',
@@ -323,7 +323,7 @@ describe.concurrent('the verdict on', () => {
     mkdirSync(join(folder, 'live'));
     const running = record(
       join(folder, 'live'),
-      '--ranks 3 --ops allreduce:256K --iterations 3 --skip-rank 1 --skip-at 1 --hang-seconds 8',
+      '--ranks 3 --ops allreduce:256K --iterations 3 --fault skip:1@1 --hang-seconds 8',
     );
     await new Promise((resolve) => setTimeout(resolve, 5000));
     const { hang } = await judged(join(folder, 'live', 'recording'));
@@ -337,7 +337,7 @@ describe.concurrent('the verdict on', () => {
   it('a rank that comes late every time: slow', async ({ expect }) => {
     const { code, verdict } = await verdictOn(
       'slow',
-      '--ranks 3 --ops allreduce:256K --iterations 8 --slow-rank 1 --slow-us 60000',
+      '--ranks 3 --ops allreduce:256K --iterations 8 --slow host:1:60ms',
     );
     expect(code).toBe(0);
     expect(verdict).toMatchObject({
@@ -363,7 +363,7 @@ describe.concurrent('the verdict on', () => {
     // As soon as that is known, however long it takes on a busy machine.
     const { verdict, text } = await verdictOnceIn(
       'left-out',
-      '--ranks 3 --ops allreduce:64K --channels 1 --iterations 4 --skip-rank 2 --skip-at 2 --hang-seconds 50',
+      '--ranks 3 --ops allreduce:64K --channels 1 --iterations 4 --fault skip:2@2 --hang-seconds 50',
       { NCCL_TRACE_SAMPLE: '10' },
       ({ verdict }) =>
         behindIn(verdict).every(({ files }) => files.join() === '2') && behindIn(verdict).length === 1,
@@ -378,7 +378,7 @@ describe.concurrent('the verdict on', () => {
   it('a broadcast from another root, if NCCL reports only the call: a mismatch', async ({ expect }) => {
     const { verdict, hang } = await verdictOn(
       'root',
-      '--ranks 3 --ops allreduce:8K,broadcast:64K --channels 1 --iterations 3 --other-rank 2 --other-at 1 --other-ops allreduce:8K,broadcast(1):64K --hang-seconds 3',
+      '--ranks 3 --ops allreduce:8K,broadcast:64K --channels 1 --iterations 3 --fault other:2@1:allreduce:8K,broadcast(1):64K --hang-seconds 3',
     );
     // Later calls may be stuck as well.
     const found = verdict.kind === 'mismatch' ? verdict.mismatch : hang?.mismatch;

@@ -167,7 +167,7 @@ it.runIf(isRoot)(
     settings.NCCL_TRACE_RING_MB = '1';
     copyFileSync(loopback, path.join(folder, 'loopback')); // where that user can read it
     // One rank ends itself: its newest records are in its rings alone.
-    const job = ['--ranks', '2', '--kill-rank', '1', '--kill-at', '1', '--hang-seconds', '1', '--quiet'];
+    const job = ['--ranks', '2', '--fault', 'kill:1@1', '--hang-seconds', '1', '--quiet'];
     const user = ['--reuid=1000', '--regid=1000', '--clear-groups'];
     expect(() => inPod('setpriv', ...user, path.join(folder, 'loopback'), ...job)).toThrow(/loopback/);
     expect(namesIn(path.join(folder, 'runs/train'))).toContain('rank00001.bin');

@@ -36,7 +36,7 @@ beforeAll(async () => {
   if (noServer) return;
   const nodes = await Promise.all([
     ...(await startJob('alpha', '')),
-    ...(await startJob('beta', '--skip-rank 3 --skip-at 30 --hang-seconds 160')),
+    ...(await startJob('beta', '--fault skip:3@30 --hang-seconds 160')),
   ]);
   server = await startPrometheus(nodes);
 }, 120_000);

@@ -64,7 +64,7 @@ async function startTop(settings = '', more = ''): Promise<void> {
 
 const startJob = (): void => {
   const loop = '--ranks 4 --iterations 100000 --ops allreduce:64K,sleep:20ms';
-  job = startRecording(folder, `${loop} --skip-rank 3 --skip-at 60 --hang-seconds 200 --timeout 240`);
+  job = startRecording(folder, `${loop} --fault skip:3@60 --hang-seconds 200 --timeout 240`);
 };
 
 describe.skipIf(noTmux)('top', () => {

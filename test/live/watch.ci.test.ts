@@ -110,7 +110,7 @@ it('follows a job that is started again and again, and names the rank of each st
   const starts = 4;
   for (let start = 0; start < starts; start++) {
     const victim = start % 2;
-    void live.start(`--ranks 2 ${LOOP} --kill-rank ${victim} --kill-at 30 --hang-seconds 200 --timeout 240`);
+    void live.start(`--ranks 2 ${LOOP} --fault kill:${victim}@30 --hang-seconds 200 --timeout 240`);
     await watcher.says(new RegExp(`(HUNG: .* rank ${victim} fell silent[^]*){${Math.floor(start / 2) + 1}}`));
     await live.end();
     if (start === 1) rmSync(path.join(live.recording, 'rank00000.bin')); // a file that is gone
@@ -144,7 +144,7 @@ it('a job that was started with it and is over before its first window is the jo
     'none',
   );
   await watcher.says(/begun/);
-  await live.start('--ranks 2 --iterations 5 --kill-rank 1 --kill-at 2 --hang-seconds 4');
+  await live.start('--ranks 2 --iterations 5 --fault kill:1@2 --hang-seconds 4');
   writeFileSync(path.join(live.folder, 'over'), '');
   const { code, out } = await watcher.ended;
   expect(code).toBe(5);
@@ -180,7 +180,7 @@ describe('survives', () => {
 
   const canMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
   it.skipIf(!canMount)('a disk without room for the incident', async () => {
-    const killed = '--ranks 2 --iterations 5 --kill-rank 1 --kill-at 2 --hang-seconds 2';
+    const killed = '--ranks 2 --iterations 5 --fault kill:1@2 --hang-seconds 2';
     await live.start(killed, { NCCL_TRACE_RUN_ID: 'killed' });
     const script = 'mount -t tmpfs -o size=64k none /mnt && exec "$@"';
     const args = ['watch', live.recording, '--run', 'killed', '--linger', '0', '-o', '/mnt/incidents'];

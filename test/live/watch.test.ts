@@ -22,7 +22,7 @@ afterEach(() => {
 const recording = (): string => path.join(folder, 'recording');
 
 it('a killed rank is named at once, and its incident has the files, the processes and the verdict', async () => {
-  const job = startRecording(folder, '--ranks 3 --kill-rank 1 --kill-at 2 --hang-seconds 100 --timeout 120');
+  const job = startRecording(folder, '--ranks 3 --fault kill:1@2 --hang-seconds 100 --timeout 120');
   const copy = path.join(folder, 'verdict.json');
   const { ended, says } = startWatch(
     ...[recording(), '--every', '1', '--linger', '0', '--fail-on', 'hung,broken', '--json'],

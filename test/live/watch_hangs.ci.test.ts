@@ -64,7 +64,7 @@ const LOOP = '--iterations 100000 --ops allreduce:1M,sleep:20ms';
 
 describe('a job that hangs in mid-run', () => {
   it('is announced in time, with the rank that did not come, and what its threads do', async () => {
-    const hang = await watchedHang(`--ranks 8 ${LOOP} --skip-rank 5 --skip-at 100`, 10);
+    const hang = await watchedHang(`--ranks 8 ${LOOP} --fault skip:5@100`, 10);
     expect(hang.after).toBeLessThan(15_000);
     expect(hang.incident).toMatchObject({ kind: 'hung', ranks: '5', missing: [] });
     expect(hang.incident.headline).toMatch(
@@ -102,7 +102,7 @@ describe('a job that hangs in mid-run', () => {
 
   it('in stream mode, when its rings have lapped', async () => {
     void live.start(
-      '--ranks 2 --channels 16 --iterations 100000 --ops allreduce:4M*4,sleep:5ms --skip-rank 1 --skip-at 30 --hang-seconds 200 --timeout 240',
+      '--ranks 2 --channels 16 --iterations 100000 --ops allreduce:4M*4,sleep:5ms --fault skip:1@30 --hang-seconds 200 --timeout 240',
       { NCCL_TRACE_MODE: 'stream', NCCL_TRACE_RING_MB: '1' },
     );
     const watcher = startWatch(live.recording, '--every', '1', '--hung-after', '5', '--act-on', 'none');
@@ -121,13 +121,13 @@ describe('a job that hangs in mid-run', () => {
   });
 
   it('because a rank was killed, and waits for no time limit then', async () => {
-    const hang = await watchedHang(`--ranks 4 ${LOOP} --kill-rank 2 --kill-at 100`, 100);
+    const hang = await watchedHang(`--ranks 4 ${LOOP} --fault kill:2@100`, 100);
     expect(hang.incident).toMatchObject({ kind: 'hung', ranks: '2' });
     expect(hang.after).toBeLessThan(15_000);
   });
 
   it('and whose culprit has its files on another node', async () => {
-    void live.start(`--ranks 4 ${LOOP} --skip-rank 3 --skip-at 100 --hang-seconds 200 --timeout 240`);
+    void live.start(`--ranks 4 ${LOOP} --fault skip:3@100 --hang-seconds 200 --timeout 240`);
     const node = path.join(live.folder, 'node');
     mkdirSync(node);
     for (const rank of [0, 1]) {
@@ -154,12 +154,7 @@ describe('a job that hangs in mid-run', () => {
 it.skipIf(spawnSync('gdb', ['--version']).error !== undefined)(
   'stacks of a native process, by gdb',
   async () => {
-    const { incident } = await watchedHang(
-      `--ranks 2 ${LOOP} --skip-rank 1 --skip-at 50`,
-      2,
-      '--stacks',
-      'gdb',
-    );
+    const { incident } = await watchedHang(`--ranks 2 ${LOOP} --fault skip:1@50`, 2, '--stacks', 'gdb');
     const { stacks } = incident.suspects[0]!;
     expect(stacks).toMatchObject({ by: 'gdb', why: null });
     expect(stacks!.text).toContain('nccl_trace::RecorderThread::Loop');
@@ -169,7 +164,7 @@ it.skipIf(spawnSync('gdb', ['--version']).error !== undefined)(
 it('the output of --exec does not mix with ours', async () => {
   const file = path.join(live.folder, 'pid');
   const hang = await watchedHang(
-    `--ranks 2 ${LOOP} --kill-rank 1 --kill-at 10`,
+    `--ranks 2 ${LOOP} --fault kill:1@10`,
     100,
     ...['--every', '1', '--exec', `echo hello; cat > ${file}`],
   );

@@ -39,6 +39,35 @@ describe('data is right after', () => {
     ['several transfers with one peer', '--ranks 4 --ops group{send+send+recv+recv+send(-1)+recv(+1):200K}'],
     ['sockets without credits', '--ranks 4 --net socket'],
     ['a network that refuses receives', '--ranks 4 --irecv-busy 2'],
+    [
+      'broadcasts and reductions',
+      '--ranks 5 --channels 3 --ops broadcast(3):1300004,reduce(4):1300004,reduce:4',
+    ],
+    ['tree AllReduces', '--ranks 6 --channels 3 --algo tree --ops allreduce:4,allreduce:3000004/ll'],
+    ['exchanges of all with all', '--ranks 5 --ops alltoall:100,alltoall:3000000'],
+    ['transfers to oneself', '--ranks 3 --ops group{send(0)+recv(0)+send+recv+alltoall+broadcast:300K}'],
+    [
+      'groups of several kernels',
+      '--ranks 3 --plan-tasks 2 --ops group{allreduce:1M*5+alltoall:300K+send+recv:2M}*2',
+    ],
+    [
+      'graphs and their replays',
+      '--ranks 3 --ops graph{allgather:300K+alltoall:300K}*3,alltoall:90K --irecv-busy 2',
+    ],
+    [
+      'registered buffers',
+      '--registered --ranks 4 --channels 3 --ops allgather:1M*3,allreduce:1M,group{send+recv:1M}',
+    ],
+    [
+      'helper threads of sockets',
+      '--ranks 4 --groups 2 --net-events sockets --ops allreduce@tp:256K,allgather:128K',
+    ],
+    ['sends that another process executes', '--ranks 4 --pxn 0:2 --ops group{send+recv:64K},allreduce:256K'],
+    [
+      'copy engines and symmetric memory',
+      '--ranks 6 --groups tp=2 --abi 7 --ce --symmetric --ops allgather:100K,allreduce@tp:77K,reducescatter:9K',
+    ],
+    ['launches by another thread', '--ranks 3 --non-blocking --ops group{allreduce:1M+allgather:64K}'],
     ['communicators that overlap', '--ranks 6 --groups a=4 --groups-strided b=3 --ops ' + overlapping()],
   ])('%s', async (_, args) => {
     expectFinished(await run(args));
@@ -90,7 +119,7 @@ test('both ends of each connection count alike', async () => {
 });
 
 test('wrong data is found: exit code 3 and a line that says where', async () => {
-  const { exit, summary } = await run('--ranks 4 --ops allreduce:1M --corrupt-rank 2 --corrupt-at 1');
+  const { exit, summary } = await run('--ranks 4 --ops allreduce:1M --fault corrupt:2@1');
   expect(exit.code).toBe(3);
   expect(summary).toMatchObject({ ending: 'wrong data', exitCode: 3, counts: { wrong: 4, verified: 8 } });
   expect(exit.stderr).toMatch(/rank 0: AllReduce on 'world' in iteration 1: element 0 is \d+, expected \d+/);
@@ -117,7 +146,8 @@ test.each([
   ['--ops send(2):4', 'would go to the rank itself'],
   ['--ops allreduce:1Q', 'not a size'],
   ['--ranks 0', '--ranks wants a whole number'],
-  ['--ranks 2 --kill-rank 2', 'no rank 2'],
+  ['--ranks 2 --fault kill:2@0', 'no rank 2'],
+  ['--registered --pxn 0:1 --ranks 3', 'exclude each other'],
 ])('%s is refused with exit code 2', async (args, message) => {
   const { code, stderr } = await runRaw(args);
   expect(code).toBe(2);

@@ -73,7 +73,7 @@ test('what NCCL reports after exit() is kept as long as the process is there', a
   remove();
 });
 
-const ECHO = await programFile('libnccl-profiler-echo.so');
+const OTHER = await programFile('libnccl-profiler-stub.so');
 const stream = { NCCL_TRACE_MODE: 'stream' };
 
 // These wait most of the time.
@@ -111,7 +111,7 @@ describe('beside another plugin', () => {
     ['plugin-first', 'global'],
     ['other-first', 'local'],
     ['other-first', 'global'],
-  ] as const)('%s, %s', ([order, scope], context) => passes(context, ['beside', ECHO, order, scope]));
+  ] as const)('%s, %s', ([order, scope], context) => passes(context, ['beside', OTHER, order, scope]));
 });
 
 describe('bad places', () => {

@@ -36,7 +36,7 @@ const ofTwoNodes = (script: string): string =>
 
 /** Who it waits for, in every verdict on it. */
 const MISSING = /(not|never) entered: +rank 3 \(n2 /;
-const HANGS = '--skip-rank 3 --skip-at 2 --quiet';
+const HANGS = '--fault skip:3@2 --quiet';
 const ENDS = '--iterations 3 --quiet';
 
 let slurm: Slurm;

@@ -128,7 +128,7 @@ it('the files of a job that does not fail are deleted, as KEEP=failed says', () 
 });
 
 it('those of a hanging job that somebody cancels are kept, though Slurm gives it the exit code 0', () => {
-  const job = submit(`${TRAIN} --skip-rank 1 --skip-at 1`);
+  const job = submit(`${TRAIN} --fault skip:1@1`);
   until(() => recorded(job).length === 2);
   slurm.onLogin(`scancel ${job}`);
   slurm.ended(job);

@@ -16,7 +16,7 @@ afterEach(() => {
 /** Rank 1 has written a heartbeat when it is killed in a collective; rank 0 aborts and leaves in order, before anything was stuck for a second. */
 const recorded = record(
   path.join(folder, 'job'),
-  '--ranks 2 --settle 300 --ops allreduce:256K --iterations 4 --kill-rank 1 --kill-at 2 --hang-seconds 0.3 --hang-signal ABORT',
+  '--ranks 2 --settle 300 --ops allreduce:256K --iterations 4 --fault kill:1@2 --hang-seconds 0.3 --hang-signal ABORT',
 );
 
 /** Read so many ms after the newest heartbeat of the rank that was killed. */

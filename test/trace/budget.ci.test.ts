@@ -43,7 +43,7 @@ describe('32 ranks', () => {
   beforeAll(async () => {
     const args =
       '--ranks 32 --channels 1 --iterations 2 --ops allreduce:64K,allreduce@dp:64K --groups-strided dp=8 ' +
-      '--groups tp=8 --skip-rank 21 --skip-at 1 --hang-seconds 4 --timeout 100';
+      '--groups tp=8 --fault skip:21@1 --hang-seconds 4 --timeout 100';
     const many = path.join(folder, 'many');
     mkdirSync(many);
     const { folder: files, code } = await record(many, args, {

@@ -11,7 +11,7 @@ afterAll(remove);
 
 it('31 ranks that wait alike: the two to look at are right below the verdict, open; the others follow, closed', async () => {
   // They have to wait for more than the second of hungAfter, on a busy machine too.
-  const faults = '--skip-rank 13 --skip-at 2 --hang-seconds 5';
+  const faults = '--fault skip:13@2 --hang-seconds 5';
   const { folder: run, code } = await record(
     path.join(folder, 'waiting'),
     `--ranks 32 --channels 1 --iterations 3 --ops allreduce:64K ${faults}`,

@@ -11,7 +11,7 @@ const WAYS = [
   '--lost-recv-stops --abi 4 --ops allreduce:256K*2',
   '--irecv-busy 2 --registered --ops allgather:1M,group{send+recv:256K}',
   '--pxn 0:1 --ops alltoall:64K*2',
-  '--skip-rank 1 --skip-at 2 --hang-seconds 1 --ops allreduce:256K*3',
+  '--fault skip:1@2 --hang-seconds 1 --ops allreduce:256K*3',
   '--exit hasty --ops allreduce:1M,allreduce:64K*2',
 ];
 
