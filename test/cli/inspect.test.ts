@@ -160,7 +160,7 @@ describe('inspect', () => {
     expect(out).toMatch(
       /^At the same time, beside:\nHUNG {2}AllReduce seq 3 on world \(2 ranks\): rank 1 [^]*\n\nThe newest run:\nHEALTHY /,
     );
-    expect(out).toMatch(/nccl-trace merge replicas --run (\\\n +)?beside /);
+    expect(out).toMatch(/nccl-trace merge replicas (\\\n +)?--run (\\\n +)?beside /);
     expect(out).not.toContain('before');
     expect(exit).toBe(5);
     rmSync(path.join(folderOf, 'rank00009.bin'));
