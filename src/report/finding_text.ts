@@ -1,6 +1,7 @@
 /** What was found beside the headline, as lines: what is over, and what else is the matter. */
 
 import { durationText } from '../base/duration.js';
+import { stallOf } from '../verdict/evidence/suspects.js';
 import type { Connection, Finding, Who } from '../verdict/types.js';
 import {
   allRanks,
@@ -82,10 +83,15 @@ const ALSO: readonly string[] = ['late', 'stood still'];
 
 const ABOUT_COMM: readonly string[] = [...ALSO, 'perhaps late'];
 
+/** The first different calls, if all ranks got past them, and hung for another reason. */
+const isOld = (found: Finding, { verdict }: VerdictReport): boolean =>
+  stallOf(verdict)?.mismatch === null &&
+  found === verdict.findings.find(({ rule }) => rule === 'different calls');
+
 /** Beside a headline that is about something else. */
 export const alsoLines = (report: VerdictReport): string[] =>
   report.verdict.findings
-    .filter(({ rule, kind }, i) => ALSO.includes(rule) && (i > 0 || kind === 'healthy'))
+    .filter((one, i) => (ALSO.includes(one.rule) || isOld(one, report)) && (i > 0 || one.kind === 'healthy'))
     .flatMap((one) =>
       wrapped(findingLine(one, report), ROOM).map((line, i) =>
         i === 0 ? labelled('also', line) : continued(line),

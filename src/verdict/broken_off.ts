@@ -13,12 +13,12 @@ import { othersEndedAfter, silentAmong } from './process_states.js';
 import type { Stall } from './stall.js';
 import { findUnfinished } from './find_stalls.js';
 import type { RankWitness, WitnessedWork } from './file_facts.js';
-import { withoutStalls } from './given_up.js';
+import { leftAt, withoutStalls } from './given_up.js';
 import { describeHang } from './hang.js';
 import { stallOf } from './evidence/suspects.js';
 import type { Found, Rule } from './finding.js';
 import { causeFirst } from './stuck.js';
-import { causeAmong, stoodStill } from './is_hang.js';
+import { causeAmong, HUNG_AFTER, stoodStill } from './is_hang.js';
 import type { Broken, Silent } from './types.js';
 import { unclearBreak } from './unclear.js';
 
@@ -150,19 +150,19 @@ export function endedInMidst(evidence: Case): Stall[] {
 }
 
 /**
- * The evidence without what ended unseen: its data had arrived on all ranks, and the processes exited before NCCL could report that their
- * GPUs had taken them. So does a job that ends without ncclCommDestroy.
+ * The evidence without what ended unseen: its data had arrived on all ranks, and the ranks left before NCCL could report that their GPUs had
+ * taken them, by an exit without ncclCommDestroy, or by ncclCommAbort when all others had finished it. A difference of the calls stays.
  */
 export function withoutExits(evidence: Case): Case {
   const { ranks } = evidence;
   const unseen = endedInMidst(evidence).filter(
     (stall) =>
-      !stoodStill(stall, evidence) &&
-      stall.absent.length === 0 &&
+      (!stoodStill(stall, evidence) || wasOnlyLeft(stall, evidence)) &&
+      stall.absent.length + (stall.collective?.different.length ?? 0) === 0 &&
       stall.works.every(
         ({ file, work }) =>
           ranks[file]!.life.isClosed &&
-          commOf(ranks[file]!, work)?.finalized === null &&
+          (commOf(ranks[file]!, work)?.finalized === null || wasOnlyLeft(stall, evidence)) &&
           work.ops.length > 0 &&
           work.ops.every(({ isSend, wait }) => !isSend && wait?.name === Wait.Gpu),
       ),
@@ -175,6 +175,12 @@ export function withoutExits(evidence: Case): Case {
   });
   return { ...rest, ranks: counted };
 }
+
+/** All ranks finalized the communicator, and most had finished this. Of a stall that lasts nothing is claimed. */
+const wasOnlyLeft = ({ commId, works, files, since, until }: Stall, { ranks, hungAfter }: Case): boolean =>
+  2 * works.length < files.length &&
+  until - since < (hungAfter ?? HUNG_AFTER) &&
+  files.every((file) => leftAt(commId, ranks[file]!) !== null);
 
 /** Whether the order is known: none of the others ended while a heartbeat was still due. */
 const isOrderKnown = (

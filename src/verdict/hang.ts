@@ -9,7 +9,7 @@ import { commOf, callName, type Case } from './case.js';
 import { circleIn } from './circle.js';
 import { crossedWith, strayedIn } from './crossed_order.js';
 import { placesOf, endOfWaits, waitsOf, type FileWork } from './wait_chains.js';
-import { firstMismatch, mismatchOf, upTo } from './mismatch.js';
+import { explaining, firstMismatch, mismatchOf } from './mismatch.js';
 import { leftAt } from './given_up.js';
 import { byFile, callersByComm, evidenceAt, shapeAt, type Placed } from './placed_calls.js';
 import { silentFiles } from './process_states.js';
@@ -31,7 +31,7 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
   ]);
   const absentRanks = new Set(stall.partlyAbsent.flatMap(({ inComm }) => inComm));
   const present = new Set(files.flatMap((file) => ranksInComm(ranks[file]!, commId)));
-  const mismatch = mismatchOf(stall, evidence) ?? upTo(since, firstMismatch(evidence));
+  const mismatch = mismatchOf(stall, evidence) ?? explaining(stall, firstMismatch(evidence), evidence);
   const crossed = mismatch ? [] : crossedWith(stall, stalls, ranks);
   const circle = circleIn(stall, ranks);
   const unseen = unseenBefore(stall, ranks);

@@ -3,10 +3,9 @@
  * Otherwise its behaviour is undefined: it hangs, or continues with wrong data.
  */
 
-import { minOf } from '../base/extremes.js';
+import { maxOf, minOf } from '../base/extremes.js';
 import { hex64 } from '../base/hex.js';
 import { isLostText } from '../base/lost_text.js';
-import type { TraceNs } from '../base/time.js';
 import { ELEMENT_BYTES } from '../cluster/bandwidth.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
 import { enteredBy } from './absence.js';
@@ -40,13 +39,14 @@ export const differentCalls: Rule = (scene) =>
     }));
 
 /** The first difference on the stall's communicator. Later calls have nothing to do with the stall. */
-export function mismatchOf(stall: Stall, { comms, ranks }: Case): Mismatch | null {
-  const { commId, since } = stall;
+export function mismatchOf(stall: Stall, evidence: Case): Mismatch | null {
+  const { commId } = stall;
+  const { comms, ranks } = evidence;
   const comm = comms.find((one) => one.commId === commId);
   const reported = (comm && mismatchIn(comm, ranks)) ?? null;
   const called = commId === null ? undefined : differentHostCalls(ranks).get(commId);
   const sizes = otherSizes(stall, ranks);
-  return upTo(since, first([reported, called ?? null, sizes].filter((one) => one !== null)));
+  return explaining(stall, first([reported, called ?? null, sizes].filter((one) => one !== null)), evidence);
 }
 
 /** A stuck send or receive, and its other side with another number of bytes. */
@@ -87,10 +87,19 @@ function first(found: readonly Mismatch[]): Mismatch | null {
   return found.reduce<Mismatch | null>((a, b) => (a === null || begin(b) < begin(a) ? b : a), null);
 }
 
-export function upTo(since: TraceNs, mismatch: Mismatch | null): Mismatch | null {
+/** The mismatch, if it came before the stall, and no collective was finished by all its ranks since. What all got past stops nobody. */
+export function explaining({ since }: Stall, mismatch: Mismatch | null, { comms }: Case): Mismatch | null {
   if (!mismatch) return null;
   const times = mismatch.ways.flatMap(({ entered }) => entered.map(({ at }) => at));
-  return times.some((at) => at <= since) ? mismatch : null;
+  const comm = comms.find(({ commId }) => hex64(commId) === mismatch.commId);
+  const isPast = comm?.collectives.some(
+    ({ firstCalled, arrived, end, open, different }) =>
+      firstCalled > maxOf(times) &&
+      arrived === comm.nRanks &&
+      end !== null &&
+      open.length + different.length === 0,
+  );
+  return !isPast && times.some((at) => at <= since) ? mismatch : null;
 }
 
 /** The first collective of a communicator with other arguments. Its other calls are compared by themselves (different_calls.ts). */

@@ -118,6 +118,20 @@ describeVerdicts('cases', {
     culprits: [],
     says: [/^HEALTHY {2}nothing unfinished was seen/, /end not known: +2 collectives/],
   },
+  'count-ag': {
+    kind: 'mismatch',
+    culprits: [3],
+    says: [
+      /^ {2}rank 3: +AllGather seq 0 \(1200000 ncclInt8\)/,
+      /^ {2}3 ranks \(0-2\): +AllGather seq 0 \(2400000 ncclInt8\)/,
+    ],
+  },
+  'abort-at-end': {
+    kind: 'healthy',
+    hungAfter: 2,
+    culprits: [],
+    says: [/^HEALTHY/, /end not known: +1 collective/],
+  },
   'killed-busy': {
     kind: 'working',
     hungAfter: 2,

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { Wait } from '../../src/model/waits.js';
 import { judge } from '../../src/verdict/judge.js';
 import type { Finding, Hang, Verdict } from '../../src/verdict/types.js';
-import { done, evidence, open, s, waitingFor, type MadeUpRank } from './evidence.js';
+import { done, evidence, open, s, waitingFor, type MadeUpCall, type MadeUpRank } from './evidence.js';
 
 /** `waiting` as files alone; `also`: what else was found. */
 function hangOf(
@@ -366,6 +366,16 @@ describe('calls that differ', () => {
     });
     const hang = hangOf(judge(evidence([until(2), until(1), until(0)])));
     expect(hang).toMatchObject({ mismatch: null, different: [], neverEntered: [{ file: 2 }] });
+  });
+
+  it('is past when all ranks have finished a later call: it is no reason of a hang', () => {
+    const rank = (count: number, ...later: MadeUpCall[]): MadeUpRank => ({
+      calls: [done(0, 1), { ...done(1, 5), count }, done(2, 10), ...later],
+    });
+    const of = (...all: MadeUpRank[]) => judge(evidence(all));
+    const verdict = of(rank(1, open(3, 15)), rank(1, open(3, 15)), rank(2));
+    expect(hangOf(verdict)).toMatchObject({ mismatch: null, different: [], neverEntered: [{ file: 2 }] });
+    expect(verdict.findings.map(({ rule }) => rule)).toEqual(['stuck', 'different calls']);
   });
 
   it('are the only problem if all work ended', () => {
