@@ -38,6 +38,9 @@ export interface Estimate {
 /** How often the least delays are chosen, and how often they are weighed each time. */
 const CHOICES = 3;
 const PASSES = 10;
+/** The same with hundreds of hosts: there many links show each clock, and a pass takes long. */
+const CHOICES_OF_MANY = 2;
+const PASSES_OF_MANY = 4;
 /** Passes of the first choice that take all clocks for restless, because its lines show little of a bend. */
 const RESTLESS_PASSES = 4;
 /** If a pass moves the corrections by less than this, they have settled. */
@@ -59,13 +62,15 @@ export function estimate(
   const likes = place.count + floors;
   const x = new Float64Array(likes + names.length);
   const longer = Math.max(1, links.reduce((sum, { edge }) => sum + slotsOf(edge), 0) / MOST_MINIMA);
-  for (let choice = 0; choice < CHOICES; choice++) {
+  const isMany = longer > 1;
+  for (let choice = 0; choice < (isMany ? CHOICES_OF_MANY : CHOICES); choice++) {
     if (choice > 0) {
       const corrections = correctionsOf(place, x);
       for (const link of links)
         link.minima = leastDelays(link.edge, knots, corrections, slotsOf(link.edge) / longer);
     }
-    fit({ links, names, floors, references, place, wander, alike: options.alike, choice }, x);
+    const passes = isMany ? PASSES_OF_MANY : PASSES;
+    fit({ links, names, floors, references, place, wander, alike: options.alike, choice, passes }, x);
   }
   const corrections = correctionsOf(place, x);
   return {
@@ -85,10 +90,14 @@ interface Fit extends Linked {
   readonly alike: number;
   /** 0: by lines. */
   readonly choice: number;
+  readonly passes: number;
 }
 
 /** Improves `x`: corrections, least delays of links, least delays of likenesses. Sets the links' residuals, spreads and weights. */
-function fit({ links, names, floors, references, place, wander, alike, choice }: Fit, x: Float64Array): void {
+function fit(
+  { links, names, floors, references, place, wander, alike, choice, passes }: Fit,
+  x: Float64Array,
+): void {
   const likes = place.count + floors;
   const delays = x.subarray(likes);
   const delayOf = (link: Link): number => delays[link.like]!;
@@ -113,7 +122,7 @@ function fit({ links, names, floors, references, place, wander, alike, choice }:
   addRatePriors(system, place);
   const bends = addBendRows(system, place, (clock) => wander.of(clock));
   const priors = addLikenessPriors(system, likes, likenessPriors(names, delays));
-  for (let pass = 0; pass < PASSES; pass++) {
+  for (let pass = 0; pass < passes; pass++) {
     const before = x.slice(0, place.count);
     system.solve(x);
     const left = rows.map((own) => own.map((row) => system.unexplained(row, x)));
