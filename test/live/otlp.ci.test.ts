@@ -2,9 +2,11 @@
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { cpSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { projectFile } from '../../src/base/project.js';
 import { PROGRAM, runProgram } from '../support/program/program.js';
@@ -96,9 +98,9 @@ afterEach(() => {
   remove();
 });
 
-function start(env: Readonly<Record<string, string>> = {}): void {
+function start(env: Readonly<Record<string, string>> = {}, run = projectFile('samples/straggler')): void {
   const { port } = server.address() as AddressInfo;
-  const args = [projectFile('samples/straggler'), '--run', '@2026-11-22T15:28:24', '--every', '1', '--otlp', `http://127.0.0.1:${port}`]; // prettier-ignore
+  const args = [run, '--run', '@2026-11-22T15:28:24', '--every', '1', '--otlp', `http://127.0.0.1:${port}`]; // prettier-ignore
   child = spawn(process.execPath, [PROGRAM, 'metrics', ...args], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...process.env, ...env },
@@ -120,8 +122,8 @@ it('a collector receives every metric of the text, with the resource', async () 
   start({ SLURM_JOB_ID: '4711', OTEL_RESOURCE_ATTRIBUTES: 'k8s.pod.name=worker-0' });
   const has = (name: string): boolean => received.some(({ body }) => body.includes(name));
   await until(() => has('nccl_trace_pair_fit_r2'));
-  const { body, path } = received.at(-1)!;
-  expect(path).toBe('/v1/metrics');
+  const { body, path: asked } = received.at(-1)!;
+  expect(asked).toBe('/v1/metrics');
   const [one] = decoded(body).resourceMetrics;
   expect(valuesOf(one!.resource.attributes)).toMatchObject({
     'service.name': 'nccl-trace',
@@ -149,6 +151,23 @@ it('a collector receives every metric of the text, with the resource', async () 
     expect(bucketCounts!.length).toBe(explicitBounds!.length + 1);
   }
   expect(metrics.find(({ name }) => name === 'nccl_trace_collectives_total')!.sum!.isMonotonic).toBe(true);
+});
+
+it('what is known of a process is not sent again once its file is gone', async () => {
+  const run = path.join(folder, 'run');
+  cpSync(projectFile('samples/straggler'), run, { recursive: true });
+  start({}, run);
+  const ranksIn = (body: Buffer): (string | undefined)[] =>
+    decoded(body)
+      .resourceMetrics[0]!.scopeMetrics[0]!.metrics.find(
+        ({ name }) => name === 'nccl_trace_heartbeat_timestamp_seconds',
+      )!
+      .gauge!.dataPoints.map(({ attributes }) => valuesOf(attributes).rank);
+  await until(() => received.length > 0);
+  expect(ranksIn(received.at(-1)!.body)).toEqual(['0', '1', '2', '3']);
+  rmSync(path.join(run, 'rank00003.bin'));
+  await until(() => ranksIn(received.at(-1)!.body).length < 4);
+  expect(ranksIn(received.at(-1)!.body)).toEqual(['0', '1', '2']);
 });
 
 it('one that is too busy is asked again when it said', async () => {
