@@ -86,15 +86,18 @@ export async function finishTrace(
     options.onReport(runReport(studied, { ...diagnosis, suggestion }, mannerText(options), numbers));
   }
   const above = drawAboveRanks(studied, drawing, layout, blocks, texts);
-  const head = tracePrologue(run, clocks.solution, verdict, [
+  const trace = countTrace(blocks, above);
+  const { slices } = trace;
+  const head = tracePrologue(run, clocks.solution, verdict, slices, [
     ...lookAtAttributes(layout.watches),
     ...(texts.report === '' ? [] : [['nccl_trace.report', texts.report] as const]),
     ['nccl_trace.startup', above.startup],
     ...selectionAttributes(selection, run),
   ]);
   const prologue = Buffer.concat([head, above.bytes]);
-  const bytes = await assemble(delivery, folder, prologue, content).catch(outputFailed(options.output));
-  const trace = countTrace(blocks, above);
+  const bytes = await assemble(delivery, folder, prologue, content, slices).catch(
+    outputFailed(options.output),
+  );
   const output = options.redact ? basename(options.output) : options.output;
   const { startup } = above;
   const problems = [...options.problems, ...(options.dumps?.problems ?? [])];

@@ -5,11 +5,11 @@ import { basename } from 'node:path';
 import { InvalidArgumentError, type Command } from 'commander';
 import { commandWith } from './help.js';
 import { OutputError } from '../base/errors.js';
-import { traceFacts } from '../trace/trace_facts.js';
+import { howCut, traceFacts } from '../trace/trace_facts.js';
 import { amount } from './numbers.js';
 import { print } from './output.js';
 import { checkServable } from './servable.js';
-import { say } from './streams.js';
+import { complain, say } from './streams.js';
 import { knownQuery, PERFETTO, startupLink, withPins } from '../trace/startup.js';
 import { printable, size } from '../report/text.js';
 import { PortBusy, TraceServer } from './trace_server.js';
@@ -51,6 +51,8 @@ export function openCommand(): Command {
 
 async function run(path: string, options: Options): Promise<void> {
   checkServable(path);
+  const cut = howCut(path);
+  if (cut !== null) complain(`${path}: ${cut}`);
   const server = await serve(path, options.origin);
   try {
     const end = firstOf(options, server);

@@ -14,6 +14,7 @@ import { TRACE_BUDGET, traceInPage } from '../page/trace_in_page.js';
 import type { RunReport } from '../report/run_report.js';
 import { OUTPUT_KINDS } from '../trace/output_kinds.js';
 import { PERFETTO } from '../trace/startup.js';
+import { howCut } from '../trace/trace_facts.js';
 import { amount } from './numbers.js';
 import { webOrigin } from './web_origin.js';
 
@@ -79,7 +80,9 @@ export async function writePage(
   const asked = { output: pageAt(path), permission: permission(force, inputs) };
   try {
     const budget = isWanted ? traceBudget : 0;
-    const carried = traceInPage({ path: trace, fileName: basename(traceName), startup, origin, budget });
+    const fileName = basename(traceName);
+    const cut = trace === null ? null : howCut(trace);
+    const carried = traceInPage({ path: trace, fileName, startup, origin, budget, cut });
     // Names of programs and addresses have no aliases.
     const incident = redact ? null : readIncident(new Set(inputs.map((input) => dirname(input))));
     const bytes = Buffer.from(pageOf(report, carried, incident));

@@ -19,6 +19,8 @@ export interface TraceWanted {
   readonly origin: string;
   /** Bytes at most; 0: none is wanted. */
   readonly budget: number;
+  /** What is missing of the trace; null: nothing. */
+  readonly cut: string | null;
 }
 
 export function traceInPage({
@@ -27,9 +29,11 @@ export function traceInPage({
   startup,
   origin,
   budget,
+  cut,
 }: TraceWanted): TraceInPage | { why: string } {
   if (budget === 0) return { why: 'This report was made without its trace.' };
   if (path === null) return { why: 'The trace was written to a stream, so it is not in this file.' };
+  if (cut !== null) return { why: `The trace is not in this file: ${cut}.` };
   const { size } = statSync(path);
   if (size > MOST_PLAIN) return { why: tooLarge(size, budget) };
   const isPacked = /\.(gz|zst)$/.test(path);

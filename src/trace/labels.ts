@@ -7,6 +7,7 @@ import { foldRanks } from '../base/ranks.js';
 import { addBigint, addWord, HASH_SEED, type Hash64 } from '../base/hash.js';
 import type { ClockSolution } from '../clocks/domains.js';
 import type { ProcessSpec } from './perfetto/descriptors.js';
+import { announcement } from './perfetto/last_packet.js';
 import { prologue, type PrologueOptions } from './perfetto/prologue.js';
 import type { Run, RunMember } from '../runs/run.js';
 import type { Verdict } from '../verdict/types.js';
@@ -56,11 +57,12 @@ function describe({ header, communicators }: RankScan): string {
   return facts.filter((fact) => fact !== '').join('; ');
 }
 
-/** `more`: attributes besides those of the run. */
+/** `slices`: in the whole trace. `more`: attributes besides those of the run. */
 export function tracePrologue(
   run: Run,
   clocks: ClockSolution,
   verdict: Verdict,
+  slices: number,
   more: PrologueOptions['attributes'] = [],
 ): Uint8Array {
   const { traceStart, domains } = clocks;
@@ -80,6 +82,7 @@ export function tracePrologue(
       ['nccl_trace.clock_bound99_ns', worstBound(clocks, 'bound99')],
       ['nccl_trace.records', run.members.reduce((sum, { scan }) => sum + scan.records, 0)],
       ['nccl_trace.recorder', run.members[0]?.scan.header.recorderVersion ?? ''],
+      announcement(slices),
       ...more,
     ],
   });

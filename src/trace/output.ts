@@ -1,19 +1,23 @@
-/** Assembles the trace: the prologue and the blocks of all files in order. The end of the trace's name decides the compression. */
+/** Assembles the trace: the prologue, the blocks of all files in order, the last packet. The end of the trace's name decides the compression. */
 
 import { createReadStream } from 'node:fs';
 import { deliver, type Delivery } from '../output/deliver.js';
 import { compressed, compressionOf } from './compression.js';
+import { lastPacket } from './perfetto/last_packet.js';
 
-/** Joins prologue and blocks and moves the result to its place. `blocks`: compressed like the trace. Returns the size in bytes. */
+/** Joins all and moves the result to its place. `blocks`: compressed like the trace. `slices`: in all of it. Returns the size in bytes. */
 export function assemble(
   delivery: Delivery,
   folder: string,
   prologue: Uint8Array,
   blocks: AsyncIterable<Uint8Array>,
+  slices: number,
 ): Promise<number> {
+  const compression = compressionOf(delivery.output.path);
   async function* all(): AsyncGenerator<Uint8Array> {
-    yield compressed(prologue, compressionOf(delivery.output.path));
+    yield compressed(prologue, compression);
     yield* blocks;
+    yield compressed(lastPacket(slices), compression);
   }
   return deliver(delivery, folder, all());
 }

@@ -1,10 +1,11 @@
-/** The attributes of a trace, read back from the start of its file. */
+/** What a trace says of itself: its attributes, read back from the start of its file, and whether the end is there that they announce. */
 
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { gunzipSync, constants } from 'node:zlib';
 import { claimedSize, frameBytes } from '../base/zstd_frame.js';
 import { decompressFrame } from '../rankfile/zstd.js';
-import { beginsAsTrace, readAttributes } from './perfetto/attributes.js';
+import { beginsAsTrace, PACKET_TAG, readAttributes } from './perfetto/attributes.js';
+import { announcedPacket } from './perfetto/last_packet.js';
 
 /** Contains the first frame of a compressed trace (at most 4 MiB). The attributes are its first bytes. */
 const HEAD_BYTES = 5 << 20;
@@ -12,6 +13,10 @@ const HEAD_BYTES = 5 << 20;
 const GZIP_HEAD_BYTES = 60 << 10;
 /** Above any frame of merge. */
 const FRAME_BYTES = 64 << 20;
+/** Contains the last packet, which is compressed by itself: nothing before it has to be unpacked. */
+const TAIL_BYTES = 256;
+const GZIP_MAGIC = Buffer.of(0x1f, 0x8b, 8);
+const ZSTD_MAGIC = Buffer.of(0x28, 0xb5, 0x2f, 0xfd);
 
 /** Null: the start of the file shows that `merge` did not write it. Throws the system's own errors. */
 export function traceFacts(path: string): ReadonlyMap<string, string> | null {
@@ -27,22 +32,48 @@ export function isTrace(path: string): boolean {
   return bytes !== null && beginsAsTrace(bytes);
 }
 
-function headOf(path: string): Buffer {
+/** What to tell the user if the last packet is missing that the first ones announce. null: it is there, or none is announced. */
+export function howCut(path: string): string | null {
+  const facts = traceFacts(path);
+  const last = facts === null ? null : announcedPacket(facts);
+  if (last === null || endsWith(tailOf(path), last)) return null;
+  const isPlain = read(path, 1, () => 0)[0] === PACKET_TAG;
+  const cause = isPlain
+    ? 'it was cut'
+    : 'it was cut (or packed by another program: then unpack it to be sure)';
+  return `the end of this trace is missing: ${cause}; ranks may be missing, and work may look as if it hung; copy or merge it again`;
+}
+
+const headOf = (path: string): Buffer => read(path, HEAD_BYTES, () => 0);
+const tailOf = (path: string): Buffer => read(path, TAIL_BYTES, (size) => Math.max(0, size - TAIL_BYTES));
+
+function read(path: string, most: number, from: (size: number) => number): Buffer {
   const file = openSync(path, 'r');
   try {
-    const bytes = Buffer.alloc(HEAD_BYTES);
-    return bytes.subarray(0, readSync(file, bytes, 0, HEAD_BYTES, 0));
+    const bytes = Buffer.alloc(most);
+    return bytes.subarray(0, readSync(file, bytes, 0, most, from(fstatSync(file).size)));
   } finally {
     closeSync(file);
   }
 }
 
-/** The start, decompressed. null: it is compressed and damaged. */
-function unpacked(head: Buffer): Uint8Array | null {
+/** Also if the packet is the last gzip member, or the last zstd frame. */
+function endsWith(tail: Buffer, packet: Uint8Array): boolean {
+  if (tail.subarray(-packet.length).equals(packet)) return true;
+  for (const magic of [GZIP_MAGIC, ZSTD_MAGIC])
+    for (let at = tail.indexOf(magic); at >= 0; at = tail.indexOf(magic, at + 1)) {
+      const last = unpacked(tail.subarray(at), constants.Z_FINISH);
+      if (last !== null && Buffer.from(last).equals(packet)) return true;
+    }
+  return false;
+}
+
+/** The first frame, or all gzip members. null: it is compressed and damaged. With Z_SYNC_FLUSH the last member may be cut. */
+function unpacked(head: Buffer, finishFlush: number = constants.Z_SYNC_FLUSH): Uint8Array | null {
   try {
     if (head[0] === 0x1f && head[1] === 0x8b)
       return gunzipSync(head.subarray(0, GZIP_HEAD_BYTES), {
-        finishFlush: constants.Z_SYNC_FLUSH,
+        finishFlush,
         maxOutputLength: FRAME_BYTES,
       });
     const size = claimedSize(head);

@@ -1,7 +1,7 @@
 /** `open`: who gets the trace and who does not, with real connections and, where there is one, a real browser. */
 
 import { execFile, execFileSync } from 'node:child_process';
-import { existsSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer, request, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -10,7 +10,7 @@ import { gzipSync } from 'node:zlib';
 import { chromium } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startupLink, startupQuery, withPins } from '../../src/trace/startup.js';
-import { traceFacts } from '../../src/trace/trace_facts.js';
+import { howCut, traceFacts } from '../../src/trace/trace_facts.js';
 import { PortBusy, TraceServer } from '../../src/cli/trace_server.js';
 import { PROGRAM, runProgram } from '../support/program/program.js';
 import { temporaryFolder } from '../support/program/temporary_folder.js';
@@ -161,6 +161,32 @@ describe('the command', () => {
       const startup = traceFacts(path.join(folder, name))?.get('nccl_trace.startup') ?? '';
       expect(err).toContain(`\n${startupLink(UI, null, startup)}\n`);
       expect(startup).toMatch(/^visStart=\d+&visEnd=\d+&startupCommands=%5B/);
+    },
+  );
+
+  /** Ends of the gzip members or zstd frames before the last one, and places within both; of a plain trace, places. */
+  const cuts = (bytes: Buffer): number[] => {
+    const magic = bytes[0] === 0x0a ? null : bytes.subarray(0, 3);
+    const between = magic === null ? [] : [bytes.lastIndexOf(magic), bytes.indexOf(magic, 1)];
+    return [bytes.length - 1, bytes.length - 8, bytes.length >> 1, ...between];
+  };
+
+  it.each(['run.pftrace', 'run.pftrace.zst', 'run.pftrace.gz'])(
+    'says of %s that it was cut, wherever it was, and nothing of the whole one',
+    async (name) => {
+      const sample = path.join(path.dirname(path.dirname(PROGRAM)), 'samples/hang');
+      const file = path.join(folder, name);
+      await runProgram(folder, 'merge', sample, '--ranks', '0,2', '-fqo', name);
+      const bytes = readFileSync(file);
+      expect(howCut(file)).toBeNull();
+      for (const cut of cuts(bytes)) {
+        writeFileSync(file, bytes.subarray(0, cut));
+        expect(howCut(file), `${cut} of ${bytes.length}`).toMatch(
+          /^the end of this trace is missing: it was cut/,
+        );
+      }
+      const { code, err } = await runProgram(folder, 'open', name, '-q', '--timeout', '0.001');
+      expect({ code, err }).toEqual({ code: 0, err: `nccl-trace: ${name}: ${howCut(file)}\n` });
     },
   );
 

@@ -1,9 +1,10 @@
 /** `report` and the tables: what scripts, spreadsheets and tickets are given, and that names from files are data in all of them. */
 
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writePage } from '../../src/cli/report_page.js';
 import { examine } from '../../src/report/examine.js';
 import { markdownOf } from '../../src/report/markdown.js';
 import type { RunReport } from '../../src/report/run_report.js';
@@ -51,6 +52,25 @@ describe('report', () => {
     for (const part of [facts, ranks[0]!, groups[0]!, made])
       for (const name of Object.keys(part)) expect(text, name).toMatch(new RegExp(`\`${name}(\\[\\])?\``));
   });
+
+  it.each(['.pftrace', '.pftrace.gz'])(
+    'a page leaves out a trace that was cut, and says so: %s',
+    async (end) => {
+      const trace = path.join(folder, `cut${end}`);
+      await run('merge', 'samples/hang', '-qo', trace);
+      const { report } = await examine([path.join(root, 'samples/hang')], { jobs: 1 });
+      const page = path.join(folder, `cut${end}.html`);
+      const content = { report, trace, traceName: trace, startup: '' };
+      const options = { trace: true, traceBudget: 1e6, origin: 'https://ui.perfetto.dev' };
+      for (const isCut of [false, true]) {
+        if (isCut) truncateSync(trace, statSync(trace).size - 60);
+        await writePage(page, content, options, { force: true, inputs: [] });
+        const text = readFileSync(page, 'utf8');
+        expect(text.includes('id="trace"')).toBe(!isCut);
+        expect(text.includes('The trace is not in this file: the end of this trace is missing')).toBe(isCut);
+      }
+    },
+  );
 
   it('needs one form, and not two', async () => {
     expect(await run('report', 'samples/hang')).toMatchObject({ code: 2 });

@@ -11,7 +11,7 @@ import { checkServable } from '../../src/cli/servable.js';
 import { NoUsableInput } from '../../src/base/errors.js';
 import { merge } from '../../src/merge.js';
 import { knownQuery, PERFETTO, startupLink, withPins } from '../../src/trace/startup.js';
-import { traceFacts } from '../../src/trace/trace_facts.js';
+import { howCut, traceFacts } from '../../src/trace/trace_facts.js';
 import { randomOf } from '../support/forged/forged_values.js';
 import { inTier } from '../support/tiers/tier.js';
 
@@ -112,6 +112,7 @@ it('damaged traces, plain and compressed, are opened or refused with a sentence'
     const before = process.cpuUsage();
     try {
       checkServable(file);
+      howCut(file);
       opened++;
       expectHarmless(startupOf(file));
     } catch (error) {

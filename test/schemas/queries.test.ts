@@ -9,10 +9,11 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
 import type { MergeReport } from '../../src/report/report.js';
+import { lastPacket } from '../../src/trace/perfetto/last_packet.js';
 import { CLOCK_INCIDENTS } from '../../src/trace/tracks/clock_tracks.js';
 import { record } from '../support/jobs/loopback.js';
 import { temporaryFolder } from '../support/program/temporary_folder.js';
-import { viewTrace } from '../support/traces/trace_view.js';
+import { viewTrace, type TraceView, type ViewSlice } from '../support/traces/trace_view.js';
 import { runQueries, type Row } from './tables.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -34,6 +35,8 @@ const counts = new Map(
 );
 
 interface Made {
+  readonly bytes: Buffer;
+  readonly view: TraceView;
   readonly report: MergeReport;
   readonly found: ReadonlyMap<string, Row[]>;
   readonly counted: ReadonlyMap<string, number>;
@@ -42,11 +45,12 @@ interface Made {
 async function made(name: string, input: string): Promise<Made> {
   const output = path.join(folder, `${name}.pftrace`);
   const report = await merge({ inputs: [input], output, jobs: 1 });
-  const view = viewTrace(readFileSync(output), { emptySlices: 'fine' });
+  const bytes = readFileSync(output);
+  const view = viewTrace(bytes, { emptySlices: 'fine' });
   const rows = runQueries(view, [...queries.values(), ...counts.values()]);
   const numbers = rows.slice(queries.size).map(([row]) => Number(Object.values(row!)[0]));
   return {
-    report,
+    ...{ bytes, view, report },
     found: new Map([...queries.keys()].map((title, i) => [title, rows[i]!])),
     counted: new Map([...counts.keys()].map((field, i) => [field, numbers[i]!])),
   };
@@ -90,6 +94,36 @@ it.each([...queries.keys()])('finds its subject: %s', (title) => {
   expect(first).toBeDefined();
   const isEmpty = (column: string): boolean => rows.every((row) => row[column] === null);
   expect(Object.keys(first!).filter(isEmpty)).toEqual([]);
+});
+
+const isWhole = [...queries].find(([title]) => title.startsWith('Whether the trace is whole'))![1];
+
+it.each(SAMPLES)('a whole trace is told from one that was cut, wherever: %s', (name) => {
+  const { bytes, view } = byName.get(name)!;
+  const last = lastPacket(view.slices.length).length;
+  const trace = (seen: TraceView): unknown => runQueries(seen, [isWhole])[0]![0]!.trace;
+  expect(trace(view)).toBe('whole');
+  for (const cut of [1, last, last + 1, bytes.length >> 1]) {
+    const seen = viewTrace(bytes.subarray(0, bytes.length - cut), { emptySlices: 'fine' });
+    expect(trace(seen)).toBe('cut: the end is missing');
+  }
+  expect(trace({ ...view, slices: view.slices.slice(1) })).toBe('parts of it are missing');
+  const { 'nccl_trace.ends_with': announced, ...attributes } = view.attributes;
+  expect(announced).toBe(`nccl_trace.slices = ${view.slices.length}`);
+  expect(trace({ ...view, attributes })).toMatch(/not known/);
+});
+
+it('what is pending counts up to the last sign of life of its rank', () => {
+  const { view } = byName.get('hang')!;
+  const pending = ({ track, ts, dur }: Pick<ViewSlice, 'track' | 'ts' | 'dur'>): bigint => {
+    const isSign = (one: ViewSlice): boolean =>
+      one.track.name === 'heartbeat' && one.track.process === track.process;
+    return dur >= 0n ? dur : view.slices.find(isSign)!.ts - ts;
+  };
+  const waits = view.slices.filter(({ name }) => name === 'recv wait');
+  const ms = Number(waits.reduce((sum, one) => sum + pending(one), 0n)) / 1e6;
+  const [row] = rowsOf('hang', /^The waits in which sends/).filter((one) => one.name === 'recv wait');
+  expect(row!.ms).toBeCloseTo(ms, 3);
 });
 
 describe('agrees with the report of a sample:', () => {

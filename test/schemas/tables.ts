@@ -33,7 +33,15 @@ const VIEWS = {
   counter_track: `${TRACKS} kind = 'counter'`,
 } as const;
 
-function tablesOf({ processes, tracks, slices, counters, states, flows }: TraceView): Record<string, Table> {
+function tablesOf({
+  attributes,
+  processes,
+  tracks,
+  slices,
+  counters,
+  states,
+  flows,
+}: TraceView): Record<string, Table> {
   // Processes and threads are described, too, but are no rows of `track`.
   const rows = tracks.filter(({ kind }) => kind !== 'process' && kind !== 'thread');
   const ids = new Map(rows.map((track, id) => [track.uuid, id]));
@@ -42,6 +50,14 @@ function tablesOf({ processes, tracks, slices, counters, states, flows }: TraceV
   const sliceIds = new Map(slices.map((slice, id) => [slice, id]));
   const parents = parentsOf(slices);
   return {
+    metadata: {
+      columns: ['name TEXT', 'int_value INTEGER', 'str_value TEXT'],
+      rows: Object.entries(attributes).map(([key, value]) =>
+        typeof value === 'string'
+          ? [`trace_attribute.${key}`, null, value]
+          : [`trace_attribute.${key}`, `${value}`, null],
+      ),
+    },
     process: {
       columns: ['upid INTEGER', 'pid INTEGER', 'name TEXT'],
       rows: processes.map(({ pid, name }, i) => [i + 1, pid, name]),

@@ -45,6 +45,7 @@ const view = (path = output): TraceView => viewTrace(readFileSync(path), { empty
 
 /** Everything `schemas/trace.md` promises to be equal. */
 function expectSummaryIsTrue({ trace }: MergeReport, seen: TraceView): void {
+  expect(seen.attributes['nccl_trace.slices']).toBe(BigInt(seen.slices.length));
   expect(trace).toEqual({
     slices: seen.slices.length,
     openSlices: seen.slices.filter((slice) => slice.dur === -1n).length,

@@ -70,6 +70,7 @@ describe.each(['hosts', 'wrapped', 'copy-engine'])('%s', (sample) => {
     const { report, view } = await drawn(sample, select);
     expect(view.problems).toEqual([]);
     expect(report.trace).toEqual(countsOf(view));
+    expect(view.attributes['nccl_trace.slices']).toBe(BigInt(view.slices.length));
     expect(counted(view).length + sumOf(report)).toBe(counted(whole.view).length);
     if (report.selection.isWhole) expect(sumOf(report) + report.selection.leftOut.files).toBe(0);
     else

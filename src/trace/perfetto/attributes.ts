@@ -4,7 +4,7 @@ import { perfetto } from './generated/protos.js';
 
 const { TracePacket } = perfetto.protos;
 /** `Trace.packet`, length-delimited. */
-const PACKET_TAG = 0x0a;
+export const PACKET_TAG = 0x0a;
 /** The prologue has fewer. */
 const MOST_PACKETS = 64;
 

@@ -24,8 +24,15 @@ export function readPackets(bytes: Uint8Array, problems: Problems): Packet[] {
   const packets: Packet[] = [];
   while (reader.pos < reader.len) {
     const tag = reader.uint32();
-    if (tag === PACKET_TAG) packets.push(TracePacket.decode(reader, reader.uint32()));
-    else {
+    if (tag === PACKET_TAG) {
+      const length = reader.uint32();
+      if (reader.pos + length > reader.len) {
+        // The importer leaves it out without a word.
+        problems.add('cut inside a packet', packets.length);
+        break;
+      }
+      packets.push(TracePacket.decode(reader, length));
+    } else {
       problems.add('unknown field beside the packets', packets.length, `tag ${tag}`);
       reader.skipType(tag & 7);
     }
