@@ -96,4 +96,19 @@ describe('NetPlugin', () => {
     expect(begin).toContain('begin socket recv');
     expect(begin).toContain('bytes=512 direction=recv fd=44');
   });
+
+  it('of one time stay in the order of the file, however many they are', () => {
+    const { file, comm, host, ops } = recording();
+    const op = ops.startProxyOp(150, { comm, parent: coll(host, comm, 100, 120), peer: 2, isSend: true });
+    const states = Array.from({ length: 60 }, (_, number) => ({
+      at: 200 + (number % 2),
+      state: 100 + number,
+    }));
+    for (const { at, state } of states) ops.state(at, op, state);
+    const drawn = draw(file)
+      .sink.of(/fit nothing/)
+      .map((line) => argOf(line, 'state'));
+    const [even, odd] = [200, 201].map((time) => states.filter(({ at }) => at === time));
+    expect(drawn).toEqual([...even!, ...odd!].map(({ state }) => String(state)));
+  });
 });
