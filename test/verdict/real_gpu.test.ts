@@ -11,17 +11,23 @@ describeVerdicts('gpu', {
   'slow-gpu-flight': {
     kind: 'slow',
     culprits: [2],
-    says: [/^SLOW {2}rank 2 .*its GPU begins last/, /on the GPU: called in time \(seen in steps\)/],
+    says: [
+      /^SLOW {2}rank 2 .*its GPU begins last/,
+      /on the GPU: called in time, began late \(seen in steps\)/,
+    ],
   },
   'node-slow-gpu': {
     kind: 'slow',
     culprits: [1],
-    says: [/^SLOW {2}rank 1 .*its GPU begins last/, /on the GPU: called in time \(seen in kernels\)/],
+    says: [
+      /^SLOW {2}rank 1 .*its GPU begins last/,
+      /on the GPU: called in time, began late \(seen in kernels\)/,
+    ],
   },
   'slow-host': {
     kind: 'slow',
     culprits: [1],
-    says: [/^SLOW {2}rank 1 .*it calls last/, /on the host: calls late/],
+    says: [/^SLOW {2}rank 1 .*it calls last/, /on the host: it called late/],
   },
   kill: { kind: 'hung', culprits: [1], says: [/no heartbeat: +rank 1 /] },
   'gpu-error': { kind: 'hung', culprits: [1], says: [/no heartbeat: +rank 1 /] },
