@@ -4,7 +4,7 @@
 //   node scripts/check.mjs --write   repair what a formatter or the linter can repair by itself
 
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -37,11 +37,22 @@ const failed = [
       ]),
 ].filter((name) => name !== undefined);
 
+process.stderr.write(
+  `hand-written lines: ${['src', 'native', 'test'].map((room) => `${room} ${linesOf(room)}`).join(', ')}\n`,
+);
+
 if (failed.length > 0) {
   process.stderr.write(
     `failed: ${failed.join(', ')}${write ? '' : ' ("npm run format" repairs formatting)'}\n`,
   );
   process.exitCode = 1;
+}
+
+/** @returns {number} lines of code of a room, with comments and without generated files */
+function linesOf(room) {
+  return readdirSync(path.join(root, room), { recursive: true })
+    .filter((name) => /\.(ts|mjs|cc|h|py)$/.test(name) && !name.includes('generated'))
+    .reduce((sum, name) => sum + readFileSync(path.join(root, room, name), 'utf8').split('\n').length - 1, 0);
 }
 
 /** @returns {string | undefined} the check's name if it failed */
