@@ -8,7 +8,7 @@ import { runDuration } from './duration.js';
 import { clusterBlock } from './cluster_block.js';
 import type { ConvertResult } from './convert.js';
 import type { Drawing } from './drawing.js';
-import { firstScreen, namedCall } from './first_screen.js';
+import { firstScreen, namedCall, silencesOf } from './first_screen.js';
 import { missingBlock, missingGroups, namedMissing } from './missing_ranks.js';
 import { boundsOf, momentsOf, type Moments } from './moments.js';
 import { notDrawn, type NotDrawn } from './selection_report.js';
@@ -18,7 +18,6 @@ import { clusterTitle, COLOUR } from './titles.js';
 import { watchesOf, type FileWatch } from './watched_rows.js';
 import type { BlockCounts } from './perfetto/block_writer.js';
 import type { VerdictPicture } from './tracks/verdict_track.js';
-import { silentFiles } from '../verdict/evidence/suspects.js';
 
 /** The part of the trace that is decided before a rank is drawn. */
 export interface Layout {
@@ -105,7 +104,7 @@ export function drawAboveRanks(
       lanes,
       watches,
       found,
-      isSilent: silentFiles(verdict),
+      silences: silencesOf(verdict),
       isDrawn: blocks.map((block) => block !== null),
       missing: missing.filter((ranks) => ranks.some((rank) => isNamed.has(rank))),
     });

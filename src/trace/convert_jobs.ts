@@ -8,12 +8,12 @@ import { compressionOf } from './compression.js';
 import type { ConvertJob } from './convert.js';
 import type { Drawing } from './drawing.js';
 import { runDuration } from './duration.js';
-import { namedCall } from './first_screen.js';
+import { namedCall, silencesOf } from './first_screen.js';
 import { jobRanks, jobRanksOf } from './job_ranks.js';
 import { processSpec, shortTitle } from './labels.js';
 import type { OriginTable } from '../cluster/pxn.js';
 import type { Run, RunMember } from '../runs/run.js';
-import { silentFiles, suspectsOf } from '../verdict/evidence/suspects.js';
+import { suspectsOf } from '../verdict/evidence/suspects.js';
 import type { Study } from '../study/study.js';
 import type { FileWatch } from './watched_rows.js';
 import { busiestPeers } from '../scan/transfer_totals.js';
@@ -31,7 +31,7 @@ export function convertJobs(
 ): (ConvertJob | null)[] {
   const duration = runDuration(run, clocks);
   const rateBinNs = niceBin(duration);
-  const silent = silentFiles(verdict);
+  const silences = silencesOf(verdict);
   const numbers = jobRanks(run);
   const accused = suspectsOf(verdict);
   const outOfStep = new Map(broken.outOfStep.map((one) => [transferName(connectionHash(one)), one.from]));
@@ -70,7 +70,7 @@ export function convertJobs(
       workEnds: ends[file]!,
       standInSteps: member.scan.standInSteps,
       lastSign: member.scan.lastSign,
-      isSilent: silent[file]!,
+      silence: silences[file]!,
       bareCalls: member.scan.bareCalls,
       endlessConnections: member.scan.endlessConnections,
       origins: origins[file]!,

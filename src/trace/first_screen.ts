@@ -4,7 +4,7 @@
  */
 
 import type { ClusterComm } from '../cluster/types.js';
-import { pinnedSilence } from './tracks/recorder_tracks.js';
+import { pinnedSilence, type Silence } from './tracks/recorder_tracks.js';
 import type { WantedCall } from './tracks/cluster_tracks.js';
 import type { Found } from './tracks/watched_tracks.js';
 import type { Verdict } from '../verdict/types.js';
@@ -29,8 +29,8 @@ export interface Drawn {
   readonly watches: readonly FileWatch[];
   /** By watch. */
   readonly found: readonly Found[];
-  /** By file: the process is silent, and this is drawn. */
-  readonly isSilent: readonly boolean[];
+  /** By file: what is drawn after its last sign of life. */
+  readonly silences: readonly (Silence | null)[];
   /** By file. */
   readonly isDrawn: readonly boolean[];
   /** Ranks without a file that the verdict names, by process. */
@@ -55,9 +55,11 @@ export function firstScreen(
     return found ? [process, group, found.name] : null;
   });
   const silence = accused
-    .filter(({ file }) => drawn.isSilent[file])
-    .slice(0, 1)
-    .map(({ file }): TrackPath => [titleIn(file), 'recorder', pinnedSilence(shortTitle(run.members[file]!))]);
+    .flatMap(({ file }): TrackPath[] => {
+      const name = drawn.silences[file];
+      return name ? [[titleIn(file), 'recorder', pinnedSilence(shortTitle(run.members[file]!), name)]] : [];
+    })
+    .slice(0, 1);
   const laneOf = (lane: string): TrackPath => [drawn.clusterTitle, lane];
   const pins: TrackPath[] = [
     [drawn.clusterTitle, 'verdict'],
@@ -79,6 +81,10 @@ export function firstScreen(
     note: view && noteAt(verdict, traceStart + BigInt(main.from)),
   };
 }
+
+/** By file. What is not known is not drawn as a death: records end, although the rank worked on. */
+export const silencesOf = ({ states }: Verdict): (Silence | null)[] =>
+  states.map((state) => (state === 'silent' ? 'no sign of life' : state === 'copy' ? 'no records' : null));
 
 /** The axis counts from 0. The report gives times of day (UTC), and so does the flag. The UI shows its first 16 characters. */
 function noteAt(verdict: Verdict, ts: bigint): FirstScreen['note'] {

@@ -23,7 +23,7 @@ import { BlockWriter, type BlockOptions, type RankAnswers } from './perfetto/blo
 import { commLabel, drawCommunicators } from './tracks/comm_groups.js';
 import type { FlowEnds } from './tracks/flow_census.js';
 import type { RankNames } from './tracks/rank_names.js';
-import { describeRecorder, drawRecorder } from './tracks/recorder_tracks.js';
+import { describeRecorder, drawRecorder, type Silence } from './tracks/recorder_tracks.js';
 import type { DrawPlan } from './tracks/selection.js';
 import type { TrackRef } from './tracks/sink.js';
 import { specOf, type Named } from './tracks/specs.js';
@@ -38,8 +38,8 @@ export interface RankFacts {
   readonly standInSteps: Uint32Array;
   /** The newest heartbeat, record or poll of the file; null: none. */
   readonly lastSign: Ticks | null;
-  /** The process is silent: it gave no sign after `lastSign`, although the run went on. */
-  readonly isSilent: boolean;
+  /** What is drawn from `lastSign` on, because the run went on; null: nothing. */
+  readonly silence: Silence | null;
   /** Calls without further events, by row. */
   readonly bareCalls: ReadonlyMap<number, string>;
   readonly endlessConnections: ReadonlySet<string>;
@@ -116,8 +116,8 @@ export class RankPicture {
     addRings(exports, file, (ring) => rings?.has(ring) ?? true);
     exports.run();
     const reordered = exports.finishDrawing(this.recorder);
-    const { names, lastSign, isSilent } = this.facts;
-    drawRecorder({ sink: this.writer, file, names, time: this.time, lastSign, isSilent }, this.recorder);
+    const { names, lastSign, silence } = this.facts;
+    drawRecorder({ sink: this.writer, file, names, time: this.time, lastSign, silence }, this.recorder);
     this.writer.finishPart();
     return { flows: this.flows(), suspectKernels: exports.suspectBlocks(), reordered };
   }
@@ -130,7 +130,7 @@ export class RankPicture {
     exports.setClock(scale.offset, scale.nsPerTick);
     for (const { from, to, offset, drift } of map.segments) exports.addClockSegment(from, to, offset, drift);
     for (const [comm, { offset, drift }] of gpuLines) exports.addGpuLine(comm, offset, drift);
-    const isOver = file.header.life === 'closed' || facts.isSilent;
+    const isOver = file.header.life === 'closed' || facts.silence !== null;
     const knownUntil = isOver ? (lastSign ?? NaN) : NaN;
     exports.newPicture(recordsKernels(file), facts.rateBinNs, facts.sampleNs, knownUntil);
     this.beginComms();

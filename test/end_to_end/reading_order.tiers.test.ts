@@ -28,7 +28,7 @@ const withoutStepRings: Parameters<typeof drawFile>[3] = (file) => ({
 
 /** Tracks one by one, each in order of time; arrows are numbered in the order in which they are drawn. */
 const linesOf = (path: string, change?: Parameters<typeof drawFile>[3]): string[] =>
-  drawFile(path, true, false, change)
+  drawFile(path, true, null, change)
     .sink.lines.map((line) => line.replace(/ flow=\d+/, ' flow'))
     .sort();
 

@@ -18,9 +18,22 @@ export interface RecorderContext {
   readonly time: (at: Ticks) => TraceNs;
   /** The newest heartbeat, record or poll of the file; null: none. */
   readonly lastSign: Ticks | null;
-  /** The process is silent: it gave no sign after `lastSign`, although the run went on. */
-  readonly isSilent: boolean;
+  /** What is known of the time after `lastSign`, in which the run went on; null: nothing needs to be said. */
+  readonly silence: Silence | null;
 }
+
+/** From the last sign of life to the end of the run. What is open on the rank was open then. */
+const SILENCES = {
+  'no sign of life':
+    'From the last sign of life to the end of the run. What is open on this rank was open at the last ' +
+    'sign, and nothing later is known. The process was killed or stuck, or its file was copied earlier ' +
+    'than others.',
+  'no records':
+    'The records end here, but other ranks finished collectives with this one later: the file is an older copy, or ' +
+    'its newest records were lost with the node. What it did since is not known.',
+} as const;
+
+export type Silence = keyof typeof SILENCES;
 
 /** The group for lost and odd records. */
 export function describeRecorder(sink: TrackSink): TrackRef {
@@ -84,7 +97,7 @@ function stretch({ file }: RecorderContext, ring: Ring, gap: Gap): [Ticks, Ticks
 const later = (a: Ticks, b: Ticks): Ticks => (a > b ? a : b);
 
 function drawLife(context: RecorderContext, parent: TrackRef): void {
-  const { sink, file, time, lastSign, isSilent } = context;
+  const { sink, file, time, lastSign, silence } = context;
   const { heartbeat, header } = file;
   const isClosed = header.life === 'closed';
   // Records that an exiting process wrote after its closing do not move this.
@@ -104,24 +117,21 @@ function drawLife(context: RecorderContext, parent: TrackRef): void {
   sink.instant(track, time(at), isClosed ? 'closed' : isBeat ? 'last heartbeat' : 'last record', {
     args: [['life', header.life], ...(before > 0 ? [['heartbeatNsBefore', before] as const] : [])],
   });
-  if (isSilent) drawSilence(context, parent, time(at));
+  if (silence) drawSilence(context, silence, parent, time(at));
 }
 
 /** Name of the track, for the first screen. */
-export const pinnedSilence = (owner: string): string => titleOf(owner, 'no sign of life');
+export const pinnedSilence = (owner: string, silence: Silence): string => titleOf(owner, silence);
 
-function drawSilence({ sink, names }: RecorderContext, parent: TrackRef, from: TraceNs): void {
-  const track = sink.describe({
-    kind: 'slices',
-    name: pinnedSilence(names.own),
-    parent,
-    rank: 0,
-    description:
-      'From the last sign of life to the end of the run. What is open on this rank was open at the last ' +
-      'sign, and nothing later is known. The process was killed or stuck, or its file was copied earlier ' +
-      'than others.',
-  });
-  sink.begin(track, from, 'no sign of life');
+function drawSilence(
+  { sink, names }: RecorderContext,
+  silence: Silence,
+  parent: TrackRef,
+  from: TraceNs,
+): void {
+  const name = pinnedSilence(names.own, silence);
+  const track = sink.describe({ kind: 'slices', name, parent, rank: 0, description: SILENCES[silence] });
+  sink.begin(track, from, silence);
 }
 
 /** A running job changed its recording, so records that are missing afterwards may not have been requested. */

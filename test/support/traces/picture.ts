@@ -12,6 +12,7 @@ import { scanFile, type RankScan } from '../../../src/scan/scan.js';
 import { busiestPeers } from '../../../src/scan/transfer_totals.js';
 import { prologue } from '../../../src/trace/perfetto/prologue.js';
 import { type DrawnFile, RankPicture } from '../../../src/trace/rank_picture.js';
+import type { Silence } from '../../../src/trace/tracks/recorder_tracks.js';
 import type { RankFileBuilder } from '../rank_files/rank_file_builder.js';
 import { textOf } from './drawn_text.js';
 import type { TextSink } from './text_sink.js';
@@ -39,12 +40,12 @@ export interface Picture {
   readonly suspectKernels: number;
 }
 
-export function draw(builder: RankFileBuilder, sharesClock = true, isSilent = false): Picture {
+export function draw(builder: RankFileBuilder, sharesClock = true, silence: Silence | null = null): Picture {
   const folder = mkdtempSync(join(tmpdir(), 'picture-'));
   try {
     const path = join(folder, 'rank.bin');
     builder.write(path);
-    return drawFile(path, sharesClock, isSilent);
+    return drawFile(path, sharesClock, silence);
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -54,7 +55,7 @@ export function draw(builder: RankFileBuilder, sharesClock = true, isSilent = fa
 export function drawFile(
   path: string,
   sharesClock: boolean,
-  isSilent: boolean,
+  silence: Silence | null,
   change: (file: DrawnFile) => DrawnFile = (file) => file,
 ): Picture {
   const scan = scanFile(path);
@@ -73,7 +74,7 @@ export function drawFile(
       map: IDENTITY,
       scale,
       gpuLines: gpuLines(scan, scale),
-      isSilent,
+      silence,
       origins: { contexts: new Map(), works: new Map() },
       sharesClock: () => sharesClock,
       brokenTransfers: new Set(),

@@ -183,7 +183,7 @@ describe('stamps of other work', () => {
     const { folder, remove } = temporaryFolder();
     try {
       const files = unpackRecording('real/s2', folder);
-      const pictures = [0, 1, 2, 3].map((rank) => drawFile(`${files}/rank0000${rank}.bin`, true, false));
+      const pictures = [0, 1, 2, 3].map((rank) => drawFile(`${files}/rank0000${rank}.bin`, true, null));
       const lines = pictures.flatMap(({ sink }) =>
         sink.of(/kernel ch00/).filter((line) => line.includes('reportedWith')),
       );

@@ -240,10 +240,16 @@ describe('the last sign of life', () => {
   });
 
   it('ends the thread states of a silent process, and silence lasts to the end', () => {
-    const { sink } = draw(waiting().file, true, true);
+    const { sink } = draw(waiting().file, true, 'no sign of life');
     expect(outline(sink.of(/proxy thread/)).at(-1)).toBe('500 [proxy thread 12] state -');
     expect(outline(sink.of(/no sign of life/))).toEqual(['500 [no sign of life] begin no sign of life']);
     expect(sink.openSlices().at(-1)).toMatch(/no sign of life$/);
+  });
+
+  it('is no death if records end although the rank worked on', () => {
+    const { sink } = draw(waiting().file, true, 'no records');
+    expect(sink.of(/no sign of life/)).toEqual([]);
+    expect(outline(sink.of(/no records/))).toEqual(['500 [no records] begin no records']);
   });
 
   it('makes no claim about later if the process did not fall silent', () => {
