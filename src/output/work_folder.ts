@@ -44,10 +44,21 @@ export async function withWorkFolder<T>(
 async function newFolder(
   beside: string,
 ): Promise<{ folder: string; held: HeldFolder; parent: HeldFolder; lock: number | null }> {
-  const folder = await mkdtemp(join(beside, PREFIX));
+  const draft = await mkdtemp(join(beside, DRAFT));
   const parent = HeldFolder.named(beside);
-  const held = parent.folder(basename(folder));
-  return { folder, held, parent, lock: lockIn(held) };
+  const held = parent.folder(basename(draft));
+  try {
+    const lock = lockIn(held);
+    // It gets its name when it is locked, so that nobody finds it unlocked.
+    const name = PREFIX + basename(draft).slice(DRAFT.length);
+    renameSync(parent.at(basename(draft)), parent.at(name));
+    return { folder: join(beside, name), held, parent, lock };
+  } catch (error) {
+    // There is no room for the lock.
+    await remove(parent, basename(draft), held);
+    for (const one of [parent, held]) one.close();
+    throw error;
+  }
 }
 
 /** What was held is emptied, whatever has its name now. Another thread or a child may just have made one more file in it. */
@@ -96,21 +107,21 @@ export const interruptedBy = (signal: AbortSignal | undefined): Interrupted =>
   signal?.reason instanceof Interrupted ? signal.reason : new Interrupted('interrupted, nothing was written');
 
 const PREFIX = '.nccl-trace-work.';
+/** Of a folder without a lock. */
+const DRAFT = '.nccl-trace-new.';
 /** With what mkdtemp adds. */
-const NAME = /^\.nccl-trace-work\.[A-Za-z0-9]{6}$/;
+const NAME = /^\.nccl-trace-(work|new)\.[A-Za-z0-9]{6}$/;
 const LOCK = '.lock';
+/** ms: a process that lives has locked its folder long before. */
+const LONG_DRAFT = 60_000;
 
-/** Locked under another name first, so that nobody finds it unlocked. null: without the addon, or where files cannot be locked. */
+/** null: without the addon, or where files cannot be locked. */
 function lockIn(folder: HeldFolder): number | null {
-  const draft = folder.at(`${LOCK}.new`);
-  const file = openSync(draft, 'wx', 0o600);
-  if (addon?.lock(file) !== true) {
-    closeSync(file);
-    rmSync(draft);
-    return null;
-  }
-  renameSync(draft, folder.at(LOCK));
-  return file;
+  const file = openSync(folder.at(LOCK), 'wx', 0o600);
+  if (addon?.lock(file) === true) return file;
+  closeSync(file);
+  rmSync(folder.at(LOCK));
+  return null;
 }
 
 /** Removes folders of dead processes. Called after our own folder was made: if making it fails, removing would fail, too. */
@@ -119,7 +130,9 @@ function removeDead(parent: HeldFolder, user: number): void {
     try {
       const folder = parent.folder(name);
       try {
-        if (folder.stat.uid === user) removeUnlocked(parent, name, folder, user);
+        const { uid, mtimeMs } = folder.stat;
+        const isYoung = name.startsWith(DRAFT) && Date.now() - mtimeMs < LONG_DRAFT;
+        if (uid === user && !isYoung) removeUnlocked(parent, name, folder, user);
       } finally {
         folder.close();
       }
@@ -130,6 +143,11 @@ function removeDead(parent: HeldFolder, user: number): void {
 }
 
 function removeUnlocked(parent: HeldFolder, name: string, folder: HeldFolder, user: number): void {
+  // It was killed before it had made its lock.
+  if (name.startsWith(DRAFT) && folder.entries().length === 0) {
+    rmdirSync(parent.at(name));
+    return;
+  }
   const lock = openSync(folder.at(LOCK), constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const stat = fstatSync(lock);
