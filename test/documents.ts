@@ -61,7 +61,10 @@ export async function runScript(
   script: string,
 ): Promise<{ status: number | null; output: string }> {
   const lines = script.trim().split('\n');
-  if (!lines.every((line) => /^nccl-trace [\w ./:,+-]+$/.test(line))) return runInShell(folder, script);
+  // The files between the steps of a merge are for one build alone, and what runs here is another than the bundle.
+  const isOfSteps = lines.some((line) => /^nccl-trace (scan|study|convert|join) /.test(line));
+  if (isOfSteps || !lines.every((line) => /^nccl-trace [\w ./:,+-]+$/.test(line)))
+    return runInShell(folder, script);
   let output = script;
   for (const line of lines) {
     const { code, out, err } = await runHere(folder, ...line.split(' ').slice(1).filter(Boolean));

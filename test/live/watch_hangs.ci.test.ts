@@ -66,7 +66,10 @@ describe('a job that hangs in mid-run', () => {
   it('is announced in time, with the rank that did not come, and what its threads do', async () => {
     const hang = await watchedHang(`--ranks 8 ${LOOP} --fault skip:5@100`, 10);
     expect(hang.after).toBeLessThan(15_000);
-    expect(hang.incident).toMatchObject({ kind: 'hung', ranks: '5', missing: [] });
+    expect(hang.incident).toMatchObject({ kind: 'hung', ranks: '5' });
+    // A debugger that a busy machine keeps for a second is ended, and that is said.
+    const cut = 'rank00005.bin: its stacks: gdb: ended before it was done';
+    expect(hang.incident.missing.filter((one) => !one.startsWith(cut))).toEqual([]);
     expect(hang.incident.headline).toMatch(
       /^HUNG: AllReduce seq 100 on world \(8 ranks\): rank 5 never entered it/,
     );
