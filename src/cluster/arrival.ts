@@ -4,11 +4,11 @@
  * 1. Only what a rank's own GPU or host did first shows when it arrived: its kernel began, or it filled a send or consumed a receive that
  *    needs nobody else's data. Each rank of a ring and a leaf of a tree begin with such a send.
  * 2. Else it can only begin when data have come: in a tree all ranks above the leaves, the root last of all; in a pipeline each receiver.
- *    Of the time until its first sign, what came before the data is theirs, and only what came after them is its own. If most of it came
- *    before, the rank only waited: it arrived at any time since its call, which is a lower bound.
+ *    The time until the data came belongs to the ranks that sent them, and only the time after that to this rank. If most of the time came
+ *    before the data, the rank only waited: it arrived at any time since its call, which is a lower bound.
  * 3. What a rank waited for others, in any call, is not its own lateness: only the time in which it had nothing pending is (rank_walk.ts).
  *
- * Who owns a lateness is decided in degrees: a rank, the ranks of a node, a set of ranks (verdict/slowness.ts).
+ * verdict/slowness.ts decides which rank owns a lateness.
  */
 
 import { numberAt } from '../base/packed_numbers.js';

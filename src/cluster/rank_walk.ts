@@ -63,7 +63,7 @@ export class RankWalk {
     if (free <= arrival.called) this.hostIdle = { from: free, to: arrival.called };
   }
 
-  /** Of a collective without a known end, all ranks together show how long it can have waited (verdict/slowness.ts). */
+  /** If the end is not known, only all ranks together show how long it can have waited (verdict/slowness.ts). */
   private leaves(row: number, over: number, isKnown: boolean): void {
     if (isKnown) {
       this.free = Math.max(this.free, over);

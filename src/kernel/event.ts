@@ -196,7 +196,7 @@ export class Work extends Event {
 
   /** Ends of its children, and the first signs of the GPU. */
   readonly ends: EndRow = new EndRow();
-  /** Of its finished sends and receives, all together: what Op has of them, times after this work's start. */
+  /** Sums over its finished sends and receives, as in Op; times count from this work's start. */
   sentAfter: f64 = 0;
   onWire: f64 = 0;
   receivedAfter: f64 = 0;

@@ -11,7 +11,7 @@ import { printable } from '../report/text.js';
 
 export interface Answer {
   readonly status: number;
-  /** Of its content; may be empty. */
+  /** The content's type; may be empty. */
   readonly type: string;
   /** Where it sends us; may be empty. */
   readonly location: string;

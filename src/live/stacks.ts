@@ -25,8 +25,8 @@ const POLL = 20;
 const MOST_TEXT = 1 << 20;
 
 /**
- * Of the process that writes a rank file: the caller knows that it does (isWrittenBy). 'gdb': gdb may stop it for a minute. null: no debugger
- * is installed, or the process has ended.
+ * Stacks of the process that writes a rank file. The caller has checked that it does (isWrittenBy). 'gdb': gdb may stop it for a minute.
+ * null: no debugger is installed, or the process has ended.
  */
 export async function stacksOf(file: WrittenFile, how: 'auto' | 'gdb'): Promise<Stacks | null> {
   const pid = String(file.header.process.pid);

@@ -16,7 +16,7 @@ export interface OutputKind {
   readonly name: string;
   /** The option that names it, with an example: "-o run.pftrace". */
   readonly option: string;
-  /** Of a new file, before the umask; absent: its user alone may read it. */
+  /** Mode of a new file, before the umask; absent: its user alone may read it. */
   readonly mode?: number;
   /** Whether we wrote the file, by its beginning. Throws the system's errors. */
   readonly wrote: (path: string) => boolean;

@@ -79,7 +79,7 @@ bool IsOver(Sign sign, const ProcessName& process, int fd, const HostFacts& host
   return false;
 }
 
-/** Of a process whose pid a process with another start has: whether that one has its ring file. */
+/** Whether the process that now has this pid, with another start, has the ring file of the old one. */
 bool HasItsRings(int folder, const ProcessName& process) {
   char name[kProcessNameBytes];
   FormatProcessName(process, kRingSuffix, name);
