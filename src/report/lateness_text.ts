@@ -28,7 +28,7 @@ import {
 
 export function slowLines(slow: Slowness, report: VerdictReport): string[] {
   if (slow.link) return slowLinkLines(slow, slow.link, report);
-  const { file, on, late, of, waits } = slow;
+  const { file, on, late, of } = slow;
   const what = slow.taker
     ? `data wait for ${slow.taker.channel === null ? 'its GPU' : `its GPU on ch ${slow.taker.channel}`}`
     : on === 'GPU'
@@ -44,10 +44,8 @@ export function slowLines(slow: Slowness, report: VerdictReport): string[] {
       ),
       continued('recorded: record KernelCh (NCCL_TRACE_EVENTS)'),
     ];
-  // If a few waits make up most of the cost, their number shows how much evidence there is.
-  const few = 2 * waits <= late ? `, ${countText(waits, 'long wait')}` : '';
   return [
-    `SLOW  ${whichRank(slow, report)} (${hostOf(report, file)}): ${what} in ${late} of ${of} collectives${few}`,
+    `SLOW  ${whichRank(slow, report)} (${hostOf(report, file)}): ${what} in ${late} of ${of} collectives`,
     ...latenessLines(slow, report),
   ];
 }
