@@ -10,27 +10,21 @@ const MOST_KB = 2 ** 20;
 /** Address space, kB: V8 takes 2 GB before anything is read. */
 const MOST_ADDRESSES_KB = 4 * 2 ** 20;
 
-export const COMMANDS = {
+const COMMANDS = {
   inspect: (folder: string) => ['inspect', folder],
   merge: (folder: string) => ['merge', folder, '--force', '-o', path.join(folder, 'run.pftrace')],
   report: (folder: string) => ['report', folder, '--force', '-o', path.join(folder, 'report.html')],
-  clocks: (folder: string) => ['clocks', folder],
-  snapshot: (folder: string) => ['snapshot', folder, '-o', path.join(folder, 'snapshot'), '--force'],
 } as const;
 
-export interface Ran {
-  readonly command: string;
+interface Ran {
   readonly said: string;
   readonly faults: readonly string[];
-  readonly seconds: number;
-  readonly kB: number;
 }
 
 export function commandsOn(folder: string, names: readonly (keyof typeof COMMANDS)[]): Ran[] {
   return names.map((command) => {
     const script = 'ulimit -v "$0" && exec "$@"';
     const args = ['-c', script, String(MOST_ADDRESSES_KB), process.execPath, ...REPORTING];
-    const began = performance.now();
     const { status, signal, stdout, stderr } = spawnSync(
       'bash',
       [...args, PROGRAM, ...COMMANDS[command](folder)],
@@ -43,7 +37,7 @@ export function commandsOn(folder: string, names: readonly (keyof typeof COMMAND
       ...(status === 70 || /^ +at .*:\d+:\d+\)?$/m.test(said) ? ['a stack'] : []),
       ...(kB <= MOST_KB ? [] : [`${kB} kB`]),
     ];
-    return { command, said, faults, seconds: (performance.now() - began) / 1000, kB };
+    return { said, faults };
   });
 }
 
