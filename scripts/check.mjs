@@ -13,9 +13,11 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const write = process.argv.includes('--write');
 const require = createRequire(import.meta.url);
 
-const cplusplus = readdirSync(path.join(root, 'native'), { recursive: true })
+const cplusplus = ['native', 'tools']
+  .flatMap((room) =>
+    readdirSync(path.join(root, room), { recursive: true }).map((name) => path.join(room, name)),
+  )
   .filter((name) => /\.(h|cc)$/.test(name))
-  .map((name) => path.join('native', name))
   .sort();
 
 const failed = [
@@ -38,7 +40,7 @@ const failed = [
 ].filter((name) => name !== undefined);
 
 process.stderr.write(
-  `hand-written lines: ${['src', 'native', 'test'].map((room) => `${room} ${linesOf(room)}`).join(', ')}\n`,
+  `hand-written lines: ${['src', 'native', 'tools', 'test'].map((room) => `${room} ${linesOf(room)}`).join(', ')}\n`,
 );
 
 if (failed.length > 0) {

@@ -1,4 +1,4 @@
-// The table of targets built from native/. scripts/native_build.mjs builds them.
+// The table of targets built from native/ and tools/. scripts/native_build.mjs builds them.
 //
 // To add a program, drop a .cc file into native/test/ or native/bench/: each one becomes build/<its name>. To add
 // anything else, add a target here. Flags are given per unit (a set of sources compiled alike), so that a source
@@ -154,12 +154,13 @@ export const TARGETS = [
     name: 'nccl-trace-loopback',
     units: [
       {
-        sources: ['native/loopback/*.cc'],
+        sources: ['tools/loopback/*.cc'],
+        flags: ['-Itools'],
         // Half of the time of its compiler is the headers that 66 small files include.
         inParts: 4,
       },
       // Each of its own version of NCCL's interface, under the same names.
-      { sources: ['native/loopback/senders/*.cc'] },
+      { sources: ['tools/loopback/senders/*.cc'], flags: ['-Itools'] },
     ],
     link: ['-ldl'],
   },

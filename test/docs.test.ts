@@ -69,7 +69,7 @@ describe('documents name only commands, options, settings and files that exist',
     for (const [, target] of text.matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g))
       expect(existsSync(path.join(here, target!)), `${name}: ${target}`).toBe(true);
     for (const [, file] of text.matchAll(
-      /`((?:src|docs|samples|schemas|test|native|bench|scripts|bin)\/[\w./-]+)`/g,
+      /`((?:src|docs|samples|schemas|test|native|tools|bench|scripts|bin)\/[\w./-]+)`/g,
     ))
       expect(existsSync(path.join(ROOT, file!)), `${name}: ${file}`).toBe(true);
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };

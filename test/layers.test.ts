@@ -45,7 +45,7 @@ const LAYERS = table(`
 
 const ROOMS = new Set(LAYERS.map((row) => row.layer?.[0]));
 
-/** Paths below native/, by how they begin; the first row that fits counts. `standard` is what C++17 itself has. */
+/** Paths below native/ and tools/, by how they begin; the first row that fits counts. `standard` is what C++17 itself has. */
 const NATIVE = table(`
   files            | includes                               | but not                                | system
   format/          | format/                                |                                        | standard
@@ -59,8 +59,8 @@ const NATIVE = table(`
   plugin/          | plugin/ format/ nccl/                  |                                        | any
   loopback/        | loopback/ nccl/                        |                                        | any
   addon/           | addon/ format/                         |                                        | any
-  test/            | test/ plugin/ format/ loopback/ nccl/  |                                        | any
-  bench/           | bench/ test/ plugin/ format/ loopback/ nccl/ |                                  | any
+  test/            | test/ plugin/ format/ nccl/            |                                        | any
+  bench/           | bench/ test/ plugin/ format/ nccl/     |                                        | any
 `);
 
 /** Standard headers of C have a name with .h, those of C++ have none: <stdint.h>, <array>. No POSIX, no Linux. */
@@ -75,8 +75,9 @@ describe('layers', () => {
     expect(typeScriptViolations(sources('src', /\.ts$/))).toEqual([]);
   });
 
-  it('of native/ are kept', () => {
-    expect(nativeViolations(sources('native', /\.(h|cc)$/))).toEqual([]);
+  it('of native/ and tools/ are kept', () => {
+    const files = { ...sources('native', /\.(h|cc)$/), ...sources('tools', /\.(h|cc)$/) };
+    expect(nativeViolations(files)).toEqual([]);
   });
 
   it('of src/ would be missed if broken', () => {
@@ -232,7 +233,7 @@ function namesIn(clause: ts.ImportClause | undefined): string[] {
 
 function nativeViolations(files: Sources): string[] {
   return Object.entries(files).flatMap(([file, text]) => {
-    const row = NATIVE.find((candidate) => file.startsWith(`native/${candidate.files?.[0] ?? ''}`));
+    const row = NATIVE.find((candidate) => below(file).startsWith(candidate.files?.[0] ?? ''));
     if (row === undefined) return [`${file}: no row of the table fits`];
     const beginsLike = (name: string, list: readonly string[] = []) =>
       list.some((start) => name.startsWith(start));
@@ -250,11 +251,13 @@ function nativeViolations(files: Sources): string[] {
   });
 }
 
-/** As the compiler looks for it: beside the including file, then below native/. The result is a path below native/. */
+/** As the compiler looks for it: beside the including file, then below native/ and tools/. The result is a path below these. */
 function included(file: string, name: string, files: Sources): string {
   const beside = path.posix.join(path.posix.dirname(file), name);
-  return beside in files || name.startsWith('.') ? beside.replace(/^native\//, '') : name;
+  return beside in files || name.startsWith('.') ? below(beside) : name;
 }
+
+const below = (file: string): string => file.replace(/^(native|tools)\//, '');
 
 // -- both ---------------------------------------------------------------------------------------------------------
 

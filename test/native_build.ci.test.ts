@@ -36,7 +36,7 @@ beforeEach(() => {
   put('native/format/answer.h', 'inline int answer() { return 42; }\n');
   put('native/plugin/ring.cc', '#include "format/answer.h"\nint ring() { return answer(); }\n');
   put('native/test/ring_test.cc', 'int ring();\nint main() { return ring(); }\n');
-  put('native/loopback/main.cc', 'int main() { return 7; }\n');
+  put('tools/loopback/main.cc', 'int main() { return 7; }\n');
 });
 
 afterEach(() => {
@@ -92,13 +92,13 @@ describe.skipIf(!hasCompiler)('with a compiler', () => {
 
   it('removes a program without a source', () => {
     build('build');
-    rmSync(path.join(folder, 'native/loopback/main.cc'));
+    rmSync(path.join(folder, 'tools/loopback/main.cc'));
     build('build');
     expect(built()).toEqual(['libnccl-profiler-trace.so', 'ring_test']);
   });
 
   it('refuses a warning when we build, and shows it where others build', () => {
-    put('native/loopback/main.cc', 'static int unused() { return 0; }\nint main() { return 7; }\n');
+    put('tools/loopback/main.cc', 'static int unused() { return 0; }\nint main() { return 7; }\n');
     expect(build('build')).toMatchObject({ status: 1, said: expect.stringContaining('[-Werror') as string });
     expect(built()).toEqual(['libnccl-profiler-trace.so', 'ring_test']);
     expect(build('prebench:merge')).toMatchObject({

@@ -1,6 +1,6 @@
 /**
  * `nccl-trace demo`: records a run without a GPU, and merges it. The ranks are processes. Their bytes, their sockets and the plugin are
- * real. The loopback (native/loopback) takes the place of NCCL.
+ * real. The loopback (tools/loopback) takes the place of NCCL.
  */
 
 import { spawn } from 'node:child_process';

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 
-HELLO, BARRIER, GO = 0, 2, 3  # native/loopback/control.h
+HELLO, BARRIER, GO = 0, 2, 3  # tools/loopback/control.h
 
 rank = int(os.environ.get("RANK") or os.environ["SLURM_PROCID"])
 world = int(os.environ.get("WORLD_SIZE") or os.environ["SLURM_NTASKS"])

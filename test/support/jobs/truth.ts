@@ -1,5 +1,5 @@
 /**
- * The loopback's own account of what it did, one file per rank (native/loopback/README.md). It shares nothing with the
+ * The loopback's own account of what it did, one file per rank (tools/loopback/README.md). It shares nothing with the
  * recording: the loopback writes it, and the plugin sees only callbacks.
  */
 
