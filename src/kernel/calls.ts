@@ -9,7 +9,8 @@
 
 import { Event, Host, HostKind, Key, Type } from './event';
 import { EventTable } from './event_table';
-import { file, TextFlag } from './file';
+import { file } from './file';
+import { TextFlag } from './file_texts';
 import { ApiCall, CollCall } from './result_rows';
 import { RowBlocks } from './row_blocks';
 import { hold, letGo } from './rows';

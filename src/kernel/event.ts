@@ -11,13 +11,13 @@
  * Rows of works stay for the whole file, because each is a row of the result. All others are used again when no record can name them.
  */
 
-import { Comm } from './file';
-import { Connection, Slot, Slots } from './draw/connections';
-import { Text } from './draw/texts';
-import { OpenWork } from './draw/works';
+import { Comm } from './comm';
+import { OpRows } from './connection_rows';
+import { Connection, Slot, Slots } from './draw/connection';
+import { Due } from './draw/due_ends';
+import { Text } from './draw/text';
 import { EndRow } from './result_rows';
-import { OpRows } from './step_rows';
-import { CallTotals, EndTotals } from './transfers';
+import { CallTotals, EndTotals } from './transfer_totals';
 
 export const enum Type {
   Host,
@@ -205,7 +205,7 @@ export class Work extends Event {
 
   /** In the drawing: NaN: not computed yet; the slice that its stop ends. */
   correlation: f64 = NaN;
-  untilEnqueued: OpenWork | null = null;
+  untilEnqueued: Due | null = null;
 }
 
 /**

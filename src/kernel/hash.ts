@@ -1,6 +1,6 @@
 /** The hashes of src/base/hash.ts: the same on every rank. A hash is made word by word, in two independent lanes of 32 bits. */
 
-import { file } from './file';
+import { fileTexts } from './file_texts';
 
 export class Hash {
   private high: u32 = 0x6e63636c;
@@ -32,7 +32,7 @@ export class Hash {
 
   /** `text`: its number in the file. */
   addText(text: u32, prefix: string = ''): void {
-    const units = file().unitsOf(text);
+    const units = fileTexts().unitsOf(text);
     const length = <u32>units.length;
     this.addWord(prefix.length + length);
     for (let i = 0; i < prefix.length; i++) this.addWord(prefix.charCodeAt(i));

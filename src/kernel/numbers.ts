@@ -15,6 +15,9 @@ export const FOLD_OF_START: u32 = 0xffffffff;
 /** In the value of a State record: NCCL gave none. */
 export const NO_VALUE: u64 = (1 << 48) - 1;
 
+/** NCCL keeps at most this many steps of a connection in flight and names their slots step % 8. */
+export const NCCL_STEPS: i32 = 8;
+
 /** Classes of rings. */
 export const enum RingClass {
   Steps = 1,

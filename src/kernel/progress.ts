@@ -5,7 +5,7 @@
  */
 
 import { Block, Link, Op, Progress, Work } from './event';
-import { Comm } from './file';
+import { Comm } from './comm';
 
 /** How many works are kept for a communicator without kernels, or whose kernels stopped coming. */
 const FEW: i32 = 64;

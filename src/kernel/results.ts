@@ -4,15 +4,16 @@
  */
 
 import { Collector } from './collector';
+import { ROW_WIDTH } from './connection_rows';
 import { Host, Op, Step, Work } from './event';
 import { OddCounts } from './odd';
 import { Tally } from './progress';
 import { needRoom } from './room';
 import { CallTotalsRow, OddRow, WorkRow } from './result_rows';
 import { CommSize, DRAWN_KINDS } from './sizes';
-import { ROW_WIDTH } from './step_rows';
 import { TimeCounter } from './time_counter';
-import { TIME_BINS, Transfers, WAITS } from './transfers';
+import { TIME_BINS, WAITS } from './transfer_totals';
+import { Transfers } from './transfers';
 
 /** Numbers one after the other, in blocks. */
 export class Out {

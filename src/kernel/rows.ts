@@ -1,7 +1,8 @@
 /** Rows that are used again. A file has some hundred events at a time and millions in all, so its memory stays small. */
 
 import { Block, Claims, Event, Host, Op, Type, Work } from './event';
-import { Comm, file } from './file';
+import { Comm } from './comm';
+import { file } from './file';
 
 let hosts: Host[] = [];
 let ops: Op[] = [];

@@ -1,7 +1,7 @@
 /** Counts what a file's trace would hold, by communicator, kind and time. From it the host decides what is drawn (src/trace/budget.ts). */
 
 import { Host, HostKind, Op } from './event';
-import { Comm } from './file';
+import { Comm } from './comm';
 import { TimeCounter } from './time_counter';
 
 /** The kinds of things that are drawn, as src/scan/drawn_size.ts numbers them. */

@@ -4,11 +4,10 @@
  */
 
 import { Op, Phase, Step } from './event';
+import { NCCL_STEPS } from './numbers';
 
 const PLACES: i32 = 1 << 12;
 
-/** NCCL keeps at most this many steps of a connection in flight and names their slots step % 8. */
-export const NCCL_STEPS: i32 = 8;
 /** A repeated start may mean one of this many newest steps of an operation. */
 const RECENT_STEPS: i32 = 2 * NCCL_STEPS;
 

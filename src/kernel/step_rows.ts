@@ -5,72 +5,15 @@
  */
 
 import { lowHalf } from './bits';
+import { ConnectionRows, isKept, OpRows } from './connection_rows';
 import { Op, Phase, Step, Work } from './event';
-import { Comm, file, TextFlag } from './file';
+import { Comm } from './comm';
+import { file } from './file';
+import { TextFlag } from './file_texts';
 import { Hash } from './hash';
 
-export const ROW_WIDTH: i32 = 10;
 /** A send's size if its record is lost. */
 const SIZE_LOST: f64 = -1;
-/** Rows of a block: few, because many connections have few. */
-const BLOCK_ROWS: i32 = 32;
-const ROW_BYTES: usize = 80;
-
-/** One end of a connection. */
-export class ConnectionRows {
-  /** First steps, and later ones: how many are kept, and how often their share was halved. */
-  readonly counts: StaticArray<i32> = new StaticArray<i32>(2);
-  readonly halved: StaticArray<i32> = new StaticArray<i32>(2);
-  sampledOut: f64 = 0;
-  private readonly blocks: usize[] = [];
-
-  constructor(
-    /** The first communicator of the table with this id and rank. */
-    readonly comm: Comm,
-    readonly channel: i32,
-    readonly peer: i32,
-    readonly isSend: bool,
-  ) {}
-
-  get rows(): i32 {
-    return this.counts[0] + this.counts[1];
-  }
-
-  at(row: i32): usize {
-    return this.blocks[row / BLOCK_ROWS] + <usize>(row % BLOCK_ROWS) * ROW_BYTES;
-  }
-
-  /** The row after the last one. */
-  next(): usize {
-    const rows = this.rows;
-    if (rows / BLOCK_ROWS == this.blocks.length) this.blocks.push(heap.alloc(ROW_BYTES * BLOCK_ROWS));
-    return this.at(rows);
-  }
-
-  /** Keeps the share in place, in the order in which the rows came. */
-  keepShare(kind: i32): void {
-    const rows = this.rows;
-    let kept = 0;
-    for (let row = 0; row < rows; row++) {
-      const from = this.at(row);
-      if (!isKept(<u32>load<f64>(from), <u32>load<f64>(from, 8), this.halved)) continue;
-      if (kept != row) memory.copy(this.at(kept), from, ROW_BYTES);
-      kept++;
-    }
-    this.counts[kind] -= rows - kept;
-  }
-}
-
-/** What an operation's rows have in common. */
-export class OpRows {
-  constructor(
-    /** null: its other end is not known. */
-    readonly connection: ConnectionRows | null,
-    readonly check: f64,
-    readonly arrives: f64,
-  ) {}
-}
-
 export class StepRows {
   readonly connections: ConnectionRows[] = [];
   private readonly places: Map<u64, ConnectionRows> = new Map<u64, ConnectionRows>();
@@ -212,20 +155,6 @@ export class StepRows {
     }
     return this.lastCheck;
   }
-}
-
-/**
- * Which transfers a scan keeps if there are too many: a share of each connection, one half, one quarter and so on. Both ends of a transfer
- * decide in the same way without knowing each other, because the choice depends on the transfer's own numbers. First steps of operations and
- * later steps have separate shares, because on one host only the first ones count.
- */
-function isKept(ordinal: u32, step: u32, halved: StaticArray<i32>): bool {
-  const halvings = halved[step == 0 ? 0 : 1];
-  if (halvings == 0) return true;
-  let hash = (ordinal * 0x9e3779b1) ^ (step * 0x85ebca77);
-  hash = (hash ^ (hash >> 16)) * 0x85ebca6b;
-  hash = (hash ^ (hash >> 13)) * 0xc2b2ae35;
-  return <i32>clz<u32>(hash ^ (hash >> 16)) >= halvings;
 }
 
 /** The other end must know the same operation. */

@@ -6,10 +6,11 @@
 
 import { lowHalf } from './bits';
 import { Op, Phase, Step } from './event';
-import { Comm, file } from './file';
-import { CallTotalsRow } from './result_rows';
+import { Comm } from './comm';
+import { file } from './file';
 import { TimeCounter } from './time_counter';
-import { Sender, Wire } from './wire';
+import { BINS, CallTotals, EndTotals, SizeTotals, TIME_BINS, WAITS } from './transfer_totals';
+import { Wire } from './wire';
 
 /** What a transfer waited for: the order of src/scan/transfer_totals.ts (WAITED). */
 const enum Waited {
@@ -21,71 +22,11 @@ const enum Waited {
   /** Posted is no wait. */
   None,
 }
-export const WAITS: i32 = 5;
-
 /** Sizes per connection. Transfers of further sizes count, but have no times. */
 const MOST_SIZES: i32 = 64;
 /** As many of these sizes have their times in bins: four per power of two, so a quantile is known within 20 % at any length. */
 const MOST_BINNED: i32 = 16;
 const PER_OCTAVE: f64 = 4;
-export const TIME_BINS: i32 = 48 * 4;
-/** Bins over time: enough to distinguish a drift from a change. */
-const BINS: i32 = 16;
-
-/** Sends of one size; -1: not reported, up to interface v3. */
-export class SizeTotals {
-  /** Those with a size, since their last poll: sums of their times are those of `sums`. */
-  sumOfSquares: f64 = 0;
-  least: f64 = Infinity;
-  /** Number and sum of the times, by the time of their end. Both have the same bins. */
-  readonly counts: TimeCounter = new TimeCounter(BINS);
-  readonly sums: TimeCounter = new TimeCounter(BINS);
-  /** Times on the wire in bins, and the sum of their own times (wire.ts). null: there are too many sizes, or the wire is not known. */
-  times: StaticArray<u32> | null = null;
-  own: f64 = 0;
-
-  constructor(readonly bytes: f64) {}
-}
-
-/** One end of a connection. */
-export class EndTotals {
-  transfers: f64 = 0;
-  bytes: f64 = 0;
-  readonly waits: StaticArray<f64> = new StaticArray<f64>(WAITS);
-  /** Transfers that had not ended: their number, begin of the oldest one's wait, and the wait. */
-  open: f64 = 0;
-  openSince: f64 = 0;
-  openWait: i32 = 0;
-  /** Of sends. */
-  readonly sizes: SizeTotals[] = [];
-  /** Bytes of the operations that were seen to start and that are of this process: what chooses the counters that are drawn. */
-  drawn: f64 = 0;
-  /** null: it has sent nothing, or its communicator is not known. */
-  sender: Sender | null = null;
-  /** The send that was on the wire longest: how long, since when, and its step. */
-  longest: f64 = 0;
-  longestSince: f64 = 0;
-  longestStep: i32 = 0;
-
-  constructor(
-    /** Number of the communicator; -1: not known, or another process's (PXN). */
-    readonly comm: i32,
-    readonly channel: i32,
-    readonly peer: i32,
-    readonly isSend: bool,
-  ) {}
-}
-
-export class CallTotals extends CallTotalsRow {
-  readonly waits: StaticArray<f64> = new StaticArray<f64>(WAITS);
-
-  constructor(comm: i32, func: u32) {
-    super();
-    this.comm = comm;
-    this.func = func;
-  }
-}
-
 export class Transfers {
   /** In the order of their first transfer. */
   readonly ends: EndTotals[] = [];

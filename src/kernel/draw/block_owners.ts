@@ -5,7 +5,9 @@
  */
 
 import { Block, Op, Work } from '../event';
-import { Comm, file, TextFlag } from '../file';
+import { Comm } from '../comm';
+import { file } from '../file';
+import { TextFlag } from '../file_texts';
 import { hold, letGo } from '../rows';
 import { Clock } from './clock';
 import { GPU_SLACK_NS } from './works';

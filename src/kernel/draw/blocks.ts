@@ -6,7 +6,7 @@
  */
 
 import { Block, Op, Work } from '../event';
-import { Comm } from '../file';
+import { Comm } from '../comm';
 import { OpenSet } from '../open_set';
 import { BlockOwners, OwnBlock, OwnerListener } from './block_owners';
 import { Clock } from './clock';
@@ -14,7 +14,7 @@ import { CommGroups } from './comm_groups';
 import { workCorrelation } from './identity';
 import { CommLanes } from './lanes';
 import { Sink } from './sink';
-import { Text } from './texts';
+import { Text } from './text';
 import { What } from './tracks';
 import { Detail } from './windows';
 import { cutAt, cutText, parentText } from './words';
@@ -240,7 +240,15 @@ export class Blocks extends OwnerListener {
   }
 
   private newLanes(comm: Comm, channel: i32, isPhase: bool): CommLanes {
-    return new CommLanes(this.sink, this.groups, comm, What.Blocks, Detail.Op, channel, isPhase ? 1 : 0);
+    return new CommLanes(
+      this.sink,
+      this.groups.group(comm),
+      comm.number,
+      What.Blocks,
+      Detail.Op,
+      channel,
+      isPhase ? 1 : 0,
+    );
   }
 
   private nameOf(block: Block, work: Work | null): Text {

@@ -5,7 +5,7 @@
  */
 
 import { Op } from '../event';
-import { Comm } from '../file';
+import { Comm } from '../comm';
 import { CommGroups } from './comm_groups';
 import { Changes, Counting, SampledCounter } from './counters';
 import { Sink } from './sink';

@@ -1,7 +1,7 @@
 /** One group of tracks per communicator, in the order of first use, and one for each process that this one executes operations for. */
 
 import { Op } from '../event';
-import { Comm } from '../file';
+import { Comm } from '../comm';
 import { Sink } from './sink';
 import { Track, TrackKind, What } from './tracks';
 import { Detail } from './windows';

@@ -1,6 +1,7 @@
 /** The drawing's functions for the host: those of a block, and those of a rank. src/kernel/host/drawing.ts says what each takes. */
 
-import { Comm, file } from '../file';
+import { Comm } from '../comm';
+import { file } from '../file';
 import { Clock } from './clock';
 import { clock, picture, setClockOf, setPicture, setSink, sink } from './drawing';
 import { Lease } from './host_threads';

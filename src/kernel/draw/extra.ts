@@ -2,7 +2,7 @@
 
 import { refuse } from './host';
 import { Reason } from './refused';
-import { Text } from './texts';
+import { Text } from './text';
 
 export const enum ArgKind {
   Flag,

@@ -1,11 +1,14 @@
 /** Names and arguments of a host thread's slices. schemas/rank-file.md, "Kinds", has the fields. */
 
 import { Host, HostKind } from '../event';
-import { Comm, file, TextFlag } from '../file';
+import { Comm } from '../comm';
+import { file } from '../file';
+import { TextFlag } from '../file_texts';
 import { Name } from '../odd';
 import { copyCorrelation } from './identity';
 import { Sink } from './sink';
-import { hexOf, Text, Texts } from './texts';
+import { Text } from './text';
+import { hexOf, Texts } from './texts';
 import { eventName } from './words';
 
 /** Version 1 of the ids of NCCL's own network plugins. */

@@ -4,7 +4,9 @@
  */
 
 import { Host, Op, Work } from '../event';
-import { Comm, file, TextFlag } from '../file';
+import { Comm } from '../comm';
+import { file } from '../file';
+import { TextFlag } from '../file_texts';
 import { Hash } from '../hash';
 
 /** Bits of a flow id that number the steps of one operation. */

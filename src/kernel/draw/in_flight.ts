@@ -5,10 +5,11 @@
  */
 
 import { Op } from '../event';
-import { Comm } from '../file';
+import { Comm } from '../comm';
 import { Clock } from './clock';
+import { CommOps } from './comm_ops';
 import { Changes, Counting, SampledCounter } from './counters';
-import { Due, DueEnds } from './due_ends';
+import { DueEnds } from './due_ends';
 import { Sink } from './sink';
 import { TrackKind, What } from './tracks';
 import { Detail } from './windows';
@@ -30,25 +31,6 @@ class Ops extends Counting {
     if (this.counter === null)
       this.counter = newCounter(this.sink, What.OpsInFlight, Detail.Op, at, this.sampleNs);
     this.counter!.add(amount, at);
-  }
-}
-
-/** Open proxy operations of one communicator. After its finalize they never stop. */
-export class CommOps extends Due {
-  open: f64 = 0;
-  isFinalized: bool = false;
-
-  constructor(
-    private readonly changes: Changes,
-    private readonly ops: Counting,
-  ) {
-    super();
-  }
-
-  /** The finalize. */
-  end(at: f64): void {
-    this.isFinalized = true;
-    if (this.open > 0) this.changes.add(this.ops, -this.open, at);
   }
 }
 

@@ -3,9 +3,7 @@
  * and holds one slice at a time. A slice takes the lowest free lane. A lane's track is made at its first use.
  */
 
-import { Comm } from '../file';
 import { LaneNumbers } from '../lanes';
-import { CommGroups } from './comm_groups';
 import { Sink } from './sink';
 import { Track, TrackKind, What } from './tracks';
 import { Detail } from './windows';
@@ -16,8 +14,9 @@ export class CommLanes extends LaneNumbers {
 
   constructor(
     private readonly sink: Sink,
-    private readonly groups: CommGroups,
-    private readonly comm: Comm,
+    private readonly group: Track,
+    /** Number of the communicator. */
+    private readonly comm: i32,
     private readonly what: What,
     private readonly detail: Detail,
     private readonly b: f64,
@@ -36,10 +35,18 @@ export class CommLanes extends LaneNumbers {
   }
 
   private newTrack(lane: i32): Track {
-    const group = this.groups.group(this.comm);
-    const number = this.comm.number;
+    const number = this.comm;
     return this.what == What.Works
-      ? this.sink.newTrack(group, TrackKind.Slices, this.detail, this.what, number, this.b, lane)
-      : this.sink.newTrack(group, TrackKind.Slices, this.detail, this.what, number, this.b, this.c, lane);
+      ? this.sink.newTrack(this.group, TrackKind.Slices, this.detail, this.what, number, this.b, lane)
+      : this.sink.newTrack(
+          this.group,
+          TrackKind.Slices,
+          this.detail,
+          this.what,
+          number,
+          this.b,
+          this.c,
+          lane,
+        );
   }
 }

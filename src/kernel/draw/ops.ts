@@ -3,32 +3,29 @@
  * still runs), and below it the step slots (steps.ts).
  */
 
-import { Op, Step } from '../event';
+import { Op } from '../event';
 import { OpenSet } from '../open_set';
-import { Clock } from './clock';
 import { CommGroups } from './comm_groups';
-import { Connection, Connections, Slots } from './connections';
+import { Connection, Slots } from './connection';
+import { Connections } from './connections';
 import { FlowCensus } from './flow_census';
 import { operationId, operationNumber, workCorrelation } from './identity';
 import { InFlight } from './in_flight';
 import { Origins } from './origins';
 import { Sink } from './sink';
-import { Steps } from './steps';
-import { Text } from './texts';
-import { cutAt, cutText, parentText } from './words';
+import { Text } from './text';
+import { parentText } from './words';
 
 export class Ops {
   /** Steps of the stand-ins without a stop: their number, after which they end; 0: the stop is in the file, or a step is in flight. */
   standInSteps: StaticArray<u32> = new StaticArray<u32>(0);
   /** Connections without arrows from the operation with this ordinal on. */
   readonly outOfStep: Map<u64, f64> = new Map<u64, f64>();
-  steps: Steps | null = null;
   private readonly connections: Connections;
   private readonly open: OpenSet<Op> = new OpenSet<Op>();
 
   constructor(
     private readonly sink: Sink,
-    private readonly clock: Clock,
     groups: CommGroups,
     private readonly flows: FlowCensus,
     private readonly inFlight: InFlight,
@@ -85,34 +82,18 @@ export class Ops {
   standInStep(op: Op, at: f64): void {
     if (op.connection === null || op.standIn >= this.standInSteps.length) return;
     if (<u32>op.stepsDone != this.standInSteps[op.standIn]) return;
-    this.inFlight.opEnded(op, at);
-    this.end(op, at, 'not recorded, as its last step');
+    this.cut(op, at, 'not recorded, as its last step');
   }
 
-  /**
-   * Ends operations that were unfinished when their communicator was finalized, because they never end, and those of work that is cut off.
-   * Other operations stay open, which shows a hang. `rows`: all steps.
-   */
-  finish(rows: Step[]): void {
-    const open = this.open.all();
-    const waiting: Op[] = [];
-    const steps = this.steps!;
-    for (let i = 0; i < open.length; i++) {
-      const op = open[i];
-      const cut = op.isForeign ? NaN : cutAt(op.comm, op.work, op.start);
-      if (isNaN(cut)) {
-        waiting.push(op);
-        continue;
-      }
-      const at = this.clock.time(cut);
-      const why = cutText(op.comm, op.start);
-      for (let n = 0; n < op.openSteps.length; n++) steps.end(op.openSteps[n], at, 'end', why);
-      this.inFlight.opEnded(op, at);
-      this.end(op, at, why);
-    }
-    for (let i = 0; i < rows.length; i++) if (rows[i].isInFlight) steps.wait(rows[i]);
-    for (let i = 0; i < waiting.length; i++)
-      for (let n = 0; n < waiting[i].openSteps.length; n++) steps.lastPoll(waiting[i].openSteps[n]);
+  /** Those that have not ended. */
+  unfinished(): Op[] {
+    return this.open.all();
+  }
+
+  /** `why`: NCCL did not stop it. */
+  cut(op: Op, at: f64, why: string): void {
+    this.inFlight.opEnded(op, at);
+    this.end(op, at, why);
   }
 
   /** For steps of an operation without a place. */

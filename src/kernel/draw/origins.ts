@@ -6,9 +6,10 @@
 import { lowHalf } from '../bits';
 import { mayBeEndless, userOf } from '../endless';
 import { Op } from '../event';
-import { Comm } from '../file';
+import { Comm } from '../comm';
 import { Sink } from './sink';
-import { Text, Texts } from './texts';
+import { Text } from './text';
+import { Texts } from './texts';
 
 /** The owner of a foreign context. */
 class Originator {

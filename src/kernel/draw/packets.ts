@@ -5,8 +5,8 @@
 
 import { ArgKind, Extra } from './extra';
 import { Output } from './output';
-import { BlockSequences, Ids, Sequence, Table } from './sequences';
-import { Text } from './texts';
+import { BlockSequences, Ids, Sequence } from './sequences';
+import { Table, Text } from './text';
 import { Track } from './tracks';
 import { closeLength, putByte, putBytes, putFixed64, putVarint } from './wire';
 

@@ -4,7 +4,7 @@
  */
 
 import { Block, Host, HostKind, Link, Op, Phase, Step, Work } from '../event';
-import { Comm } from '../file';
+import { Comm } from '../comm';
 import { Listener } from '../listener';
 import { OddCounts } from '../odd';
 import { Records } from '../record';
@@ -72,10 +72,9 @@ export class Picture extends Listener {
     const flows = new FlowCensus();
     const inFlight = new InFlight(sink, clock, dueEnds, changes, sampleNs);
     const bytes = new ByteCounters(sink, groups, changes, binNs, sampleNs);
-    const ops = new Ops(sink, clock, groups, flows, inFlight, origins);
+    const ops = new Ops(sink, groups, flows, inFlight, origins);
     const steps = new Steps(sink, clock, flows, bytes, ops);
     const windows = sink.windows;
-    ops.steps = steps;
     this.dueEnds = dueEnds;
     this.changes = changes;
     this.groups = groups;
@@ -197,7 +196,7 @@ export class Picture extends Listener {
   /** After the last record, and after the polls that were going on. `recorder`: the group of odd records. */
   finish(steps: Step[], odd: OddCounts, recorder: Track): void {
     this.dueEnds.flush(Infinity);
-    this.ops.finish(steps);
+    this.steps.finish(steps);
     this.changes.settle();
     this.blocks.finish();
     this.bytes.finish();

@@ -5,7 +5,7 @@
 
 import { MAX_RINGS, State } from '../numbers';
 import { Sink } from './sink';
-import { Text } from './texts';
+import { Text } from './text';
 import { Track, TrackKind, What } from './tracks';
 import { Detail } from './windows';
 

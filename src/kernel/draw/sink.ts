@@ -18,7 +18,8 @@ import { describeTrack, isWatched } from './host';
 import { EventType, Packets } from './packets';
 import { Reason, refused } from './refused';
 import { Ids } from './sequences';
-import { Text, Texts } from './texts';
+import { Text } from './text';
+import { Texts } from './texts';
 import { OpenSlice, Track, TrackKind, What } from './tracks';
 import { Detail, DETAILS, Window, Windows } from './windows';
 

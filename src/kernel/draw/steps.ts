@@ -8,17 +8,18 @@
  * between ranks of one clock. A peer wait is drawn when it is over: most end as they begin, and when they end is known late.
  */
 
-import { Phase, Step } from '../event';
+import { Op, Phase, Step } from '../event';
 import { ByteCounters } from './byte_counters';
 import { Clock } from './clock';
-import { Slot } from './connections';
+import { Slot } from './connection';
 import { FlowCensus } from './flow_census';
 import { transferId } from './identity';
 import { Ops } from './ops';
 import { Reason, refused } from './refused';
 import { Sink } from './sink';
-import { Text } from './texts';
+import { Text } from './text';
 import { Track } from './tracks';
+import { cutAt, cutText } from './words';
 
 /** Why a step ended that NCCL did not stop. */
 export const NOT_STOPPED: string = 'not recorded, as its operation';
@@ -115,8 +116,32 @@ export class Steps {
     slot.slots.release(slot);
   }
 
+  /**
+   * Ends operations that were unfinished when their communicator was finalized, because they never end, and those of work that is cut off.
+   * Other operations stay open, which shows a hang. `rows`: all steps.
+   */
+  finish(rows: Step[]): void {
+    const open = this.ops.unfinished();
+    const waiting: Op[] = [];
+    for (let i = 0; i < open.length; i++) {
+      const op = open[i];
+      const cut = op.isForeign ? NaN : cutAt(op.comm, op.work, op.start);
+      if (isNaN(cut)) {
+        waiting.push(op);
+        continue;
+      }
+      const at = this.clock.time(cut);
+      const why = cutText(op.comm, op.start);
+      for (let n = 0; n < op.openSteps.length; n++) this.end(op.openSteps[n], at, 'end', why);
+      this.ops.cut(op, at, why);
+    }
+    for (let i = 0; i < rows.length; i++) if (rows[i].isInFlight) this.wait(rows[i]);
+    for (let i = 0; i < waiting.length; i++)
+      for (let n = 0; n < waiting[i].openSteps.length; n++) this.lastPoll(waiting[i].openSteps[n]);
+  }
+
   /** After the last record, for each step that is still in flight: it waits forever. */
-  wait(step: Step): void {
+  private wait(step: Step): void {
     const slot = step.slot;
     if (slot === null || !slot.inPeerWait) return;
     slot.inPeerWait = false;
@@ -125,7 +150,7 @@ export class Steps {
   }
 
   /** For a step that waits forever: the proxy thread's last poll. */
-  lastPoll(step: Step): void {
+  private lastPoll(step: Step): void {
     const slot = step.slot;
     const last = isNaN(step.lastPoll) ? step.lastStartRepeat : step.lastPoll;
     if (slot === null || isNaN(last)) return;

@@ -1,18 +1,7 @@
-/** Strings of the trace: equal ones are one object, which knows its number in each sequence's tables of strings (sequences.ts). */
+/** Strings of the trace: equal ones are one object. */
 
-import { file } from '../file';
-import { SEQUENCES, TABLES } from './sequences';
-
-export class Text {
-  /** By sequence and table; 0: not written yet. */
-  readonly ids: StaticArray<i32> = new StaticArray<i32>(SEQUENCES * TABLES);
-
-  /** UTF-8. */
-  constructor(
-    readonly start: usize,
-    readonly length: i32,
-  ) {}
-}
+import { fileTexts } from '../file_texts';
+import { Text } from './text';
 
 /** Longer ones are not compared with others. */
 const LONG: i32 = 4096;
@@ -62,7 +51,7 @@ export class Texts {
   }
 
   contentOf(number: u32): string {
-    const units = file().unitsOf(number);
+    const units = fileTexts().unitsOf(number);
     return String.UTF16.decodeUnsafe(changetype<usize>(units), (<usize>units.length) << 1);
   }
 

@@ -1,6 +1,6 @@
 /** Tracks of a block, and the slices that are open on them. */
 
-import { Text } from './texts';
+import { Text } from './text';
 import { Window } from './windows';
 
 export const enum TrackKind {
@@ -20,7 +20,7 @@ export const enum What {
   Foreign,
   /** Works: communicator, whether they are collectives, lane. */
   Works,
-  /** Operations: communicator, channel and peer, lane and direction (`Direction` of connections.ts). */
+  /** Operations: communicator, channel and peer, lane and direction (`Direction` of connection.ts). */
   Ops,
   /** A slot of steps: its number. */
   Slot,

@@ -1,7 +1,7 @@
 /** Texts that several tracks use. */
 
 import { Link, Work } from '../event';
-import { Comm } from '../file';
+import { Comm } from '../comm';
 import { Name } from '../odd';
 
 export const FINALIZED: string = 'communicator finalized';

@@ -8,7 +8,9 @@
  */
 
 import { Work } from '../event';
-import { Comm, file, TextFlag } from '../file';
+import { Comm } from '../comm';
+import { file } from '../file';
+import { TextFlag } from '../file_texts';
 import { Records } from '../record';
 import { Clock } from './clock';
 import { CommGroups } from './comm_groups';
@@ -17,7 +19,7 @@ import { workCorrelation } from './identity';
 import { InFlight } from './in_flight';
 import { CommLanes } from './lanes';
 import { Sink } from './sink';
-import { Text } from './texts';
+import { Text } from './text';
 import { Track, What } from './tracks';
 import { Detail } from './windows';
 import { END_CUT_OFF, parentText } from './words';
@@ -76,7 +78,7 @@ export class Works {
     const open = work.untilEnqueued;
     if (open === null) return;
     work.untilEnqueued = null;
-    this.close(open, at);
+    open.end(at);
   }
 
   close(open: OpenWork, at: f64): void {
@@ -123,7 +125,14 @@ export class Works {
   }
 
   private newLanes(comm: Comm, isColl: bool): CommLanes {
-    return new CommLanes(this.sink, this.groups, comm, What.Works, Detail.Coll, isColl ? 1 : 0);
+    return new CommLanes(
+      this.sink,
+      this.groups.group(comm),
+      comm.number,
+      What.Works,
+      Detail.Coll,
+      isColl ? 1 : 0,
+    );
   }
 
   private addArgs(work: Work, records: Records, row: i32, end: WorkEnd): void {

@@ -94,7 +94,7 @@ function works({ names, commOf }: Named, number: number, isColl: number, lane: n
 /** The order of tracks is an int32. It has room for all channels, and for this many peers and lanes. */
 const PEERS = 1 << 16;
 const LANES = 60;
-/** `Direction` of src/kernel/draw/connections.ts. */
+/** `Direction` of src/kernel/draw/connection.ts. */
 const [SEND, ENDLESS, LOST] = [1, 2, 3];
 
 function connection(
