@@ -4,9 +4,9 @@ import { maxOf, minOf } from '../base/extremes.js';
 import { hex64 } from '../base/hex.js';
 import { foldRanks } from '../base/ranks.js';
 import { forEachNumber, numberAt } from '../base/packed_numbers.js';
+import type { Ticks } from '../base/time.js';
 import { traceTimeOf } from '../clocks/domains.js';
 import { communicatorsOf, distinctNames } from '../runs/communicators.js';
-import { WAIT_OF } from '../model/waits.js';
 import type { PendingOp, PendingWork } from '../model/pending.js';
 import { outcomeAt } from '../model/work_end_table.js';
 import type { Study } from '../study/study.js';
@@ -79,10 +79,10 @@ function namesOf({ members, worldSize }: Study['run']): ReadonlyMap<string, stri
 }
 
 /** `open`: in order of start. */
-function currentOf([work]: readonly PendingWork[]): RankProgress['current'] {
+function currentOf([work]: readonly PendingWork<Ticks>[]): RankProgress['current'] {
   if (work === undefined) return null;
   const { func, seq, ops } = work;
-  const op = ops.reduce<PendingOp | undefined>(
+  const op = ops.reduce<PendingOp<Ticks> | undefined>(
     (least, one) => (least === undefined || one.done < least.done ? one : least),
     undefined,
   );
@@ -92,7 +92,7 @@ function currentOf([work]: readonly PendingWork[]): RankProgress['current'] {
       op === undefined
         ? ''
         : `ch ${op.channel} ${op.isSend ? 'send' : 'recv'} ${op.done}/${op.nSteps}` +
-          (op.step === null ? '' : ` ${WAIT_OF[op.step.phase]}`),
+          (op.wait === null ? '' : ` ${op.wait.name}`),
   };
 }
 

@@ -11,3 +11,6 @@ export function startKey(ring: number, position: number): HandleKey {
 
 export const keyRing = (key: HandleKey): number => Math.floor(key / TWO_40);
 export const keyPosition = (key: HandleKey): number => key % TWO_40;
+
+/** "ring:position", as in `inspect --records`. */
+export const recordOf = (key: HandleKey): string => `${keyRing(key)}:${keyPosition(key)}`;

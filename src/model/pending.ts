@@ -1,9 +1,9 @@
 /** What a rank was doing when its records end: its pending work, and for each operation its progress and its wait. */
 
-import type { Ticks } from '../base/time.js';
+import type { Ticks, TraceNs } from '../base/time.js';
 import type { HandleKey } from './handle_key.js';
-import type { StepPhase } from './waits.js';
-import type { WorkIdentity } from './work_identity.js';
+import type { TickColumns } from './on_axis.js';
+import type { Wait } from './waits.js';
 
 /** How many announced blocks of a work the GPU began and ended, by KernelCh events. Within a node there is no other source. */
 export interface BlocksSeen {
@@ -14,14 +14,7 @@ export interface BlocksSeen {
   readonly ended: number;
 }
 
-export interface PendingStep {
-  readonly step: number;
-  readonly phase: StepPhase;
-  /** When this wait began. */
-  readonly since: Ticks;
-}
-
-export interface PendingOp {
+export interface PendingOp<Time = TraceNs> {
   readonly channel: number;
   /** Rank in the communicator. */
   readonly peer: number;
@@ -29,41 +22,47 @@ export interface PendingOp {
   readonly nSteps: number;
   /** Steps that are done. */
   readonly done: number;
-  /** The oldest step in flight; null: none was. */
-  readonly step: PendingStep | null;
+  /** The oldest step in flight, and since when it waits for what; null: none was. */
+  readonly wait: { readonly step: number; readonly name: Wait; readonly since: Time } | null;
+  /** File of the process that executes it (PXN); null: its own. */
+  readonly executor: number | null;
 }
 
-export interface PendingWork {
-  readonly kind: WorkIdentity['kind'];
-  /** Row in the file's table of work. */
-  readonly row: number;
-  /** Key of its start record. */
-  readonly key: HandleKey;
+export interface PendingWork<Time = TraceNs> {
+  /** Where its start record is: "ring:position", as in `inspect --records`. */
+  readonly record: string;
   /** Number of the communicator in its file; null: its table entry is lost. */
   readonly comm: number | null;
   readonly func: string;
   /** Coll only. */
   readonly seq: number | null;
   readonly ordinal: number;
+  /** Algorithm and protocol, as RING/SIMPLE; '': not known. */
+  readonly plan: string;
   /** P2p only. */
   readonly peer: number | null;
-  readonly start: Ticks;
-  /** Key of its group of calls; null: not known. */
+  readonly start: Time;
+  /** Key of its group of calls; null: not known. The order of works of one group does not matter. */
   readonly group: HandleKey | null;
-  readonly ops: readonly PendingOp[];
+  readonly ops: readonly PendingOp<Time>[];
   /** What the GPU was seen to begin and end; null: not known. */
   readonly blocks: BlocksSeen | null;
+  /** Its GPU filled a send step, or consumed received data. */
+  readonly hasMoved: boolean;
   /** Slots that were lost after the last record of its pending parts. All of them may have ended there. */
   readonly lostSince: number;
 }
 
+export const OP_TICKS: TickColumns<PendingOp<Ticks>> = { wait: { since: true } };
+export const WORK_TICKS: TickColumns<PendingWork<Ticks>> = { start: true, ops: OP_TICKS };
+
 export interface PendingAtEnd {
-  /** In order of start. */
-  readonly works: readonly PendingWork[];
+  /** In order of start. `row`: in the file's table of work. */
+  readonly works: readonly (PendingWork<Ticks> & { readonly row: number })[];
   /** By row: works with blocks that the GPU did not begin or not end ('unfinished'), or with only stamps of other work ('unknown'). */
   readonly unended: ReadonlyMap<number, 'unfinished' | 'unknown'>;
   /** Executed for other processes (PXN), by the handle of their work there. */
-  readonly foreign: readonly { readonly parent: bigint; readonly op: PendingOp }[];
+  readonly foreign: readonly { readonly parent: bigint; readonly op: PendingOp<Ticks> }[];
   /**
    * Number of the communicator (UNKNOWN_COMM for all unknown ones) → when anything of it last began, moved on or ended before its finalize.
    */
@@ -73,8 +72,8 @@ export interface PendingAtEnd {
 /** In place of a communicator's number: its entry is lost, or the table was full. */
 export const UNKNOWN_COMM = -1;
 
-/** A call, or calls of one group, that had not returned when the records end. */
-export interface InsideCall {
+/** A call, or calls of one group, that had not returned when the records end. It may be connecting. */
+export interface InsideCall<Time = TraceNs> {
   /** Number of the communicator in its file. */
   readonly comm: number;
   readonly func: string;
@@ -83,8 +82,9 @@ export interface InsideCall {
   readonly datatype: string;
   readonly root: number | null;
   /** Time of the call. */
-  readonly at: Ticks;
-  readonly key: HandleKey;
-  /** Calls of the same group on that communicator. */
-  readonly calls: number;
+  readonly at: Time;
+  /** As of a work. */
+  readonly record: string;
 }
+
+export const CALL_TICKS: TickColumns<InsideCall<Ticks>> = { at: true };

@@ -5,9 +5,12 @@
 
 import { EventType } from '../rankfile/format/nccl.js';
 import type { Communicator, FileFacts, Gap, Lease, Ring as WholeRing } from '../rankfile/types.js';
+import type { TickColumns } from './on_axis.js';
 
 export { eventTypeNames } from '../rankfile/format/nccl.js';
 export type { Communicator, Gap, Lease };
+
+export const COMM_TICKS: TickColumns<Communicator> = { init: true, finalized: true };
 
 /** `gaps`: complete when all records have been read. */
 export type Ring = Pick<WholeRing, 'ring' | 'class' | 'gaps'>;

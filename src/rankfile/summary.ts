@@ -57,8 +57,8 @@ export function summarize(file: RankFileStream) {
       nRanks: communicator.nRanks,
       nNodes: communicator.nNodes,
       abi: communicator.abi,
-      init: seconds(communicator.initTick),
-      finalize: secondsOrNull(communicator.finalizeTick),
+      init: secondsOrNull(communicator.init) ?? 0,
+      finalize: secondsOrNull(communicator.finalized),
     })),
     leases: file.leases.map((lease) => ({
       ring: lease.ring,

@@ -70,12 +70,15 @@ export function readCommunicators(records: RecordColumns, problems: Problems): M
       nRanks: signed32(sizes >> 32n),
       nNodes: signed32(nodes),
       abi: Number((nodes >> 32n) & 0xffn),
-      initTick: tickOf(records, row),
-      finalizeTick: ends.get(number) ?? null,
+      init: knownInit(tickOf(records, row)),
+      finalized: ends.get(number) ?? null,
     });
   }
   return communicators;
 }
+
+/** No event is older than the start of the file. */
+const knownInit = (tick: Ticks): Ticks | null => (tick > 0 ? tick : null);
 
 export function readStrings(records: RecordColumns, problems: Problems): (string | undefined)[] {
   const strings: (string | undefined)[] = [''];

@@ -98,7 +98,8 @@ export interface ControlChange {
   readonly sampleEvery: number;
 }
 
-export interface Communicator {
+/** Times are relative to the start of the reporting file, so they cannot be compared with those of another process (PXN). */
+export interface Communicator<Time = Ticks> {
   /** The value of records' `comm` field. From 0 per process, never reused. */
   readonly number: number;
   /** NCCL's commHash: equal on all ranks of the communicator. */
@@ -109,10 +110,10 @@ export interface Communicator {
   readonly nNodes: number;
   /** Profiler ABI version through which NCCL spoke. */
   readonly abi: number;
-  /** Relative to the start of the reporting file, so it cannot be compared with times of another process (PXN). */
-  readonly initTick: Ticks;
+  /** When it was set up, on all ranks at about the same time; null: not known. */
+  readonly init: Time | null;
   /** null: not finalized (yet). */
-  readonly finalizeTick: Ticks | null;
+  readonly finalized: Time | null;
 }
 
 export interface Lease {

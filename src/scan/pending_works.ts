@@ -6,11 +6,11 @@
 import { addTo } from '../base/grouped.js';
 import type { Ticks } from '../base/time.js';
 import type { Numbers } from '../kernel/host/numbers.js';
-import type { BlocksSeen } from '../model/pending.js';
+import { recordOf } from '../model/handle_key.js';
 import type { LostAfter } from '../model/lost_ends.js';
-import type { PendingAtEnd, PendingOp, PendingStep } from '../model/pending.js';
-import { StepPhase } from '../model/waits.js';
-import { isColl, isPending, type WorkRows } from './scanned_works.js';
+import type { BlocksSeen, PendingAtEnd, PendingOp } from '../model/pending.js';
+import { StepPhase, WAIT_OF } from '../model/waits.js';
+import { isColl, isPending, planOf, type WorkRows } from './scanned_works.js';
 
 /** What the kernel's tables have at the end of the records. */
 export type OpenThings = ReturnType<typeof readOpenThings>;
@@ -46,7 +46,7 @@ function readOp(numbers: Numbers) {
   const [ring, lastMove] = [numbers.next(), numbers.next() as Ticks];
   const [channel, peer, isSend] = [numbers.next(), numbers.next(), numbers.flag()];
   const [nSteps, done, roomWanted] = [numbers.next(), numbers.next(), numbers.tick()];
-  const step = readStep(numbers, roomWanted);
+  const wait = readWait(numbers, roomWanted);
   return {
     /** Its row; -1: none is known. */
     work,
@@ -55,17 +55,16 @@ function readOp(numbers: Numbers) {
     isEndless,
     ring,
     lastMove,
-    op: { channel, peer, isSend, nSteps, done, step } satisfies PendingOp,
+    op: { channel, peer, isSend, nSteps, done, wait, executor: null } satisfies PendingOp<Ticks>,
   };
 }
 
-/** The oldest step in flight; null: none is. */
-function readStep(numbers: Numbers, roomWanted: Ticks | null): PendingStep | null {
+function readWait(numbers: Numbers, roomWanted: Ticks | null): PendingOp<Ticks>['wait'] {
   const [step, phase, since] = [numbers.known(), numbers.next(), numbers.next() as Ticks];
   if (step === null) return null;
   return phase === StepPhase.SendGpuWait && roomWanted !== null
-    ? { step, phase: StepPhase.PeerWait, since: roomWanted }
-    : { step, phase: phase as StepPhase, since };
+    ? { step, name: WAIT_OF[StepPhase.PeerWait], since: roomWanted }
+    : { step, name: WAIT_OF[phase as StepPhase], since };
 }
 
 /** `lostAfter`: slots of a ring that were lost after a tick. `text`: of a number. */
@@ -75,7 +74,7 @@ export function pendingWorks(
   lostAfter: LostAfter,
   text: (id: number) => string,
 ): PendingAtEnd {
-  const byWork = new Map<number, PendingOp[]>();
+  const byWork = new Map<number, PendingOp<Ticks>[]>();
   const lost = new Map<number, number>();
   const mayHaveEnded = (work: number, ring: number, sign: Ticks): void => {
     if (work >= 0) lost.set(work, Math.min(lost.get(work) ?? Infinity, lostAfter(ring, sign)));
@@ -100,18 +99,19 @@ export function pendingWorks(
   rows.sort((a, b) => works.start[a]! - works.start[b]! || a - b);
   return {
     works: rows.map((row) => ({
-      kind: isColl(works, row) ? 'Coll' : 'P2p',
       row,
-      key: works.key[row]!,
+      record: recordOf(works.key[row]!),
       comm: works.comm[row]! < 0 ? null : works.comm[row]!,
       func: text(works.func[row]!),
       seq: isColl(works, row) ? works.seq[row]! : null,
       ordinal: works.ordinal[row]!,
+      plan: planOf(works, row, text),
       peer: isColl(works, row) ? null : works.peer[row]!,
       start: works.start[row] as Ticks,
       group: works.group[row]! < 0 ? null : works.group[row]!,
       ops: byWork.get(row) ?? [],
       blocks: blocksOf.get(row)?.blocks ?? null,
+      hasMoved: !Number.isNaN(works.ends.step[row]),
       lostSince: lost.get(row) ?? 0,
     })),
     unended: new Map(seen.flatMap(({ work, state }) => (state === 'ended' ? [] : [[work, state] as const]))),

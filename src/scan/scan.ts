@@ -110,7 +110,7 @@ export interface RankScan {
   /** Number of collectives of the copy engines. NCCL reports when they were put into their stream, not when they ran. */
   readonly copyColls: number;
   /** Calls that had not returned when the records end. */
-  readonly inside: readonly InsideCall[];
+  readonly inside: readonly InsideCall<Ticks>[];
   /** Connections and operations whose end NCCL never reports. */
   readonly endlessConnections: ReadonlySet<string>;
   readonly endlessOps: number;

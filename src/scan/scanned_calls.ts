@@ -10,6 +10,7 @@ import type { Ticks } from '../base/time.js';
 import type { Numbers } from '../kernel/host/numbers.js';
 import { ApiCall, CollCall } from '../kernel/result_rows.js';
 import type { CallTable, CommCalls } from '../model/call_table.js';
+import { recordOf } from '../model/handle_key.js';
 import type { InsideCall } from '../model/pending.js';
 import type { LostAfter } from '../model/lost_ends.js';
 import { hasRoot } from '../model/roots.js';
@@ -169,7 +170,7 @@ export function bareCalls(
 }
 
 /** The first call of each thread and communicator. */
-export function insideCalls({ inside }: CallRows, lostAfter: LostAfter, text: Text): InsideCall[] {
+export function insideCalls({ inside }: CallRows, lostAfter: LostAfter, text: Text): InsideCall<Ticks>[] {
   const byThread = new Map<string, (typeof inside)[number][]>();
   for (const call of inside) {
     const { comm, isCaptured, ring, at } = call;
@@ -187,8 +188,7 @@ export function insideCalls({ inside }: CallRows, lostAfter: LostAfter, text: Te
       datatype: text(datatype),
       root: hasRoot(text(func)) ? root : null,
       at,
-      key,
-      calls: calls.length,
+      record: recordOf(key),
     };
   });
 }

@@ -30,8 +30,6 @@ export const isPending = ({ enqueued, openChildren }: WorkRows, row: number): bo
 
 export function workTable(works: WorkRows, text: (id: number) => string): WorkTable {
   const [funcs, datatypes, plans] = [new Names(), new Names(), new Names()];
-  const planOf = (algo: string, proto: string): string =>
-    algo === '' || isLostText(algo) || isLostText(proto) ? '' : `${algo}/${proto}`;
   const { length } = works;
   const named = (names: Names, nameOf: (row: number) => string) =>
     packNumbers(Uint32Array.from({ length }, (_, row) => names.number(nameOf(row))));
@@ -39,12 +37,18 @@ export function workTable(works: WorkRows, text: (id: number) => string): WorkTa
     ...packColumns(works, KEPT_AS_THEY_ARE),
     func: named(funcs, (row) => text(works.func[row]!)),
     datatype: named(datatypes, (row) => text(works.datatype[row]!)),
-    plan: named(plans, (row) => planOf(text(works.algo[row]!), text(works.proto[row]!))),
+    plan: named(plans, (row) => planOf(works, row, text)),
     root: packNumbers(works.root.map((root, row) => (hasRoot(text(works.func[row]!)) ? root : -1))),
     funcs: funcs.all(),
     datatypes: datatypes.all(),
     plans: plans.all(),
   };
+}
+
+/** Algorithm and protocol, as RING/SIMPLE; '': not known. */
+export function planOf(works: WorkRows, row: number, text: (id: number) => string): string {
+  const [algo, proto] = [text(works.algo[row]!), text(works.proto[row]!)];
+  return algo === '' || isLostText(algo) || isLostText(proto) ? '' : `${algo}/${proto}`;
 }
 
 /** The times for which all records of a kind were read. */
@@ -130,4 +134,4 @@ function outcomeOf(
 }
 
 const finalizeOf = ({ comm }: WorkRows, row: number, { communicators }: EndEvidence): Ticks | null =>
-  communicators.get(comm[row]!)?.finalizeTick ?? null;
+  communicators.get(comm[row]!)?.finalized ?? null;

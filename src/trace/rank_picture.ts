@@ -151,9 +151,9 @@ export class RankPicture {
     const { exports, file, facts, writer } = this;
     const comms = facts.plan?.comms ?? null;
     for (const [context, { process, comm }] of facts.origins.contexts) {
-      const { commId, rank, nRanks, finalizeTick, abi } = comm;
+      const { commId, rank, nRanks, finalized, abi } = comm;
       const owner = writer.text(process);
-      const number = exports.addOrigin(context, commId, rank, nRanks, finalizeTick ?? NaN, abi, owner);
+      const number = exports.addOrigin(context, commId, rank, nRanks, finalized ?? NaN, abi, owner);
       this.origins.set(number, comm);
     }
     for (const [number, comm] of [...file.communicators, ...this.origins]) {

@@ -12,7 +12,8 @@ import { commOf, lastSignOf, type Case } from './case.js';
 import { othersEndedAfter, silentAmong } from './process_states.js';
 import type { Stall } from './stall.js';
 import { findUnfinished } from './find_stalls.js';
-import type { RankWitness, WitnessedWork } from './file_facts.js';
+import type { PendingWork } from '../model/pending.js';
+import type { RankWitness } from './file_facts.js';
 import { leftAt, withoutStalls } from './given_up.js';
 import { describeHang } from './hang.js';
 import { stallOf } from './evidence/suspects.js';
@@ -198,7 +199,7 @@ const isOrderKnown = (
   );
 
 /** The work has operations of its own process. Operations that other processes execute (PXN) prove less: those files may be older copies. */
-const isOwn = ({ ops }: WitnessedWork): boolean =>
+const isOwn = ({ ops }: PendingWork): boolean =>
   ops.length === 0 || ops.some(({ executor }) => executor === null);
 
 function finishedBy({ collective, commId }: Stall, { comms }: Case): number[] {

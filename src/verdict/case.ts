@@ -6,7 +6,9 @@ import type { Comparable } from '../clocks/comparable.js';
 import type { LinkTimes } from '../cluster/link_times.js';
 import type { SlowLink } from '../cluster/slow_links.js';
 import type { ClusterComm } from '../cluster/types.js';
-import type { RankWitness, WitnessedComm, WitnessedWork } from './file_facts.js';
+import type { PendingWork } from '../model/pending.js';
+import type { Communicator } from '../model/recording.js';
+import type { RankWitness } from './file_facts.js';
 import type { CallName, Evidence, ProcessState } from './types.js';
 
 /** What is known of the run. */
@@ -109,12 +111,12 @@ const setUps = cached(
     ),
 );
 
-export function commOf(rank: RankWitness, { comm }: WitnessedWork): WitnessedComm | null {
+export function commOf(rank: RankWitness, { comm }: PendingWork): Communicator<TraceNs> | null {
   return comm === null ? null : (rank.communicators.get(comm) ?? null);
 }
 
 export function callName(
-  { file, work }: { readonly file: number; readonly work: WitnessedWork },
+  { file, work }: { readonly file: number; readonly work: PendingWork },
   ranks: readonly RankWitness[],
 ): CallName & Evidence {
   const comm = commOf(ranks[file]!, work);

@@ -6,7 +6,8 @@
 
 import { cached, callName } from './case.js';
 import { firstWorks, type Stall } from './stall.js';
-import type { RankWitness, WitnessedWork } from './file_facts.js';
+import type { PendingWork } from '../model/pending.js';
+import type { RankWitness } from './file_facts.js';
 import type { Order } from './types.js';
 
 /** The orders that contradict each other, each with its ranks; the rarest first if there are two. Empty: there are none. */
@@ -73,5 +74,4 @@ export const strayedIn = ([rarest = [], ...others]: readonly (readonly Order[])[
     .map(({ file }) => file);
 
 /** Data may arrive before the kernel starts, so a receive in flight proves nothing. */
-export const hasBegun = ({ blocks, hasMoved }: WitnessedWork): boolean =>
-  hasMoved || (blocks?.begun ?? 0) > 0;
+export const hasBegun = ({ blocks, hasMoved }: PendingWork): boolean => hasMoved || (blocks?.begun ?? 0) > 0;

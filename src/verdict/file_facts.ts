@@ -5,15 +5,17 @@
 
 import type { TraceNs } from '../base/time.js';
 import type { CallShape, CommCalls } from '../model/call_table.js';
-import type { ClusterCommunicator } from '../cluster/types.js';
-import type { InsideCall, PendingOp, PendingWork } from '../model/pending.js';
-import type { Wait } from '../model/waits.js';
+import type { Communicator } from '../model/recording.js';
+import type { InsideCall, PendingWork } from '../model/pending.js';
 
 /** What one file shows at the end of its records. */
 export interface RankWitness {
   readonly node: Node;
-  /** Number of a communicator in this file → its evidence. */
-  readonly communicators: ReadonlyMap<number, WitnessedComm>;
+  /**
+   * Number of a communicator in this file → the communicator. An id of 0 is not reported: two communicators with 0 are not the same. So is a
+   * number of nodes of 0.
+   */
+  readonly communicators: ReadonlyMap<number, Communicator<TraceNs>>;
   readonly life: FileLife;
   readonly reach: Reach;
   readonly lacks: Lacks;
@@ -84,9 +86,9 @@ export interface Lacks {
 /** Work that had not ended, or is not known to have ended. */
 export interface Pending {
   /** In order of start. */
-  readonly works: readonly WitnessedWork[];
+  readonly works: readonly PendingWork[];
   /** Calls that its threads were in at the end of its records. */
-  readonly inside: readonly WitnessedCall[];
+  readonly inside: readonly InsideCall[];
   /** Collectives and sends/receives whose end NCCL did not report or is no longer recorded; calls without further events. */
   readonly endsNotKnown: number;
   /** Those of `endsNotKnown` that are sends and receives of a rank to itself: NCCL only copies, and reports no end. */
@@ -199,39 +201,4 @@ export interface CallArguments {
   readonly datatype: string;
   /** null: the function has no root. */
   readonly root: number | null;
-}
-
-/** An id of 0 is not reported: two communicators with 0 are not the same. So is a number of nodes of 0. */
-export interface WitnessedComm extends ClusterCommunicator {
-  readonly nNodes: number;
-  /** When it was set up, on all ranks at about the same time. null: not known. */
-  readonly init: TraceNs | null;
-  readonly finalized: TraceNs | null;
-}
-
-/** Where its start record is: "ring:position", as in `inspect --records`. */
-interface Recorded {
-  readonly record: string;
-}
-
-/** Works of a file with the same `group` were called in one group, so their order does not matter. */
-export interface WitnessedWork extends Recorded, Omit<PendingWork, 'kind' | 'row' | 'key' | 'start' | 'ops'> {
-  /** Algorithm and protocol, as RING/SIMPLE; '': not known. */
-  readonly plan: string;
-  readonly start: TraceNs;
-  readonly ops: readonly WitnessedOp[];
-  /** Its GPU filled a send step, or consumed received data. */
-  readonly hasMoved: boolean;
-}
-
-/** A call that has not returned and has no further events: it may be connecting. */
-export interface WitnessedCall extends Recorded, Omit<InsideCall, 'at' | 'key' | 'calls'> {
-  readonly at: TraceNs;
-}
-
-export interface WitnessedOp extends Omit<PendingOp, 'step'> {
-  /** The oldest step in flight and its wait; null: none was. */
-  readonly wait: { readonly step: number; readonly name: Wait; readonly since: TraceNs } | null;
-  /** File of the process that executes it (PXN); null: its own. */
-  readonly executor: number | null;
 }

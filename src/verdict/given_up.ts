@@ -10,7 +10,8 @@ import type { TraceNs } from '../base/time.js';
 import type { ClusterComm } from '../cluster/types.js';
 import { membersOf, ranksInComm } from './absence.js';
 import { lastMoveIn, type Case } from './case.js';
-import type { RankWitness, WitnessedComm } from './file_facts.js';
+import type { Communicator } from '../model/recording.js';
+import type { RankWitness } from './file_facts.js';
 import { findUnfinished } from './find_stalls.js';
 import type { Rule } from './finding.js';
 import { describeHang } from './hang.js';
@@ -100,7 +101,7 @@ function workedLater(commId: bigint, left: TraceNs, rank: RankWitness): Successo
   return found.sort((a, b) => a.since - b.since)[0] ?? null;
 }
 
-const successor = ({ commId, name, nRanks }: WitnessedComm, since: TraceNs): Successor => ({
+const successor = ({ commId, name, nRanks }: Communicator<TraceNs>, since: TraceNs): Successor => ({
   commId: hex64(commId),
   comm: name,
   nRanks,
@@ -154,7 +155,7 @@ function wentOnWithout(file: number, evidence: Case): boolean {
   const since = processes[file]!.lastSign;
   const comms = [...ranks[file]!.communicators.values()].filter(({ nRanks }) => nRanks !== 1);
   if (since === null || comms.length === 0) return false;
-  const isLeft = ({ commId, nRanks }: WitnessedComm): boolean => {
+  const isLeft = ({ commId, nRanks }: Communicator<TraceNs>): boolean => {
     const files = membersOf(commId, nRanks, ranks);
     const gone = new Set(silentAmong(files, evidence, NO_STALL).map((one) => one.file));
     if (smallerThan({ files, absent: [], since, nRanks }, gone, evidence)) return true;

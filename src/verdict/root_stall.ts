@@ -7,7 +7,8 @@
 import { minOf } from '../base/extremes.js';
 import { commOf } from './case.js';
 import { firstWorks, type Stall } from './stall.js';
-import type { RankWitness, WitnessedWork } from './file_facts.js';
+import type { PendingWork } from '../model/pending.js';
+import type { RankWitness } from './file_facts.js';
 
 /**
  * The cause waits for no stall, or only for stalls that wait for it, too. If there are several, it is the one that misses the fewest ranks,
@@ -99,7 +100,7 @@ function stuckIn(
   ranks: readonly RankWitness[],
 ): boolean {
   if ([...works, ...inside].some((one) => one.file === file)) return true;
-  const isOther = (work: WitnessedWork): boolean => commOf(ranks[file]!, work)?.commId === commId;
+  const isOther = (work: PendingWork): boolean => commOf(ranks[file]!, work)?.commId === commId;
   return collective !== null && ranks[file]!.pending.works.some(isOther);
 }
 

@@ -4,7 +4,8 @@ import type { TraceNs } from '../base/time.js';
 import type { Collective } from '../cluster/types.js';
 import type { FileWork } from './wait_chains.js';
 import { cached } from './case.js';
-import type { RankWitness, WitnessedCall, WitnessedWork } from './file_facts.js';
+import type { InsideCall, PendingWork } from '../model/pending.js';
+import type { RankWitness } from './file_facts.js';
 import { pausedIn } from './pauses.js';
 import type { Hang } from './types.js';
 
@@ -51,7 +52,7 @@ export const ageOf = ({ since, until, files }: Stall, ranks: readonly RankWitnes
 
 export interface Inside {
   readonly file: number;
-  readonly call: WitnessedCall;
+  readonly call: InsideCall;
 }
 
 /** Files whose pending work may have ended among the lost records. */
@@ -61,8 +62,8 @@ export function filesInDoubt(works: readonly FileWork[]): number[] {
 }
 
 /** By file, the oldest work. */
-export const firstWorks = cached(({ works }: Pick<Stall, 'works'>): ReadonlyMap<number, WitnessedWork> => {
-  const first = new Map<number, WitnessedWork>();
+export const firstWorks = cached(({ works }: Pick<Stall, 'works'>): ReadonlyMap<number, PendingWork> => {
+  const first = new Map<number, PendingWork>();
   for (const { file, work } of works) {
     const known = first.get(file);
     if (!known || work.start < known.start) first.set(file, work);

@@ -13,7 +13,8 @@ import {
   SILENT_AFTER,
 } from './absence.js';
 import { cached, commOf, knownUntilOf, lastMoveIn, type Case } from './case.js';
-import type { RankWitness, WitnessedWork } from './file_facts.js';
+import type { PendingWork } from '../model/pending.js';
+import type { RankWitness } from './file_facts.js';
 import { goneSince } from './process_states.js';
 import { MUCH_LONGER, type Stall } from './stall.js';
 
@@ -139,18 +140,18 @@ function longestPause({ collectives }: ClusterComm, pending: Collective | null =
   return longest;
 }
 
-type CallOf = Pick<WitnessedWork, 'func' | 'seq' | 'ordinal'>;
+type CallOf = Pick<PendingWork, 'func' | 'seq' | 'ordinal'>;
 
 const callKey = ({ func, seq, ordinal }: CallOf): string => `${func} ${seq} ${ordinal}`;
 
 /** By call. A file may hold any number of works that did not end. */
-const pendingWorks = cached(({ pending }: RankWitness): ReadonlyMap<string, readonly WitnessedWork[]> => {
-  const byCall = new Map<string, WitnessedWork[]>();
+const pendingWorks = cached(({ pending }: RankWitness): ReadonlyMap<string, readonly PendingWork[]> => {
+  const byCall = new Map<string, PendingWork[]>();
   for (const work of pending.works) addTo(byCall, callKey(work), work);
   return byCall;
 });
 
-const pendingIn = (rank: RankWitness, { commId }: ClusterComm, one: Collective): WitnessedWork[] =>
+const pendingIn = (rank: RankWitness, { commId }: ClusterComm, one: Collective): PendingWork[] =>
   (pendingWorks(rank).get(callKey(one)) ?? []).filter((work) => commOf(rank, work)?.commId === commId);
 
 const lastMoveOf = ({ commId, files }: ClusterComm, ranks: readonly RankWitness[]): TraceNs =>

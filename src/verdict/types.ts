@@ -9,7 +9,8 @@ import type { ArrivalBasis } from '../cluster/types.js';
 import type { CallShape } from '../model/call_table.js';
 import type { BlocksSeen } from '../model/pending.js';
 import type { Wait } from '../model/waits.js';
-import type { CallArguments, WitnessedOp } from './file_facts.js';
+import type { PendingOp } from '../model/pending.js';
+import type { CallArguments } from './file_facts.js';
 
 /**
  * The state of a file's process. `ended`: the file was closed in order. `alive`: its heartbeat was recent when it was read, or as new as the others'.
@@ -413,7 +414,7 @@ export interface Front {
   readonly isSend: boolean;
   readonly nSteps: number;
   readonly done: number;
-  readonly wait: WitnessedOp['wait'];
+  readonly wait: PendingOp['wait'];
   /** The other side is after this step: the peer did its part, so this rank or the link is the reason. */
   readonly peerIsPast: boolean;
   /** File of the process that executes the send (PXN). */

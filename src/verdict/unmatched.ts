@@ -8,14 +8,16 @@ import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import { membersOf, SHORTEST_HANG } from './absence.js';
 import { cached, knownUntilOf, lastMoveIn, laterBy, type Case, type Facts } from './case.js';
-import type { EnteredCall, RankWitness, WitnessedComm, WitnessedWork } from './file_facts.js';
+import type { PendingWork } from '../model/pending.js';
+import type { Communicator } from '../model/recording.js';
+import type { EnteredCall, RankWitness } from './file_facts.js';
 import { TRANSFER_MAY_TAKE, type Stall } from './stall.js';
 import { OTHER_SIDE } from './stalled_transfers.js';
 import type { Mismatch } from './types.js';
 import { placesOf, type FileWork } from './wait_chains.js';
 
 interface Unmatched {
-  readonly comm: WitnessedComm;
+  readonly comm: Communicator<TraceNs>;
   readonly file: number;
   /** The first one without another side. */
   readonly call: EnteredCall;
@@ -59,7 +61,7 @@ export function unmatchedStalls(evidence: Case): Stall[] {
 }
 
 const workOf = ({ file, func, peer, comm, call }: Unmatched): FileWork => {
-  const work: WitnessedWork = {
+  const work: PendingWork = {
     comm: comm.number,
     ...{ func, seq: null, peer, ordinal: call.ordinal, plan: '' },
     ...{
@@ -106,7 +108,7 @@ const unmatchedIn = cached((evidence: Facts): readonly Unmatched[] => {
   });
 });
 
-function unmatchedOf(file: number, comm: WitnessedComm, evidence: Facts): Unmatched[] {
+function unmatchedOf(file: number, comm: Communicator<TraceNs>, evidence: Facts): Unmatched[] {
   const { ranks } = evidence;
   const { commId, rank, number } = comm;
   const { fileOf } = placesOf(ranks, commId);

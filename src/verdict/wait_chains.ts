@@ -8,16 +8,17 @@ import { addTo } from '../base/grouped.js';
 import { ALL_TO_ALL } from '../model/roots.js';
 import { Wait } from '../model/waits.js';
 import { cached } from './case.js';
-import type { RankWitness, WitnessedOp, WitnessedWork } from './file_facts.js';
+import type { PendingOp, PendingWork } from '../model/pending.js';
+import type { RankWitness } from './file_facts.js';
 import type { Front, Hang } from './types.js';
 
 export interface FileWork {
   readonly file: number;
-  readonly work: WitnessedWork;
+  readonly work: PendingWork;
 }
 
-interface PendingOp extends FileWork {
-  readonly op: WitnessedOp;
+interface FileOp extends FileWork {
+  readonly op: PendingOp;
 }
 
 /**
@@ -30,7 +31,7 @@ export function endOfWaits(
   suspects: ReadonlySet<number> = new Set(),
   absentRanks: ReadonlySet<number> = new Set(),
 ): Front | null {
-  const all = pending.flatMap(({ file, work }) => work.ops.map((op): PendingOp => ({ file, work, op })));
+  const all = pending.flatMap(({ file, work }) => work.ops.map((op): FileOp => ({ file, work, op })));
   const [first] = all;
   if (!first) return null;
   // What goes over the network does not go through the inside of a node: several nodes have one name.
@@ -39,16 +40,16 @@ export function endOfWaits(
     return peer !== null && peer !== file && places.nodeOf(file).files.includes(peer);
   });
   const nodeOf: Places['nodeOf'] = areMixed ? (file) => ({ name: '', files: [file] }) : places.nodeOf;
-  const isGone = ({ peer }: WitnessedOp): boolean => {
+  const isGone = ({ peer }: PendingOp): boolean => {
     const file = fileOf(peer);
     return file === null || suspects.has(file) || absentRanks.has(peer);
   };
-  const isSuspect = ({ op }: PendingOp): boolean => needsPeer(op) && isGone(op);
+  const isSuspect = ({ op }: FileOp): boolean => needsPeer(op) && isGone(op);
   /** Somebody of whom nothing is recorded may wait for another rank himself. What stands still in the records does not. */
-  const certainty = (end: PendingOp): number =>
+  const certainty = (end: FileOp): number =>
     isSuspect(end) ? (fileOf(end.op.peer) === null ? 1 : 3) : chains.isEnd(end) ? 2 : 0;
   // Chains that end at the same missing rank wait for the same thing.
-  const groups = new Map<PendingOp | number, { ends: PendingOp[]; waiters: number }>();
+  const groups = new Map<FileOp | number, { ends: FileOp[]; waiters: number }>();
   const chains = new Chains(all, { fileOf, nodeOf }, isGone);
   for (const end of chains.ends().values()) {
     const key = isSuspect(end) ? end.op.peer : end;
@@ -89,7 +90,7 @@ export function endOfWaits(
  * be a wait for any GPU of the node. It is its own if its connections to both sides leave the node. It is its own, too, if it did not even
  * take the first step of a ring: each rank sends its own data first, and has room for the data that come first.
  */
-function behind({ file, work, op }: PendingOp, node: Front['node'] & object): Front['node'] {
+function behind({ file, work, op }: FileOp, node: Front['node'] & object): Front['node'] {
   if (needsPeer(op) || work.seq === null || node.files.length < 2) return null;
   const isFirstStep = op.done === 0 && work.plan.startsWith('RING') && ALL_TO_ALL.includes(work.func);
   const hasBothSides = work.ops.some(({ isSend, channel }) => isSend !== op.isSend && channel === op.channel);
@@ -97,7 +98,7 @@ function behind({ file, work, op }: PendingOp, node: Front['node'] & object): Fr
 }
 
 interface Group {
-  readonly front: PendingOp;
+  readonly front: FileOp;
   readonly waiters: number;
 }
 
@@ -113,9 +114,9 @@ function leastDone(groups: readonly Group[]): Group[] {
 }
 
 /** A GPU wait is for the rank's own GPU, so the peer does not matter. */
-const needsPeer = ({ wait }: WitnessedOp): boolean => wait?.name !== Wait.Gpu;
-const progress = ({ done, nSteps }: WitnessedOp): number => (nSteps === 0 ? 1 : done / nSteps);
-const waitingSince = ({ wait }: WitnessedOp): number => wait?.since ?? Number.MAX_VALUE;
+const needsPeer = ({ wait }: PendingOp): boolean => wait?.name !== Wait.Gpu;
+const progress = ({ done, nSteps }: PendingOp): number => (nSteps === 0 ? 1 : done / nSteps);
+const waitingSince = ({ wait }: PendingOp): number => wait?.since ?? Number.MAX_VALUE;
 
 /** Waits that both sides of a connection have a part in. */
 const BETWEEN: readonly Wait[] = [Wait.Recv, Wait.Peer, Wait.Send];
@@ -124,19 +125,19 @@ const BETWEEN: readonly Wait[] = [Wait.Recv, Wait.Peer, Wait.Send];
 const PEERS: readonly Wait[] = [Wait.Recv, Wait.Peer];
 
 export const waitsForPeer = (
-  op: WitnessedOp,
-): op is WitnessedOp & { readonly wait: NonNullable<WitnessedOp['wait']> } =>
+  op: PendingOp,
+): op is PendingOp & { readonly wait: NonNullable<PendingOp['wait']> } =>
   op.wait !== null && BETWEEN.includes(op.wait.name);
 
 class Chains {
-  private readonly byPlace = new Map<string, PendingOp[]>();
-  private readonly ofFile = new Map<number, PendingOp[]>();
+  private readonly byPlace = new Map<string, FileOp[]>();
+  private readonly ofFile = new Map<number, FileOp[]>();
   private readonly fileOf: Places['fileOf'];
 
   constructor(
-    private readonly all: readonly PendingOp[],
+    private readonly all: readonly FileOp[],
     private readonly places: Places,
-    private readonly isGone: (op: WitnessedOp) => boolean,
+    private readonly isGone: (op: PendingOp) => boolean,
   ) {
     this.fileOf = places.fileOf;
     for (const one of all) {
@@ -146,10 +147,10 @@ class Chains {
   }
 
   /** Operation → end of its chain. A circle ends at its operation with least progress. */
-  ends(): Map<PendingOp, PendingOp> {
-    const ends = new Map<PendingOp, PendingOp>();
+  ends(): Map<FileOp, FileOp> {
+    const ends = new Map<FileOp, FileOp>();
     for (const one of this.all) {
-      const path: PendingOp[] = [];
+      const path: FileOp[] = [];
       let at = one;
       while (!ends.has(at) && !path.includes(at)) {
         path.push(at);
@@ -162,20 +163,20 @@ class Chains {
   }
 
   /** The records show that it waits for nobody else: not for a side that is not pending, and no circle was cut here. */
-  isEnd(one: PendingOp): boolean {
+  isEnd(one: FileOp): boolean {
     const isKnown = one.op.wait !== null && (!PEERS.includes(one.op.wait.name) || this.isPeerPast(one));
     return isKnown && this.next(one) === null;
   }
 
   /** The two sides contradict each other. */
-  isPeerPast({ file, op }: PendingOp): boolean {
+  isPeerPast({ file, op }: FileOp): boolean {
     const peer = this.fileOf(op.peer);
     const other = peer === null ? null : this.sideOf(peer, file, op);
     return waitsForPeer(op) && other !== null && other.op.done > op.wait.step;
   }
 
   /** null: it ends here. */
-  private next(one: PendingOp): PendingOp | null {
+  private next(one: FileOp): FileOp | null {
     const peer = this.fileOf(one.op.peer);
     if (needsPeer(one.op) && this.isGone(one.op)) return null;
     switch (one.op.wait?.name) {
@@ -192,8 +193,8 @@ class Chains {
   }
 
   /** Its GPU has no data to send, or no room. Finds the operation for which the GPU waits, if need be at the other end of its node. */
-  private otherSide({ file, work, op }: PendingOp): PendingOp | null {
-    const across = (files: readonly number[]): PendingOp[] =>
+  private otherSide({ file, work, op }: FileOp): FileOp | null {
+    const across = (files: readonly number[]): FileOp[] =>
       files
         .flatMap((one) => this.ofFile.get(one) ?? [])
         .filter((other) => other.op.isSend !== op.isSend && other.op.channel === op.channel);
@@ -205,12 +206,12 @@ class Chains {
   }
 
   /** The other end of a connection; null: it ended or never began. */
-  private sideOf(peer: number, file: number, op: WitnessedOp): PendingOp | null {
+  private sideOf(peer: number, file: number, op: PendingOp): FileOp | null {
     return this.byPlace.get(placeOf(peer, file, { ...op, isSend: !op.isSend }))?.[0] ?? null;
   }
 
   /** null: the chain ends here. */
-  private across(one: PendingOp, peer: number): PendingOp | null {
+  private across(one: FileOp, peer: number): FileOp | null {
     return this.isPeerPast(one) ? null : this.sideOf(peer, one.file, one.op);
   }
 
@@ -218,7 +219,7 @@ class Chains {
    * The operation has no step in flight: an earlier operation is on its connection, or the GPU has not begun. The earlier one may not be
    * recorded (a Broadcast). Then this one waits for data that pass through the peer, if the peer has not begun either.
    */
-  private whyNotBegun(one: PendingOp, peer: number | null): PendingOp | null {
+  private whyNotBegun(one: FileOp, peer: number | null): FileOp | null {
     const queued = this.byPlace.get(placeOf(one.file, peer, one.op)) ?? [];
     const before = queued[queued.indexOf(one) - 1] ?? this.otherSide(one);
     if (before || one.op.isSend || peer === null) return before;
@@ -227,32 +228,32 @@ class Chains {
   }
 }
 
-const isUnbegun = ({ wait, done }: WitnessedOp): boolean => wait === null && done === 0;
-const isOnNetwork = ({ wait }: WitnessedOp): boolean => wait !== null && wait.name !== Wait.Gpu;
+const isUnbegun = ({ wait, done }: PendingOp): boolean => wait === null && done === 0;
+const isOnNetwork = ({ wait }: PendingOp): boolean => wait !== null && wait.name !== Wait.Gpu;
 
 /**
  * A GPU that did nothing, while others moved data, is behind any progress of its connections. Of both ends of a connection it is the one
  * that waits for its GPU: the other one waits for it.
  */
-const leastFar = (ops: readonly PendingOp[]): PendingOp =>
+const leastFar = (ops: readonly FileOp[]): FileOp =>
   ops.reduce((a, b) => {
     const byEnd = Number(needsPeer(a.op)) - Number(needsPeer(b.op));
     return (byGpu(a, b) || progress(a.op) - progress(b.op) || byEnd) > 0 ? b : a;
   });
 
 /** At equal progress the one that has waited longest. */
-const foremost = (ops: readonly PendingOp[]): PendingOp =>
+const foremost = (ops: readonly FileOp[]): FileOp =>
   ops.reduce((a, b) => (compareProgress(a, b) > 0 ? b : a));
-const compareProgress = (a: PendingOp, b: PendingOp): number =>
+const compareProgress = (a: FileOp, b: FileOp): number =>
   byGpu(a, b) || progress(a.op) - progress(b.op) || waitingSince(a.op) - waitingSince(b.op);
-const byGpu = (a: PendingOp, b: PendingOp): number => Number(lacksGpu(b)) - Number(lacksGpu(a));
+const byGpu = (a: FileOp, b: FileOp): number => Number(lacksGpu(b)) - Number(lacksGpu(a));
 /** Its GPU has done nothing for the work. */
-const lacksGpu = ({ op, work }: PendingOp): boolean => !work.hasMoved && !needsPeer(op);
+const lacksGpu = ({ op, work }: FileOp): boolean => !work.hasMoved && !needsPeer(op);
 
 const placeOf = (
   file: number,
   peer: number | null,
-  { channel, isSend }: Pick<WitnessedOp, 'channel' | 'isSend'>,
+  { channel, isSend }: Pick<PendingOp, 'channel' | 'isSend'>,
 ): string => `${file} ${channel} ${isSend ? 'to' : 'from'} ${peer}`;
 
 export function waitsOf(pending: readonly FileWork[]): Hang['waits'] {

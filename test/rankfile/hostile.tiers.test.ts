@@ -43,7 +43,7 @@ function claims(file: RankFile): string[] {
     JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? `${part}` : part));
   return [
     ...bareRecords(file).filter((record) => Number(record.split(' ')[2]) >= 0x10),
-    ...[...file.communicators.values()].map(({ finalizeTick: _, ...rest }) => show(rest)),
+    ...[...file.communicators.values()].map(({ finalized: _, ...rest }) => show(rest)),
     ...file.strings.map((text, id) => (text === undefined || text === '' ? '' : `${id} ${text}`)),
     ...file.leases.map(({ endTick: _, endPosition: __, ...rest }) => show(rest)),
     ...file.clockSamples.map(show),

@@ -67,10 +67,10 @@ describe('a rank file', () => {
       nRanks: 8,
       nNodes: 2,
       abi: 4,
-      initTick: 5,
-      finalizeTick: null,
+      init: 5,
+      finalized: null,
     });
-    expect(communicators.get(1)).toMatchObject({ name: 'x'.repeat(120), finalizeTick: 99 });
+    expect(communicators.get(1)).toMatchObject({ name: 'x'.repeat(120), finalized: 99 });
     expect(communicators.get(7)?.name).toBe('größe');
     expect(problems).toEqual([
       { what: 'entries of the table of communicators that are missing or incomplete', count: 5 },

@@ -270,14 +270,14 @@ function headerOf(header: RankFileHeader): Facts {
 
 const communicatorOf = (communicator: Communicator, tick: (relative: number) => string): Facts => ({
   number: communicator.number,
-  tick: tick(communicator.initTick),
+  tick: tick(communicator.init ?? 0),
   comm_id: `${communicator.commId}`,
   rank: communicator.rank,
   n_ranks: communicator.nRanks,
   n_nodes: communicator.nNodes,
   abi: communicator.abi,
   name: communicator.name,
-  end_tick: communicator.finalizeTick === null ? null : tick(communicator.finalizeTick),
+  end_tick: communicator.finalized === null ? null : tick(communicator.finalized),
 });
 
 const TABLE_KINDS = new Set<number>([Kind.ControlChange]);

@@ -1,10 +1,10 @@
 /** Sends and receives that wait for each other in a circle, because of the order in which they were called. */
 
+import type { PendingOp } from '../../src/model/pending.js';
 import { describe, expect, it } from 'vitest';
 import { Wait } from '../../src/model/waits.js';
 import { verdictText } from '../../src/report/verdict_text.js';
 import { suspects } from '../../src/verdict/evidence/suspects.js';
-import type { WitnessedOp } from '../../src/verdict/file_facts.js';
 import { judge } from '../../src/verdict/judge.js';
 import { evidence, open, waitingFor, type MadeUpCall, type MadeUpRank } from './evidence.js';
 import { report } from './report.js';
@@ -16,7 +16,7 @@ const calls = (...list: readonly [func: 'Send' | 'Recv', peer: number, how?: How
   calls: list.map(([func, peer, how], i) => {
     const name = func === 'Send' ? Wait.Peer : Wait.Recv;
     const wait = i === 0 ? { step: 0, name, since: 10 as never } : null;
-    const ops: WitnessedOp[] = [waitingFor(peer, { isSend: func === 'Send', wait })];
+    const ops: PendingOp[] = [waitingFor(peer, { isSend: func === 'Send', wait })];
     return open(0, 10 + i / 100, { func, seq: null, peer, group: i, ops, ...how });
   }),
 });

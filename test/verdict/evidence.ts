@@ -10,13 +10,8 @@ import { Wait } from '../../src/model/waits.js';
 import type { WorkTable } from '../../src/model/work_table.js';
 import type { Facts } from '../../src/verdict/case.js';
 import { rankCalls } from '../../src/verdict/evidence/calls.js';
-import type {
-  CallNumber,
-  HostCalls,
-  RankWitness,
-  WitnessedOp,
-  WitnessedWork,
-} from '../../src/verdict/file_facts.js';
+import type { PendingOp, PendingWork } from '../../src/model/pending.js';
+import type { CallNumber, HostCalls, RankWitness } from '../../src/verdict/file_facts.js';
 
 export interface MadeUpCall {
   /** Name of its communicator; 'world' if not said. */
@@ -40,8 +35,8 @@ export interface MadeUpCall {
   readonly count?: number;
   /** Of a Broadcast or Reduce. */
   readonly root?: number;
-  readonly ops?: readonly WitnessedOp[];
-  readonly blocks?: WitnessedWork['blocks'];
+  readonly ops?: readonly PendingOp[];
+  readonly blocks?: PendingWork['blocks'];
   /** Not finished; and so many slots were lost since. */
   readonly lostSince?: number;
 }
@@ -224,6 +219,7 @@ function witness(rank: MadeUpRank, file: number, comms: Comms, end: number, setU
         comm.number,
         {
           ...comm,
+          abi: 6,
           init: setUp === undefined ? null : s(setUp),
           finalized: finalized === undefined ? null : s(finalized),
         },
@@ -319,7 +315,7 @@ const ordinalOf = (call: MadeUpCall, calls: readonly MadeUpCall[]): number =>
         .indexOf(call)
     : 0;
 
-function witnessedWork(call: MadeUpCall, comms: Comms): WitnessedWork {
+function witnessedWork(call: MadeUpCall, comms: Comms): PendingWork {
   const { seq, peer = null, at, group = null, ops = [], blocks = null, lostSince = 0 } = call;
   const comm = numberOf(comms, call);
   return {
@@ -342,7 +338,7 @@ function witnessedWork(call: MadeUpCall, comms: Comms): WitnessedWork {
 }
 
 /** A receive from `peer` that waits in its first step: a ring of one channel. */
-export function waitingFor(peer: number, more: Partial<WitnessedOp> = {}): WitnessedOp {
+export function waitingFor(peer: number, more: Partial<PendingOp> = {}): PendingOp {
   const wait = { step: 0, name: Wait.Recv, since: s(10) };
   return { channel: 0, peer, isSend: false, nSteps: 12, done: 0, wait, executor: null, ...more };
 }

@@ -1,9 +1,9 @@
 /** Where chains of waits end. A ring of four ranks, one channel: rank r sends to r + 1 and receives from r - 1. */
 
+import type { PendingOp } from '../../src/model/pending.js';
 import { describe, expect, it } from 'vitest';
 import { Wait } from '../../src/model/waits.js';
 import { endOfWaits, type FileWork, type Places } from '../../src/verdict/wait_chains.js';
-import type { WitnessedOp } from '../../src/verdict/file_facts.js';
 import { s } from './evidence.js';
 
 const N = 4;
@@ -11,7 +11,7 @@ const wait = (step: number, name: Wait) => ({ step, name, since: s(step) });
 const next = (rank: number): number => (rank + 1) % N;
 const before = (rank: number): number => (rank + N - 1) % N;
 
-function op(more: Partial<WitnessedOp>): WitnessedOp {
+function op(more: Partial<PendingOp>): PendingOp {
   const plain = { channel: 0, peer: 0, isSend: false, nSteps: 12, done: 0, wait: null, executor: null };
   return { ...plain, ...more };
 }
@@ -22,7 +22,7 @@ type Ends = readonly [recv: readonly [number, Wait] | null, send: readonly [numb
 function ring(ranks: readonly (Ends | null)[]): FileWork[] {
   return ranks.flatMap((ends, file): FileWork[] => {
     if (ends === null) return [];
-    const ops = ends.flatMap((end, i): WitnessedOp[] => {
+    const ops = ends.flatMap((end, i): PendingOp[] => {
       if (end === null) return [];
       const [step, name] = end;
       const peer = i === 0 ? before(file) : next(file);

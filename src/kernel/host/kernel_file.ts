@@ -70,8 +70,8 @@ export class KernelFile implements FileRecords {
     const { exports } = this.kernel;
     exports.limitRoom(roomFor(file));
     this.kernel.noRoom = noRoomFor(file);
-    for (const { number, commId, rank, nRanks, finalizeTick, abi } of communicators.values())
-      exports.addCommunicator(number, commId, rank, nRanks, finalizeTick ?? NaN, abi);
+    for (const { number, commId, rank, nRanks, finalized, abi } of communicators.values())
+      exports.addCommunicator(number, commId, rank, nRanks, finalized ?? NaN, abi);
     addTexts(exports, strings);
   }
 

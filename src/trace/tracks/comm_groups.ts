@@ -52,11 +52,10 @@ export function drawCommunicators(
       ['nNodes', comm.nNodes],
       ['interface', `v${comm.abi}`],
     ];
-    // No event is older than the start of the file.
-    const initTick = ticks(Math.max(0, comm.initTick));
-    sink.instant(track, time(initTick), 'init', { args });
-    if (comm.finalizeTick === null) continue;
-    sink.instant(track, time(ticks(Math.max(initTick, comm.finalizeTick))), 'finalize');
+    const init = comm.init ?? ticks(0);
+    sink.instant(track, time(init), 'init', { args });
+    if (comm.finalized === null) continue;
+    sink.instant(track, time(ticks(Math.max(init, comm.finalized))), 'finalize');
   }
 }
 

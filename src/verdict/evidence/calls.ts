@@ -3,7 +3,7 @@
 import { forEachNumber, numberAt, rowWith } from '../../base/packed_numbers.js';
 import type { TraceNs } from '../../base/time.js';
 import type { ClusterCommunicator } from '../../cluster/types.js';
-import { keyPosition, keyRing } from '../../model/handle_key.js';
+import { recordOf } from '../../model/handle_key.js';
 import type { EndTimes } from '../../model/work_end_table.js';
 import type { WorkTable } from '../../model/work_table.js';
 import type { EnteredCall, Passage, RankCalls } from '../file_facts.js';
@@ -41,7 +41,7 @@ export function rankCalls(
           count: numberAt(works.count, row),
           datatype: works.datatypes[numberAt(works.datatype, row)]!,
           root: numberAt(works.root, row) < 0 ? null : numberAt(works.root, row),
-          record: `${keyRing(numberAt(works.key, row))}:${keyPosition(numberAt(works.key, row))}`,
+          record: recordOf(numberAt(works.key, row)),
           at: time(numberAt(works.arrival, row)),
         };
   /** Rows of one of the communicator's entries in this file. */

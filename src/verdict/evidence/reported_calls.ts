@@ -8,7 +8,7 @@ import { forEachNumber, numberAt, rowWith } from '../../base/packed_numbers.js';
 import type { TraceNs } from '../../base/time.js';
 import type { CallShape } from '../../model/call_table.js';
 import type { EverMuted } from '../../model/control.js';
-import { keyPosition, keyRing } from '../../model/handle_key.js';
+import { keyRing, recordOf } from '../../model/handle_key.js';
 import { EventType } from '../../rankfile/format/nccl.js';
 import type { HostCalls } from '../file_facts.js';
 import type { RankScan } from '../../scan/scan.js';
@@ -23,7 +23,7 @@ export function reportedCalls(
     (header.eventMask & ~muted.events & EventType.Coll) !== 0 && header.sampleEvery === 1 && !muted.sampling;
   if (!isRecorded || hostWindow === null || rowWith(works.comm, (number) => number === -1) >= 0)
     return new Map();
-  const known = communicators.flatMap(({ number, initTick }): [number, HostCalls][] => {
+  const known = communicators.flatMap(({ number, init }): [number, HostCalls][] => {
     const rows: number[] = [];
     forEachNumber(works.comm, (comm, row) => {
       if (comm === number && numberAt(works.seq, row) >= 0 && numberAt(works.arrival, row) >= hostWindow)
@@ -40,15 +40,12 @@ export function reportedCalls(
     }));
     const calls: HostCalls = {
       ...shapesOf(rows, works),
-      isWhole: hostWindow === 0 || initTick >= hostWindow,
+      isWhole: hostWindow === 0 || (init ?? 0) >= hostWindow,
       begins: new Uint8Array(rows.length).fill(1),
       isLastOpen: false,
       until: Infinity as TraceNs,
       at: (call) => time(numberAt(works.arrival, rows[call]!)),
-      record: (call) => {
-        const key = numberAt(works.key, rows[call]!);
-        return `${keyRing(key)}:${keyPosition(key)}`;
-      },
+      record: (call) => recordOf(numberAt(works.key, rows[call]!)),
       reported: (most) => numbers.slice(Math.max(0, numbers.length - most)),
     };
     return [[number, calls]];

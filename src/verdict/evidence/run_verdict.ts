@@ -4,8 +4,8 @@ import { addTo } from '../../base/grouped.js';
 import { maxOf } from '../../base/extremes.js';
 import { comparableBy } from '../../clocks/comparable.js';
 import { isLostText } from '../../base/lost_text.js';
-import { forEachNumber, numberAt, rowWith, type PackedNumbers } from '../../base/packed_numbers.js';
-import type { TraceNs } from '../../base/time.js';
+import { forEachNumber, numberAt, type PackedNumbers } from '../../base/packed_numbers.js';
+import type { Ticks, TraceNs } from '../../base/time.js';
 import { toTrace } from '../../clocks/clock_map.js';
 import { toLocal, type ClockSolution } from '../../clocks/domains.js';
 import { linkTimes } from '../../cluster/link_times.js';
@@ -13,13 +13,21 @@ import { slowLinks } from '../../cluster/slow_links.js';
 import type { ClusterComm } from '../../cluster/types.js';
 import { EventType, type EventTypeName } from '../../rankfile/format/nccl.js';
 import { everMuted, spansWithoutCalls } from '../../model/control.js';
-import { keyPosition, keyRing, type HandleKey } from '../../model/handle_key.js';
-import { type PendingOp, type PendingWork, UNKNOWN_COMM } from '../../model/pending.js';
-import { WAIT_OF } from '../../model/waits.js';
+import { recordOf } from '../../model/handle_key.js';
+import { onAxis, type ToTime } from '../../model/on_axis.js';
+import {
+  CALL_TICKS,
+  OP_TICKS,
+  type PendingOp,
+  type PendingWork,
+  UNKNOWN_COMM,
+  WORK_TICKS,
+} from '../../model/pending.js';
+import { COMM_TICKS } from '../../model/recording.js';
 import type { WorkOutcome } from '../../model/work_end.js';
 import { outcomeAt, type WorkEndTable } from '../../model/work_end_table.js';
 import { judge } from '../judge.js';
-import type { Node, Pending, RankWitness, WitnessedOp, WitnessedWork } from '../file_facts.js';
+import type { Node, Pending, RankWitness } from '../file_facts.js';
 import type { Verdict } from '../types.js';
 import { rankCalls } from './calls.js';
 import { reportedCalls } from './reported_calls.js';
@@ -27,8 +35,6 @@ import { hasHostCalls, hostCalls } from './scanned_calls.js';
 import type { OriginTable } from '../../cluster/pxn.js';
 import type { Run } from '../../runs/run.js';
 import type { RankScan } from '../../scan/scan.js';
-
-type ToTime = (tick: number) => TraceNs;
 
 export interface VerdictOptions {
   /**
@@ -82,7 +88,7 @@ function witness(
   scan: RankScan,
   ends: WorkEndTable,
   time: ToTime,
-  elsewhere: ReadonlyMap<HandleKey, readonly WitnessedOp[]>,
+  elsewhere: ReadonlyMap<number, readonly PendingOp[]>,
   isAlive: boolean,
   callsOf: typeof hostCalls,
 ): RankWitness {
@@ -101,16 +107,7 @@ function witness(
   const hasCallEvents = (asked & EventType.Coll) !== 0 && !mutedCalls;
   return {
     node: nodeOf(header),
-    communicators: new Map(
-      communicators.map(({ initTick, finalizeTick, ...comm }) => [
-        comm.number,
-        {
-          ...comm,
-          init: initTick > 0 ? time(initTick) : null,
-          finalized: finalizeTick === null ? null : time(finalizeTick),
-        },
-      ]),
-    ),
+    communicators: new Map(communicators.map((comm) => [comm.number, onAxis(comm, COMM_TICKS, time)])),
     life: {
       isClosed,
       isAlive: !isClosed && isAlive,
@@ -139,13 +136,8 @@ function witness(
       notRecorded: OF_WEIGHT.filter((event) => (header.eventMask & ~muted.events & EventType[event]) === 0),
     },
     pending: {
-      works: [
-        ...pending.works.map((work) => witnessedWork(work, elsewhere.get(work.key) ?? [], scan, ends, time)),
-        ...onlyElsewhere(scan, elsewhere, time),
-      ].sort((a, b) => a.start - b.start),
-      inside: isClosed
-        ? []
-        : scan.inside.map((call) => ({ ...call, at: time(call.at), record: recordOf(call.key) })),
+      works: pendingWorks(scan, elsewhere, time),
+      inside: isClosed ? [] : scan.inside.map((call) => onAxis(call, CALL_TICKS, time)),
       ...endsNotKnown(scan, ends),
       lastWithoutEnd: lastWithoutEnd(scan, ends),
     },
@@ -227,8 +219,6 @@ function endsNotKnown(
   };
 }
 
-const planAt = ({ plan, plans }: RankScan['works'], row: number): string => plans[numberAt(plan, row)]!;
-
 const isP2p = ({ seq }: RankScan['works'], row: number): boolean => numberAt(seq, row) < 0;
 
 /** The communicator of a call without further events is not known. */
@@ -256,78 +246,61 @@ function knownUntil({ header }: RankScan, lastSign: TraceNs | null, time: ToTime
   return time(header.copiedTick ?? 0);
 }
 
-/** By file: unfinished sends that other processes execute (PXN), by their work. */
+/** By file: unfinished sends that other processes execute (PXN), by the row of their work. */
 function executedElsewhere(
   run: Run,
   origins: readonly OriginTable[],
   times: readonly ToTime[],
-): Map<HandleKey, WitnessedOp[]>[] {
-  const byFile = run.members.map(() => new Map<HandleKey, WitnessedOp[]>());
+): Map<number, PendingOp[]>[] {
+  const byFile = run.members.map(() => new Map<number, PendingOp[]>());
   run.members.forEach(({ scan }, executor) => {
     for (const { parent, op } of scan.pending.foreign) {
       const origin = origins[executor]!.rows.get(parent);
-      if (!origin) continue;
-      const ops = byFile[origin.file]!;
-      const key = numberAt(run.members[origin.file]!.scan.works.key, origin.row);
-      addTo(ops, key, { ...witnessedOp(op, times[executor]!), executor });
+      if (origin)
+        addTo(byFile[origin.file]!, origin.row, {
+          ...onAxis(op, OP_TICKS, times[executor]!),
+          executor,
+        });
     }
   });
   return byFile;
 }
 
-/** Work without unfinished parts in its own process. */
-function onlyElsewhere(
+/** In order of start. The executing process's records cover what it executes. */
+function pendingWorks(
   { pending, works }: RankScan,
-  elsewhere: ReadonlyMap<HandleKey, readonly WitnessedOp[]>,
+  elsewhere: ReadonlyMap<number, readonly PendingOp[]>,
   time: ToTime,
-): WitnessedWork[] {
-  const own = new Set(pending.works.map(({ key }) => key));
-  return [...elsewhere].flatMap(([key, ops]) => {
-    if (own.has(key)) return [];
-    const row = rowWith(works.key, (own) => own === key);
-    const [comm, seq] = [numberAt(works.comm, row), numberAt(works.seq, row)];
-    const isColl = seq >= 0;
-    return [
-      {
-        comm: comm < 0 ? null : comm,
-        func: works.funcs[numberAt(works.func, row)]!,
-        seq: isColl ? seq : null,
-        peer: isColl ? null : numberAt(works.peer, row),
-        ordinal: numberAt(works.ordinal, row),
-        plan: planAt(works, row),
-        start: time(numberAt(works.arrival, row)),
-        group: null,
-        record: recordOf(key),
-        ops,
-        blocks: null,
-        hasMoved: true, // or it would have no operations elsewhere
-        lostSince: 0,
-      },
-    ];
-  });
+): PendingWork[] {
+  const rows = new Set(pending.works.map(({ row }) => row));
+  const others = [...elsewhere.keys()].filter((row) => !rows.has(row));
+  return [...pending.works, ...others.map((row) => onlyElsewhere(works, row))]
+    .map((work) => {
+      const ops = elsewhere.get(work.row) ?? [];
+      const own = onAxis(work, WORK_TICKS, time);
+      return ops.length === 0 ? own : { ...own, ops: [...own.ops, ...ops], lostSince: 0 };
+    })
+    .sort((a, b) => a.start - b.start);
 }
 
-const recordOf = (key: HandleKey): string => `${keyRing(key)}:${keyPosition(key)}`;
-
-const witnessedWork = (
-  work: PendingWork,
-  elsewhere: readonly WitnessedOp[],
-  { works }: RankScan,
-  ends: WorkEndTable,
-  time: ToTime,
-): WitnessedWork => ({
-  ...work,
-  plan: planAt(works, work.row),
-  start: time(work.start),
-  record: recordOf(work.key),
-  hasMoved: !Number.isNaN(numberAt(ends.step, work.row)),
-  ops: [...work.ops.map((op) => witnessedOp(op, time)), ...elsewhere],
-  // The executing process's records cover what it executes.
-  lostSince: elsewhere.length > 0 ? 0 : work.lostSince,
-});
-
-const witnessedOp = ({ step, ...op }: PendingOp, time: ToTime): WitnessedOp => ({
-  ...op,
-  wait: step && { step: step.step, name: WAIT_OF[step.phase], since: time(step.since) },
-  executor: null,
-});
+/** Work without unfinished parts in its own process. */
+function onlyElsewhere(works: RankScan['works'], row: number): RankScan['pending']['works'][number] {
+  const [comm, seq] = [numberAt(works.comm, row), numberAt(works.seq, row)];
+  const isColl = seq >= 0;
+  return {
+    row,
+    record: recordOf(numberAt(works.key, row)),
+    comm: comm < 0 ? null : comm,
+    func: works.funcs[numberAt(works.func, row)]!,
+    seq: isColl ? seq : null,
+    peer: isColl ? null : numberAt(works.peer, row),
+    ordinal: numberAt(works.ordinal, row),
+    plan: works.plans[numberAt(works.plan, row)]!,
+    start: numberAt(works.arrival, row) as Ticks,
+    group: null,
+    ops: [],
+    blocks: null,
+    hasMoved: true, // or it would have no operations elsewhere
+    lostSince: 0,
+  };
+}

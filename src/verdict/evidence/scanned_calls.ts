@@ -7,7 +7,7 @@ import type { TraceNs } from '../../base/time.js';
 import { EventType } from '../../rankfile/format/nccl.js';
 import type { CommCalls } from '../../model/call_table.js';
 import type { EverMuted } from '../../model/control.js';
-import { keyPosition, keyRing } from '../../model/handle_key.js';
+import { recordOf } from '../../model/handle_key.js';
 import type { CallNumber, HostCalls } from '../file_facts.js';
 import type { RankScan } from '../../scan/scan.js';
 
@@ -43,16 +43,15 @@ export function hostCalls(
   time: (tick: number) => TraceNs,
 ): ReadonlyMap<number, HostCalls> {
   if (!asksForCalls(header, muted) || hostWindow === null || calls.unknownComms > 0) return new Map();
-  const known = communicators.flatMap(({ number, abi, initTick }): [number, HostCalls][] => {
+  const known = communicators.flatMap(({ number, abi, init }): [number, HostCalls][] => {
     const found = calls.comms.get(number) ?? NO_CALLS;
     if (abi < FIRST_ABI || found.hasCaptured) return [];
-    const isWhole = found.knownFrom === 0 && (hostWindow === 0 || initTick >= hostWindow);
+    const isWhole = found.knownFrom === 0 && (hostWindow === 0 || (init ?? 0) >= hostWindow);
     const first = isWhole ? 0 : firstKnown(found, hostWindow);
     const { at, keys } = found;
     // From here NCCL reported more than was called, such as replays of a graph whose calls are lost.
     const since = first < found.shape.length ? numberAt(at, first) : Infinity;
     if (!isWhole && found.lastOther >= since) return [];
-    const recordOf = (key: number): string => `${keyRing(key)}:${keyPosition(key)}`;
     const one: HostCalls = {
       isWhole,
       shapes: calls.shapes,
