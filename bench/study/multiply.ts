@@ -8,7 +8,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { append } from '../../src/base/extremes.js';
-import { numberAt, packNumbers } from '../../src/base/packed_numbers.js';
+import { narrow } from '../../src/base/columns.js';
 import type { RankScan } from '../../src/scan/scan.js';
 import { ROW_WIDTH, STEP_ROW, type StepRows } from '../../src/scan/step_file.js';
 import { isKept, mostRows } from '../../src/scan/step_sample.js';
@@ -156,7 +156,7 @@ function renumbered(scan: RankScan, place: Place): RankScan {
   });
   const { header, works, pending, size, transfers } = scan;
   const peers = Array.from({ length: works.peer.length }, (_, row) =>
-    peerOf(numberAt(works.comm, row), numberAt(works.peer, row)),
+    peerOf(works.comm[row]!, works.peer[row]!),
   );
   return {
     ...scan,
@@ -177,7 +177,7 @@ function renumbered(scan: RankScan, place: Place): RankScan {
     ),
     heartbeat: scan.heartbeat && aside(scan.heartbeat),
     clockSamples: scan.clockSamples.map(aside),
-    works: { ...works, peer: packNumbers(peers) },
+    works: { ...works, peer: narrow(peers) },
     pending: {
       ...pending,
       works: pending.works.map((work) => ({

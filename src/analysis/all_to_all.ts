@@ -7,7 +7,6 @@
 import { maxOf } from '../base/extremes.js';
 import { hex64 } from '../base/hex.js';
 import { median } from '../base/median.js';
-import { forEachNumber, numberAt } from '../base/packed_numbers.js';
 import { ELEMENT_BYTES } from '../cluster/bandwidth.js';
 import type { Run } from '../runs/run.js';
 import type { RankScan } from '../scan/scan.js';
@@ -121,16 +120,16 @@ function traffic({ works }: RankScan): Map<number, Map<number, PeerTraffic>> {
   const byComm = new Map<number, Map<number, PeerTraffic>>();
   const sizes = works.datatypes.map((name) => ELEMENT_BYTES[name] ?? 0);
   const isSend = works.funcs.map((name) => name === 'Send');
-  forEachNumber(works.seq, (seq, row) => {
-    const comm = numberAt(works.comm, row);
+  works.seq.forEach((seq, row) => {
+    const comm = works.comm[row]!;
     if (seq >= 0 || comm < 0) return;
     const peers = byComm.get(comm) ?? new Map<number, PeerTraffic>();
     byComm.set(comm, peers);
-    const peer = numberAt(works.peer, row);
+    const peer = works.peer[row]!;
     const one = peers.get(peer) ?? { sends: 0, receives: 0, sent: 0, received: 0 };
     peers.set(peer, one);
-    const bytes = numberAt(works.count, row) * sizes[numberAt(works.datatype, row)]!;
-    if (isSend[numberAt(works.func, row)]) {
+    const bytes = works.count[row]! * sizes[works.datatype[row]!]!;
+    if (isSend[works.func[row]!]) {
       one.sends++;
       one.sent += bytes;
     } else {

@@ -1,10 +1,38 @@
-/** Rows in typed columns of equal length. */
+/** Rows in typed columns of equal length: `table.column[row]`. */
 
-import { packParts, type PackedNumbers } from './packed_numbers.js';
+/** One number per row. NaN: not known. */
+export type Column = Int16Array | Int32Array | Float64Array;
 
-type Column = Float64Array | Int32Array | Uint32Array | Uint16Array | Uint8Array;
+/** Most columns that say nothing hold one of these numbers in all rows. */
+const USUAL = [NaN, -1, 0, 1];
+/** By number: the longest column of it so far. */
+const same = new Map<number, Column>();
 
-type Columns = Readonly<Record<string, Column>>;
+/** A copy that takes no more bytes than its numbers need. Copies of one usual number share their memory, so nothing may be written to them. */
+export function narrow(numbers: ArrayLike<number>): Column {
+  const { length } = numbers;
+  const first = numbers[0]!;
+  let [bytes, isSame] = [2, true];
+  for (let row = 0; row < length; row++) {
+    const number = numbers[row]!;
+    if (number !== first && !(Number.isNaN(number) && Number.isNaN(first))) isSame = false;
+    if (number !== (number << 16) >> 16) bytes = Math.max(bytes, number === (number | 0) ? 4 : 8);
+  }
+  const Kind = bytes === 2 ? Int16Array : bytes === 4 ? Int32Array : Float64Array;
+  if (length === 0 || !isSame || !USUAL.includes(first)) return Kind.from(numbers);
+  let column = same.get(first);
+  if (!column || column.length < length) same.set(first, (column = new Kind(length).fill(first)));
+  return column.subarray(0, length);
+}
+
+/** Copies of the named columns. */
+export const narrowed = <Name extends string>(
+  columns: Readonly<Record<Name, ArrayLike<number>>>,
+  names: readonly Name[],
+): Record<Name, Column> =>
+  Object.fromEntries(names.map((name) => [name, narrow(columns[name])])) as Record<Name, Column>;
+
+type Columns = Readonly<Record<string, Uint8Array | Uint32Array | Int32Array | Float64Array>>;
 
 /** The same columns with another number of rows. New rows are 0. In Float64 columns, such as times, they are NaN. */
 export function withRows<C extends Columns>(columns: C, rows: number): C {
@@ -13,67 +41,13 @@ export function withRows<C extends Columns>(columns: C, rows: number): C {
   ) as C;
 }
 
-function resized(column: Column, rows: number): Column {
-  if (rows <= column.length) return column.slice(0, rows);
-  const longer = new (column.constructor as new (rows: number) => Column)(rows);
+function resized<C extends Columns[string]>(column: C, rows: number): C {
+  if (rows <= column.length) return column.slice(0, rows) as C;
+  const longer = new (column.constructor as new (rows: number) => C)(rows);
   if (longer instanceof Float64Array) longer.fill(NaN, column.length);
   longer.set(column);
   return longer;
 }
-
-const BLOCK_BITS = 10;
-const BLOCK_ROWS = 1 << BLOCK_BITS;
-const FIRST_ROWS = 64;
-
-/** The columns in packed form. */
-export type PackedColumns<C> = { readonly [name in keyof C]: PackedNumbers };
-
-/**
- * Rows that become more and more, in blocks of columns. A full block is never copied, and at most one block has room for rows to come. Doubled
- * columns would take three times the memory of their rows while they grow.
- */
-export class RowBlocks<C extends Columns> {
-  rows = 0;
-  /** Rows that the blocks have room for. */
-  private room = 0;
-  private readonly blocks: C[] = [];
-
-  /** `empty`: the columns without rows. */
-  constructor(private readonly empty: C) {}
-
-  /** The columns that hold the row, in the place `placeOf(row)`. The row must exist. */
-  holding(row: number): C {
-    return this.blocks[row >>> BLOCK_BITS]!;
-  }
-
-  /** Adds rows up to this number of them. New rows are as in `withRows`. */
-  growTo(rows: number): void {
-    this.rows = Math.max(this.rows, rows);
-    while (this.room < rows) this.addRoom();
-  }
-
-  /** `names`: of the columns that are wanted. */
-  pack<Name extends keyof C>(
-    names: readonly Name[] = Object.keys(this.empty) as Name[],
-  ): PackedColumns<Pick<C, Name>> {
-    const packed = names.map((name) => {
-      const parts = this.blocks.map((block) => block[name]);
-      return [name, packParts(parts, BLOCK_ROWS, this.rows)];
-    });
-    return Object.fromEntries(packed) as PackedColumns<Pick<C, Name>>;
-  }
-
-  /** The first block begins small, because many tables stay small. */
-  private addRoom(): void {
-    const { blocks, empty, room } = this;
-    if (room > 0 && room < BLOCK_ROWS) blocks[0] = withRows(blocks[0]!, 2 * room);
-    else blocks.push(withRows(empty, room === 0 ? FIRST_ROWS : BLOCK_ROWS));
-    this.room += room === 0 ? FIRST_ROWS : Math.min(room, BLOCK_ROWS);
-  }
-}
-
-/** Where a row is in its block. */
-export const placeOf = (row: number): number => row & (BLOCK_ROWS - 1);
 
 /** Gives each string a number, in the order of first use, because a row of numbers holds no strings. */
 export class Names {

@@ -37,13 +37,14 @@ export class GpuVotes {
 
   constructor(private readonly listener: VoteListener) {}
 
-  add(noticed: number, earliest: number, gpu: number, tick: number, launched: number): void {
+  /** The numbers from `at` on, in the order of VoteColumns. */
+  add(numbers: ArrayLike<number>, at: number): void {
     const { votes, size } = this;
-    votes.noticed[size] = noticed;
-    votes.earliest[size] = earliest;
-    votes.gpu[size] = gpu;
-    votes.tick[size] = tick;
-    votes.launched[size] = launched;
+    votes.noticed[size] = numbers[at]!;
+    votes.earliest[size] = numbers[at + 1]!;
+    votes.gpu[size] = numbers[at + 2]!;
+    votes.tick[size] = numbers[at + 3]!;
+    votes.launched[size] = numbers[at + 4]!;
     this.size++;
     if (this.size === BATCH) this.finish();
   }

@@ -11,7 +11,6 @@
  * verdict/slowness.ts decides which rank owns a lateness.
  */
 
-import { numberAt } from '../base/packed_numbers.js';
 import type { TraceNs } from '../base/time.js';
 import { ALL_TO_ALL } from '../model/roots.js';
 import type { ArrivalBasis, ClusterMember } from './types.js';
@@ -44,7 +43,7 @@ export class Arrival {
   /** `free`: when the work before it in the same communicator was over. */
   find(row: number, free: number): void {
     const { works, time } = this.member;
-    this.called = time(numberAt(works.arrival, row));
+    this.called = time(works.arrival[row]!);
     const queued = Math.max(this.called, free) as TraceNs;
     this.set('call', queued, queued, queued);
     this.isOwn = true;
@@ -64,13 +63,13 @@ export class Arrival {
   private byKernel(row: number): void {
     const { called } = this;
     const { works, ends, time, gpuTime, gpuError } = this.member;
-    const comm = numberAt(works.comm, row);
+    const comm = works.comm[row]!;
     const onAxis = gpuTime(comm);
-    const stamp = numberAt(ends.kernelStamp, row);
+    const stamp = ends.kernelStamp[row]!;
     if (Number.isNaN(stamp) || onAxis === null) return;
     const { late, early } = gpuError(comm);
     const error = Math.min(late, NOTICE_TAKES);
-    const noticed = time(numberAt(ends.kernelNoticed, row));
+    const noticed = time(ends.kernelNoticed[row]!);
     const stamped = Math.min(onAxis(stamp), noticed);
     if (!(stamped >= called - error)) return;
     const at = Math.max(called, stamped) as TraceNs;
@@ -82,9 +81,9 @@ export class Arrival {
   /** By the host's clock. The time is as exact as the proxy thread is quick. */
   private byStep(row: number, queued: TraceNs): void {
     const { ends, time } = this.member;
-    if (Number.isNaN(numberAt(ends.step, row))) return;
-    const at = Math.max(this.called, time(numberAt(ends.step, row))) as TraceNs;
-    const data = Number.isNaN(numberAt(ends.data, row)) ? -Infinity : time(numberAt(ends.data, row));
+    if (Number.isNaN(ends.step[row]!)) return;
+    const at = Math.max(this.called, time(ends.step[row]!)) as TraceNs;
+    const data = Number.isNaN(ends.data[row]!) ? -Infinity : time(ends.data[row]!);
     // The GPU waited for these data, so the rank may have arrived long before the data.
     const earliest = at - data < WAITED_FOR_DATA ? earlier(queued, at) : at;
     if (this.basis === 'kernel') {
@@ -102,7 +101,7 @@ export class Arrival {
   /** Its own data, before it needs those of others. */
   private sendsFirst(row: number): boolean {
     const { plans, plan, funcs, func } = this.member.works;
-    return plans[numberAt(plan, row)]!.startsWith('RING') && ALL_TO_ALL.includes(funcs[numberAt(func, row)]!);
+    return plans[plan[row]!]!.startsWith('RING') && ALL_TO_ALL.includes(funcs[func[row]!]!);
   }
 }
 

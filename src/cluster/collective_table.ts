@@ -3,14 +3,13 @@
  * facts: ranks that did not end, never came, or came with other arguments. Consumers see a row as a `Collective` (collective_view.ts).
  */
 
-import { Names, placeOf, RowBlocks, type PackedColumns } from '../base/columns.js';
+import { Names, withRows } from '../base/columns.js';
 import { isLostText } from '../base/lost_text.js';
-import { numberAt } from '../base/packed_numbers.js';
 import { outcomeAt } from '../model/work_end_table.js';
 import type { Arrival } from './arrival.js';
 import type { RankWalk } from './rank_walk.js';
 import { overAt } from './work_end_times.js';
-import { LatestTwo, type TwoLatest } from './latest_two.js';
+import { LatestTwo } from './latest_two.js';
 import type { ArrivalBasis, ClusterMember } from './types.js';
 
 /** One entry of a file's table of communicators, which has a rank in this one. */
@@ -19,6 +18,8 @@ export class Entry {
   readonly funcs: readonly number[];
   readonly datatypes: readonly number[];
   readonly plans: readonly number[];
+  /** Its newest collective. */
+  row = -1;
 
   constructor(
     { funcs, datatypes, plans }: CollectiveTable,
@@ -68,20 +69,14 @@ const COLUMNS = {
   hostIdleTo: new Float64Array(0),
 };
 
+const FIRST_ROWS = 64;
+
 /** Files by row, where there are any. */
 export type FilesOf = Map<number, number[]>;
 
-/** The collectives when all parts are known. */
-export interface JoinedTable extends Pick<CollectiveTable, 'funcs' | 'datatypes' | 'plans' | FilesByRow> {
-  readonly columns: PackedColumns<typeof COLUMNS>;
-  readonly came: TwoLatest;
-  readonly waited: TwoLatest;
-}
-
-type FilesByRow = 'open' | 'aborted' | 'different' | 'absent' | 'notKnown';
-
 export class CollectiveTable {
-  private readonly blocks = new RowBlocks(COLUMNS);
+  columns = withRows(COLUMNS, FIRST_ROWS);
+  rows = 0;
   readonly funcs = new Names();
   readonly datatypes = new Names();
   readonly plans = new Names();
@@ -95,14 +90,6 @@ export class CollectiveTable {
   /** By function and ordinal, then by sequence number. */
   private readonly byName = new Map<number, Map<number, number>>();
 
-  get rows(): number {
-    return this.blocks.rows;
-  }
-
-  firstCalled(row: number): number {
-    return this.blocks.holding(row).firstCalled[placeOf(row)]!;
-  }
-
   /** Adds a rank's part: the work at which `walk` is now. Returns the collective's row. */
   add(entry: Entry, work: number, walk: RankWalk): number {
     const row = this.rowOf(entry, work, walk.arrival);
@@ -113,121 +100,112 @@ export class CollectiveTable {
   }
 
   /** Call it when all parts are known. */
-  close(): JoinedTable {
-    const { funcs, datatypes, plans, open, aborted, different, absent, notKnown } = this;
-    return {
-      columns: this.blocks.pack(),
-      ...{ funcs, datatypes, plans, open, aborted, different, absent, notKnown },
-      came: this.came.close(),
-      waited: this.waited.close(),
-    };
+  close(): void {
+    this.columns = withRows(this.columns, this.rows);
+    this.came.close(this.rows);
+    this.waited.close(this.rows);
   }
 
-  private rowOf(
-    { member: { works }, funcs, datatypes, plans, file }: Entry,
-    work: number,
-    arrival: Arrival,
-  ): number {
-    const func = funcs[numberAt(works.func, work)]!;
-    const [seq, ordinal] = [numberAt(works.seq, work), numberAt(works.ordinal, work)];
+  private rowOf(entry: Entry, work: number, arrival: Arrival): number {
+    const { works } = entry.member;
+    const func = entry.funcs[works.func[work]!]!;
+    const [seq, ordinal] = [works.seq[work]!, works.ordinal[work]!];
+    // All ranks make the same calls in the same order.
+    const next = entry.row + 1;
+    if (next < this.rows && this.isAt(next, func, seq, ordinal)) return (entry.row = next);
     const name = func * 2 ** 32 + ordinal;
     let bySeq = this.byName.get(name);
     if (!bySeq) this.byName.set(name, (bySeq = new Map<number, number>()));
     const known = bySeq.get(seq);
-    if (known !== undefined) return known;
-    const row = this.rows;
+    if (known !== undefined) return (entry.row = known);
+    const row = this.rows++;
     bySeq.set(seq, row);
-    this.blocks.growTo(row + 1);
-    const columns = this.blocks.holding(row);
-    const at = placeOf(row);
-    columns.func[at] = func;
-    columns.seq[at] = seq;
-    columns.ordinal[at] = ordinal;
-    columns.datatype[at] = datatypes[numberAt(works.datatype, work)]!;
-    columns.plan[at] = plans[numberAt(works.plan, work)]!;
-    columns.count[at] = numberAt(works.count, work);
-    columns.root[at] = numberAt(works.root, work);
-    columns.firstCalled[at] = arrival.called;
-    columns.firstArrival[at] = arrival.isOwn ? arrival.at : arrival.latest;
-    columns.firstFile[at] = file;
-    columns.lastArrival[at] = columns.hostCalled[at] = -Infinity;
-    return row;
+    if (row === this.columns.func.length) this.columns = withRows(this.columns, 2 * row);
+    const { columns } = this;
+    columns.func[row] = func;
+    columns.seq[row] = seq;
+    columns.ordinal[row] = ordinal;
+    columns.datatype[row] = entry.datatypes[works.datatype[work]!]!;
+    columns.plan[row] = entry.plans[works.plan[work]!]!;
+    columns.count[row] = works.count[work]!;
+    columns.root[row] = works.root[work]!;
+    columns.firstCalled[row] = arrival.called;
+    columns.firstArrival[row] = arrival.isOwn ? arrival.at : arrival.latest;
+    columns.firstFile[row] = entry.file;
+    columns.lastArrival[row] = columns.hostCalled[row] = -Infinity;
+    return (entry.row = row);
+  }
+
+  private isAt(row: number, name: number, number: number, replay: number): boolean {
+    const { func, seq, ordinal } = this.columns;
+    return func[row] === name && seq[row] === number && ordinal[row] === replay;
   }
 
   private arrives(row: number, { file, rank }: Entry, walk: RankWalk): void {
     const { arrival } = walk;
-    const columns = this.blocks.holding(row);
-    const at = placeOf(row);
-    columns.arrived[at]!++;
-    if (arrival.called < columns.firstCalled[at]!) columns.firstCalled[at] = arrival.called;
+    const { columns } = this;
+    columns.arrived[row]!++;
+    if (arrival.called < columns.firstCalled[row]!) columns.firstCalled[row] = arrival.called;
     const surely = arrival.isOwn ? arrival.at : arrival.latest;
-    if (surely < columns.firstArrival[at]!) {
-      columns.firstArrival[at] = surely;
-      columns.firstFile[at] = file;
+    if (surely < columns.firstArrival[row]!) {
+      columns.firstArrival[row] = surely;
+      columns.firstFile[row] = file;
     }
-    if (arrival.at > columns.lastArrival[at]!) {
-      columns.lastArrival[at] = arrival.at;
-      columns.lastFile[at] = file;
-      columns.lastRank[at] = rank;
-      columns.gpuBasis[at] = BASES.indexOf(arrival.basis);
-      columns.gpuCalled[at] = arrival.called;
-      columns.gpuEarliest[at] = arrival.earliest;
-      columns.gpuIdleFrom[at] = walk.idle.from;
-      columns.gpuIdleTo[at] = walk.idle.to;
+    if (arrival.at > columns.lastArrival[row]!) {
+      columns.lastArrival[row] = arrival.at;
+      columns.lastFile[row] = file;
+      columns.lastRank[row] = rank;
+      columns.gpuBasis[row] = BASES.indexOf(arrival.basis);
+      columns.gpuCalled[row] = arrival.called;
+      columns.gpuEarliest[row] = arrival.earliest;
+      columns.gpuIdleFrom[row] = walk.idle.from;
+      columns.gpuIdleTo[row] = walk.idle.to;
     }
-    if (arrival.called > columns.hostCalled[at]!) {
-      columns.hostCalled[at] = arrival.called;
-      columns.hostFile[at] = file;
-      columns.hostRank[at] = rank;
-      columns.hostIdleFrom[at] = walk.hostIdle.from;
-      columns.hostIdleTo[at] = walk.hostIdle.to;
-      columns.hostAt[at] = arrival.at;
+    if (arrival.called > columns.hostCalled[row]!) {
+      columns.hostCalled[row] = arrival.called;
+      columns.hostFile[row] = file;
+      columns.hostRank[row] = rank;
+      columns.hostIdleFrom[row] = walk.hostIdle.from;
+      columns.hostIdleTo[row] = walk.hostIdle.to;
+      columns.hostAt[row] = arrival.at;
     }
     this.came.add(row, file, rank, arrival.latest);
     this.waited.add(row, file, rank, walk.waited);
   }
 
   private compare(row: number, entry: Entry, work: number): void {
-    const { datatypes } = this;
-    const columns = this.blocks.holding(row);
-    const at = placeOf(row);
+    const { columns, datatypes } = this;
     const { works } = entry.member;
-    const datatype = entry.datatypes[numberAt(works.datatype, work)]!;
-    let isSame =
-      numberAt(works.count, work) === columns.count[at] && numberAt(works.root, work) === columns.root[at];
-    if (datatype !== columns.datatype[at]) {
+    const datatype = entry.datatypes[works.datatype[work]!]!;
+    let isSame = works.count[work] === columns.count[row] && works.root[work] === columns.root[row];
+    if (datatype !== columns.datatype[row]) {
       const isKnown = !isLostText(datatypes.name(datatype));
-      if (isLostText(datatypes.name(columns.datatype[at]!))) columns.datatype[at] = datatype;
+      if (isLostText(datatypes.name(columns.datatype[row]!))) columns.datatype[row] = datatype;
       else if (isKnown) isSame = false;
     }
     if (!isSame) addFile(this.different, row, entry.file);
-    if (entry.plans[numberAt(works.plan, work)] !== columns.plan[at])
-      this.addPlan(row, works.plans[numberAt(works.plan, work)]!);
+    if (entry.plans[works.plan[work]!] !== columns.plan[row])
+      this.addPlan(row, works.plans[works.plan[work]!]!);
   }
 
   private addPlan(row: number, plan: string): void {
-    const columns = this.blocks.holding(row);
-    const at = placeOf(row);
-    const known = this.plans.name(columns.plan[at]!);
+    const { columns } = this;
+    const known = this.plans.name(columns.plan[row]!);
     if (plan === '' || known.split(' and ').includes(plan)) return;
-    columns.plan[at] = this.plans.number(known === '' ? plan : `${known} and ${plan}`);
+    columns.plan[row] = this.plans.number(known === '' ? plan : `${known} and ${plan}`);
   }
 
   private ends(row: number, { member, file }: Entry, work: number): void {
-    const columns = this.blocks.holding(row);
-    const at = placeOf(row);
+    const { columns } = this;
     const { ends, works, time } = member;
     const outcome = outcomeAt(ends, work);
     if (outcome === 'open') addFile(this.open, row, file);
-    else columns.end[at] = later(columns.end[at]!, overAt(member, work));
+    else columns.end[row] = later(columns.end[row]!, overAt(member, work));
     if (outcome === 'aborted') addFile(this.aborted, row, file);
-    if (
-      outcome === 'complete' &&
-      !(Number.isNaN(numberAt(ends.lastRecv, work)) && Number.isNaN(numberAt(ends.noticed, work)))
-    )
-      columns.isFed[at] = 1;
-    const enqueued = numberAt(works.enqueued, work);
-    if (!Number.isNaN(enqueued)) columns.enqueued[at] = later(columns.enqueued[at]!, time(enqueued));
+    if (outcome === 'complete' && !(Number.isNaN(ends.lastRecv[work]!) && Number.isNaN(ends.noticed[work]!)))
+      columns.isFed[row] = 1;
+    const enqueued = works.enqueued[work]!;
+    if (!Number.isNaN(enqueued)) columns.enqueued[row] = later(columns.enqueued[row]!, time(enqueued));
   }
 }
 

@@ -3,9 +3,8 @@
  * asked.
  */
 
-import { numberAt } from '../base/packed_numbers.js';
 import type { TraceNs } from '../base/time.js';
-import { BASES, type JoinedTable } from './collective_table.js';
+import { BASES, type CollectiveTable } from './collective_table.js';
 import type { Collective, Late } from './types.js';
 
 const NO_FILES: readonly number[] = [];
@@ -20,76 +19,76 @@ export const asCutOff = (one: Collective): Collective =>
 
 export class CollectiveView implements Collective {
   constructor(
-    private readonly table: JoinedTable,
+    private readonly table: CollectiveTable,
     private readonly row: number,
   ) {}
 
   get func(): string {
-    return this.table.funcs.name(numberAt(this.table.columns.func, this.row));
+    return this.table.funcs.name(this.table.columns.func[this.row]!);
   }
 
   get datatype(): string {
-    return this.table.datatypes.name(numberAt(this.table.columns.datatype, this.row));
+    return this.table.datatypes.name(this.table.columns.datatype[this.row]!);
   }
 
   get plan(): string {
-    return this.table.plans.name(numberAt(this.table.columns.plan, this.row));
+    return this.table.plans.name(this.table.columns.plan[this.row]!);
   }
 
   get count(): number {
-    return numberAt(this.table.columns.count, this.row);
+    return this.table.columns.count[this.row]!;
   }
 
   get root(): number {
-    return numberAt(this.table.columns.root, this.row);
+    return this.table.columns.root[this.row]!;
   }
 
   get seq(): number {
-    return numberAt(this.table.columns.seq, this.row);
+    return this.table.columns.seq[this.row]!;
   }
 
   get ordinal(): number {
-    return numberAt(this.table.columns.ordinal, this.row);
+    return this.table.columns.ordinal[this.row]!;
   }
 
   get firstCalled(): TraceNs {
-    return numberAt(this.table.columns.firstCalled, this.row) as TraceNs;
+    return this.table.columns.firstCalled[this.row]! as TraceNs;
   }
 
   get firstArrival(): TraceNs {
-    return numberAt(this.table.columns.firstArrival, this.row) as TraceNs;
+    return this.table.columns.firstArrival[this.row]! as TraceNs;
   }
 
   get firstFile(): number {
-    return numberAt(this.table.columns.firstFile, this.row);
+    return this.table.columns.firstFile[this.row]!;
   }
 
   get lastArrival(): TraceNs {
-    return numberAt(this.table.columns.lastArrival, this.row) as TraceNs;
+    return this.table.columns.lastArrival[this.row]! as TraceNs;
   }
 
   get lastFile(): number {
-    return numberAt(this.table.columns.lastFile, this.row);
+    return this.table.columns.lastFile[this.row]!;
   }
 
   get lastRank(): number {
-    return numberAt(this.table.columns.lastRank, this.row);
+    return this.table.columns.lastRank[this.row]!;
   }
 
   get arrived(): number {
-    return numberAt(this.table.columns.arrived, this.row);
+    return this.table.columns.arrived[this.row]!;
   }
 
   get isFed(): boolean {
-    return numberAt(this.table.columns.isFed, this.row) === 1;
+    return this.table.columns.isFed[this.row] === 1;
   }
 
   get end(): TraceNs | null {
-    return known(numberAt(this.table.columns.end, this.row));
+    return known(this.table.columns.end[this.row]!);
   }
 
   get enqueued(): TraceNs | null {
-    return known(numberAt(this.table.columns.enqueued, this.row));
+    return known(this.table.columns.enqueued[this.row]!);
   }
 
   get open(): readonly number[] {
@@ -123,18 +122,14 @@ export class CollectiveView implements Collective {
   private lateOnGpu(): Late {
     const { table, row } = this;
     const { lastFile, lastRank, gpuBasis, gpuCalled, gpuEarliest, gpuIdleFrom, gpuIdleTo } = table.columns;
-    const [file, rank, to] = [
-      numberAt(lastFile, row),
-      numberAt(lastRank, row),
-      numberAt(gpuEarliest, row) as TraceNs,
-    ];
+    const [file, rank, to] = [lastFile[row]!, lastRank[row]!, gpuEarliest[row]! as TraceNs];
     return {
       file,
       rank,
-      basis: BASES[numberAt(gpuBasis, row)]!,
-      called: numberAt(gpuCalled, row) as TraceNs,
+      basis: BASES[gpuBasis[row]!]!,
+      called: gpuCalled[row]! as TraceNs,
       others: table.came.but(row, file, rank) ?? to,
-      idle: { from: numberAt(gpuIdleFrom, row), to: numberAt(gpuIdleTo, row) as TraceNs },
+      idle: { from: gpuIdleFrom[row]!, to: gpuIdleTo[row]! as TraceNs },
       to,
     };
   }
@@ -142,21 +137,17 @@ export class CollectiveView implements Collective {
   private lateOnHost(): Late {
     const { table, row } = this;
     const { hostFile, hostRank, hostCalled, hostAt, hostIdleFrom, hostIdleTo } = table.columns;
-    const [file, rank, called] = [
-      numberAt(hostFile, row),
-      numberAt(hostRank, row),
-      numberAt(hostCalled, row) as TraceNs,
-    ];
+    const [file, rank, called] = [hostFile[row]!, hostRank[row]!, hostCalled[row]! as TraceNs];
     const others = table.waited.but(row, file, rank) ?? called;
     // If its GPU had other work for longer than the others waited, its call is not the reason.
-    const isReason = numberAt(hostAt, row) - called <= called - others;
+    const isReason = hostAt[row]! - called <= called - others;
     return {
       file,
       rank,
       basis: 'call',
       called,
       others: isReason ? others : called,
-      idle: { from: numberAt(hostIdleFrom, row), to: numberAt(hostIdleTo, row) as TraceNs },
+      idle: { from: hostIdleFrom[row]!, to: hostIdleTo[row]! as TraceNs },
       to: called,
     };
   }

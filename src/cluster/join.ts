@@ -4,7 +4,6 @@
  */
 
 import { isLostText } from '../base/lost_text.js';
-import { numberAt } from '../base/packed_numbers.js';
 import type { TraceNs } from '../base/time.js';
 import { outcomeAt } from '../model/work_end_table.js';
 import { addFile, CollectiveTable, Entry } from './collective_table.js';
@@ -73,9 +72,8 @@ function addRows(
     walk.comeTo(row);
     // Sends and receives have no seq, so they are skipped. A work cannot be found on other ranks if its ordinal does not count from the
     // beginning, or if its function's name is lost.
-    if (numberAt(seq, row) < 0 || numberAt(ordinalAbsolute, row) !== 1 || lostNames.has(numberAt(func, row)))
-      continue;
-    const number = numberAt(comm, row);
+    if (seq[row]! < 0 || ordinalAbsolute[row] !== 1 || lostNames.has(func[row]!)) continue;
+    const number = comm[row]!;
     let place = places.get(number);
     if (!place) {
       const found = entries.get(number);
@@ -97,9 +95,9 @@ function partOf(
   const over = isOpen ? NaN : overAt(member, row);
   const end = Number.isNaN(over) ? null : (over as TraceNs);
   return {
-    func: funcs[numberAt(func, row)]!,
-    seq: numberAt(seq, row),
-    ordinal: numberAt(ordinal, row),
+    func: funcs[func[row]!]!,
+    seq: seq[row]!,
+    ordinal: ordinal[row]!,
     end,
     isOpen,
   };
@@ -158,13 +156,11 @@ class CommDraft {
   finish(): ClusterComm {
     const { commId, name, nRanks, files, table } = this;
     this.findMissing();
-    const joined = table.close();
-    const { firstCalled, seq } = joined.columns;
+    table.close();
+    const { firstCalled, seq } = table.columns;
     const collectives = Array.from({ length: table.rows }, (_, row) => row)
-      .sort(
-        (a, b) => numberAt(firstCalled, a) - numberAt(firstCalled, b) || numberAt(seq, a) - numberAt(seq, b),
-      )
-      .map((row) => new CollectiveView(joined, row));
+      .sort((a, b) => firstCalled[a]! - firstCalled[b]! || seq[a]! - seq[b]!)
+      .map((row) => new CollectiveView(table, row));
     return { commId, name, nRanks, files, collectives };
   }
 
@@ -181,7 +177,7 @@ class CommDraft {
       if (seen?.size === rows) continue;
       const from = part?.from ?? Infinity;
       for (let row = 0; row < rows; row++)
-        if (!seen?.has(row)) addFile(from <= table.firstCalled(row) ? absent : notKnown, row, file);
+        if (!seen?.has(row)) addFile(from <= table.columns.firstCalled[row]! ? absent : notKnown, row, file);
     }
   }
 }

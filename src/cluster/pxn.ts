@@ -5,7 +5,6 @@
  */
 
 import { processTitle } from '../runs/process_title.js';
-import { numberAt } from '../base/packed_numbers.js';
 import type { TraceNs } from '../base/time.js';
 import { CONTEXT_RING } from '../rankfile/format/constants.js';
 import { splitHandle, tagBits } from '../rankfile/format/handle.js';
@@ -106,7 +105,7 @@ function originOf(context: bigint, executor: RunMember, byTag: ReadonlyMap<strin
 
 function rowsByKey({ key: keys }: WorkTable): Map<HandleKey, number> {
   const rows = new Map<HandleKey, number>();
-  for (let row = 0; row < keys.length; row++) rows.set(numberAt(keys, row), row);
+  for (let row = 0; row < keys.length; row++) rows.set(keys[row]!, row);
   return rows;
 }
 

@@ -4,7 +4,6 @@
  */
 
 import { firstIndex } from '../base/first_index.js';
-import { numberAt } from '../base/packed_numbers.js';
 import type { TraceNs } from '../base/time.js';
 import { Arrival } from './arrival.js';
 import type { Spell } from './late_spans.js';
@@ -40,8 +39,8 @@ export class RankWalk {
   comeTo(row: number): void {
     const { arrival } = this;
     const { works, calledWithoutWork } = this.member;
-    const comm = numberAt(works.comm, row);
-    const tick = numberAt(works.arrival, row);
+    const comm = works.comm[row]!;
+    const tick = works.arrival[row]!;
     const { at: over, isKnown } = freeAfter(this.member, row);
     const before = this.freeIn.get(comm) ?? -Infinity;
     // Work that ends before work that was enqueued earlier runs at the same time.
@@ -68,7 +67,7 @@ export class RankWalk {
     if (isKnown) {
       this.free = Math.max(this.free, over);
       if (this.mayWait) this.surely = Math.min(this.surely, over);
-    } else if (numberAt(this.member.works.seq, row) < 0) {
+    } else if (this.member.works.seq[row]! < 0) {
       this.mayWait = true;
       this.surely = Infinity;
     }
@@ -80,7 +79,7 @@ export function callsWithoutWork(calls: CallTable): ClusterMember['calledWithout
   return (comm, from, to) => {
     const found = calls.comms.get(comm);
     if (!found || found.hasCaptured) return false;
-    const next = firstIndex(found.shape.length, (i) => numberAt(found.at, i) > from);
-    return next < found.shape.length && numberAt(found.at, next) < to;
+    const next = firstIndex(found.shape.length, (i) => found.at[i]! > from);
+    return next < found.shape.length && found.at[next]! < to;
   };
 }

@@ -1,6 +1,5 @@
 /** When a work ended, on the trace's axis. */
 
-import { numberAt } from '../base/packed_numbers.js';
 import type { TraceNs } from '../base/time.js';
 import type { GpuNs } from '../model/work_end.js';
 import { kernelsEnd } from '../model/work_end.js';
@@ -12,7 +11,7 @@ export function freeAfter(member: ClusterMember, row: number): { at: number; isK
   if (outcomeAt(member.ends, row) === 'open') return { at: Infinity, isKnown: true };
   const over = overAt(member, row);
   if (!Number.isNaN(over)) return { at: over, isKnown: true };
-  const enqueued = numberAt(member.works.enqueued, row);
+  const enqueued = member.works.enqueued[row]!;
   return { at: Number.isNaN(enqueued) ? -Infinity : member.time(enqueued), isKnown: false };
 }
 
@@ -23,17 +22,17 @@ export function freeAfter(member: ClusterMember, row: number): { at: number; isK
 export function overAt(member: ClusterMember, row: number): number {
   const { ends, time } = member;
   let latest = ends.elsewhere.get(row)?.lastEnd ?? -Infinity;
-  const lastOp = numberAt(ends.lastOp, row);
+  const lastOp = ends.lastOp[row]!;
   if (!Number.isNaN(lastOp)) latest = Math.max(latest, time(lastOp));
   const finalized = ends.finalized.get(row);
   if (finalized !== undefined) latest = Math.max(latest, time(finalized));
-  if (!Number.isNaN(numberAt(ends.noticed, row))) latest = Math.max(latest, kernelsOver(member, row));
+  if (!Number.isNaN(ends.noticed[row]!)) latest = Math.max(latest, kernelsOver(member, row));
   return latest === -Infinity ? NaN : latest;
 }
 
 function kernelsOver({ works, ends, time, gpuTime }: ClusterMember, row: number): TraceNs {
-  const [first, last] = [numberAt(ends.firstStamp, row) as GpuNs, numberAt(ends.lastStamp, row) as GpuNs];
-  const onAxis = Number.isNaN(first) ? null : gpuTime(numberAt(works.comm, row));
+  const [first, last] = [ends.firstStamp[row]! as GpuNs, ends.lastStamp[row]! as GpuNs];
+  const onAxis = Number.isNaN(first) ? null : gpuTime(works.comm[row]!);
   const stamped = onAxis && { first: onAxis(first), last: onAxis(last) };
-  return kernelsEnd(stamped, time(numberAt(works.arrival, row)), time(numberAt(ends.noticed, row)));
+  return kernelsEnd(stamped, time(works.arrival[row]!), time(ends.noticed[row]!));
 }

@@ -1,15 +1,17 @@
 /**
- * What the host reads of a scanned file: one list of numbers, in an order that src/scan/scanned_*.ts follow function by function.
+ * What the host reads of a scanned file: tables of whatever grows with the run, and one list of numbers, in an order that
+ * src/scan/scanned_*.ts follow function by function. The list names where the tables lie.
  * NaN stands for a number that is not known. A number of 64 bits is two: its high and its low half.
  */
 
 import { Collector } from './collector';
-import { ROW_WIDTH } from './connection_rows';
+import { ConnectionRows, ROW_WIDTH } from './connection_rows';
 import { Host, Op, Step, Work } from './event';
 import { OddCounts } from './odd';
 import { Tally } from './progress';
 import { needRoom } from './room';
-import { CallTotalsRow, OddRow, WorkRow } from './result_rows';
+import { CallTotalsRow, EndRow, OddRow, WorkRow } from './result_rows';
+import { RowBlocks } from './row_blocks';
 import { CommSize, DRAWN_KINDS } from './sizes';
 import { TimeCounter } from './time_counter';
 import { TIME_BINS, WAITS } from './transfer_totals';
@@ -49,6 +51,12 @@ export class Out {
     for (let i = 0; i < count; i++) this.put(load<f64>(from + ((<usize>i) << 3)));
   }
 
+  /** Where the columns of a table lie, and its rows. */
+  putTable<Row>(table: Table<Row>): void {
+    this.put(<f64>table.start);
+    this.put(table.rows);
+  }
+
   /** The address of each block. */
   blockList(): StaticArray<usize> {
     return StaticArray.fromArray(this.blocks);
@@ -61,6 +69,26 @@ export class Out {
     this.blocks.push(this.at);
   }
 }
+
+/** Rows of a class of result_rows.ts, column after column. */
+class Table<Row> {
+  readonly start: usize;
+
+  constructor(readonly rows: i32) {
+    const bytes = <usize>rows * offsetof<Row>();
+    needRoom(<f64>bytes);
+    this.start = heap.alloc(bytes);
+  }
+
+  set(row: i32, values: Row): void {
+    let to = this.start + ((<usize>row) << 3);
+    for (let from: usize = 0; from < offsetof<Row>(); from += 8) {
+      store<f64>(to, load<f64>(changetype<usize>(values) + from));
+      to += (<usize>this.rows) << 3;
+    }
+  }
+}
+
 /** Also in src/kernel/host/numbers.ts. */
 export const BLOCK_NUMBERS: i32 = 4096;
 
@@ -93,20 +121,20 @@ function putOdd(out: Out, odd: OddCounts): void {
 
 function putWorks(out: Out, works: Work[]): void {
   const row = new WorkRow();
-  out.put(works.length);
-  for (let i = 0; i < works.length; i++) {
-    describe(works[i], row);
-    out.putRow(row);
-  }
-  out.put(works.length);
+  const table = new Table<WorkRow>(works.length);
+  const endTable = new Table<EndRow>(works.length);
   for (let i = 0; i < works.length; i++) {
     const work = works[i];
     const ends = work.ends;
     ends.sentAt = Math.round(work.start + work.sentAfter / ends.sentSteps);
     ends.onWire = Math.round(work.onWire / ends.sentSteps);
     ends.receivedAt = Math.round(work.start + work.receivedAfter / ends.receivedSteps);
-    out.putRow(ends);
+    describe(work, row);
+    table.set(i, row);
+    endTable.set(i, ends);
   }
+  out.putTable(table);
+  out.putTable(endTable);
 }
 
 function describe(work: Work, row: WorkRow): void {
@@ -236,16 +264,20 @@ function putCalls(out: Out, collector: Collector): void {
     out.put(one.knownFrom);
     out.putFlag(calls.isLastOpen(one));
   }
-  out.put(calls.colls.length);
-  for (let row = 0; row < calls.colls.length; row++) out.putRow(calls.colls.at(row));
+  putBlocks(out, calls.colls);
   const groups = calls.groups.keys();
   out.put(groups.length);
   for (let i = 0; i < groups.length; i++) out.put(<f64>groups[i]);
-  out.put(calls.apis.length);
-  for (let row = 0; row < calls.apis.length; row++) out.putRow(calls.apis.at(row));
+  putBlocks(out, calls.apis);
   const inside = calls.inside();
   out.put(inside.length);
   for (let i = 0; i < inside.length; i++) putInside(out, inside[i]);
+}
+
+function putBlocks<Row>(out: Out, rows: RowBlocks<Row>): void {
+  const table = new Table<Row>(rows.length);
+  for (let row = 0; row < rows.length; row++) table.set(row, rows.at(row));
+  out.putTable(table);
 }
 
 function putInside(out: Out, host: Host): void {
@@ -315,15 +347,15 @@ function putSize(out: Out, size: CommSize): void {
   for (let kind = 0; kind < DRAWN_KINDS; kind++) putTimes(out, size.counters[kind]);
 }
 
-function putTimes(out: Out, times: TimeCounter): void {
+function putTimes(out: Out, times: TimeCounter, lane: i32 = 0): void {
   const counts = times.counts;
-  let used = counts === null ? 0 : counts.length;
-  while (used > 0 && counts![used - 1] == 0) used--;
+  let used = counts === null ? 0 : times.bins;
+  while (used > 0 && counts![(used - 1) * times.lanes + lane] == 0) used--;
   out.put(times.first);
   out.put(times.width);
-  out.put(times.total);
+  out.put(times.totals[lane]);
   out.put(used);
-  if (used > 0) out.putAll(changetype<usize>(counts!), used);
+  for (let bin = 0; bin < used; bin++) out.put(counts![bin * times.lanes + lane]);
 }
 
 function putStepRows(out: Out, collector: Collector): void {
@@ -339,9 +371,16 @@ function putStepRows(out: Out, collector: Collector): void {
     out.put(one.sampledOut);
     out.put(one.halved[0]);
     out.put(one.halved[1]);
-    out.put(one.rows);
-    for (let row = 0; row < one.rows; row++) out.putAll(one.at(row), ROW_WIDTH);
+    putSteps(out, one);
   }
+}
+
+function putSteps(out: Out, rows: ConnectionRows): void {
+  const bytes = <usize>(ROW_WIDTH * 8);
+  const start = heap.alloc(<usize>rows.rows * bytes);
+  for (let row = 0; row < rows.rows; row++) memory.copy(start + <usize>row * bytes, rows.at(row), bytes);
+  out.put(<f64>start);
+  out.put(rows.rows);
 }
 
 function putTransfers(out: Out, transfers: Transfers): void {
@@ -369,8 +408,8 @@ function putTransfers(out: Out, transfers: Transfers): void {
       out.put(size.bytes);
       out.put(size.sumOfSquares);
       out.put(size.least);
-      putTimes(out, size.counts);
-      putTimes(out, size.sums);
+      putTimes(out, size.ended, 0);
+      putTimes(out, size.ended, 1);
       out.put(size.own);
       out.put(times === null ? 0 : TIME_BINS);
       if (times !== null) for (let bin = 0; bin < TIME_BINS; bin++) out.put(times[bin]);
@@ -383,6 +422,5 @@ function putTransfers(out: Out, transfers: Transfers): void {
     out.putAll(changetype<usize>(call.waits), WAITS);
   }
   out.put(transfers.sent);
-  putTimes(out, transfers.ended);
-  for (let wait = 0; wait < WAITS; wait++) putTimes(out, transfers.waits[wait]);
+  for (let lane = 0; lane < 1 + WAITS; lane++) putTimes(out, transfers.ended, lane);
 }

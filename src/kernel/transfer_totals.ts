@@ -12,12 +12,11 @@ export const BINS: i32 = 16;
 
 /** Sends of one size; -1: not reported, up to interface v3. */
 export class SizeTotals {
-  /** Those with a size, since their last poll: sums of their times are those of `sums`. */
+  /** Those with a size, since their last poll, as in `ended`. */
   sumOfSquares: f64 = 0;
   least: f64 = Infinity;
-  /** Number and sum of the times, by the time of their end. Both have the same bins. */
-  readonly counts: TimeCounter = new TimeCounter(BINS);
-  readonly sums: TimeCounter = new TimeCounter(BINS);
+  /** Number and sum of the times, by the time of their end. */
+  readonly ended: TimeCounter = new TimeCounter(BINS, 2);
   /** Times on the wire in bins, and the sum of their own times (wire.ts). null: there are too many sizes, or the wire is not known. */
   times: StaticArray<u32> | null = null;
   own: f64 = 0;

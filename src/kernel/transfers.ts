@@ -34,18 +34,13 @@ export class Transfers {
   /** Bytes of the sends that ended from this tick on. */
   since: f64 = -Infinity;
   sent: f64 = 0;
-  /** Transfers that ended, and what they waited for, by the time of their end. All have the same bins. */
-  readonly ended: TimeCounter = new TimeCounter(BINS);
-  readonly waits: StaticArray<TimeCounter> = new StaticArray<TimeCounter>(WAITS);
-  /** Waits that the next finished transfer adds to `waits`. */
+  /** Transfers that ended, and what they waited for, by the time of their end. */
+  readonly ended: TimeCounter = new TimeCounter(BINS, 1 + WAITS);
+  /** Waits that the next finished transfer adds to `ended`. */
   private readonly recent: StaticArray<f64> = new StaticArray<f64>(WAITS);
   private readonly endPlaces: Map<u64, EndTotals> = new Map<u64, EndTotals>();
   private readonly callPlaces: Map<u64, CallTotals> = new Map<u64, CallTotals>();
   private readonly wires: Map<i32, Wire> = new Map<i32, Wire>();
-
-  constructor() {
-    for (let wait = 0; wait < WAITS; wait++) this.waits[wait] = new TimeCounter(BINS);
-  }
 
   started(step: Step): void {
     step.waitSince = step.start;
@@ -85,9 +80,10 @@ export class Transfers {
     // A stand-in does not know its direction, but its step does.
     const end = this.endOf(op, op.isLost ? phase == Phase.SendWait : op.isSend);
     end.transfers += 1;
-    this.ended.add(at);
+    const bin = this.ended.binOf(at);
+    this.ended.addTo(bin, 0, 1);
     for (let wait = 0; wait < WAITS; wait++) {
-      this.waits[wait].add(at, this.recent[wait]);
+      this.ended.addTo(bin, 1 + wait, this.recent[wait]);
       this.recent[wait] = 0;
     }
     if (end.isSend) this.sendStopped(this.callOf(op), step, at);
@@ -194,8 +190,9 @@ function waitOf(phase: Phase): Waited {
 function timed(end: EndTotals, bytes: f64, at: f64, took: f64): void {
   const size = sizeOf(end, bytes);
   if (size === null) return;
-  size.counts.add(at);
-  size.sums.add(at, took);
+  const bin = size.ended.binOf(at);
+  size.ended.addTo(bin, 0, 1);
+  size.ended.addTo(bin, 1, took);
   size.sumOfSquares += took * took;
   if (took < size.least) size.least = took;
 }

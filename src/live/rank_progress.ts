@@ -3,7 +3,6 @@
 import { maxOf, minOf } from '../base/extremes.js';
 import { hex64 } from '../base/hex.js';
 import { foldRanks } from '../base/ranks.js';
-import { forEachNumber, numberAt } from '../base/packed_numbers.js';
 import type { Ticks } from '../base/time.js';
 import { traceTimeOf } from '../clocks/domains.js';
 import { communicatorsOf, distinctNames } from '../runs/communicators.js';
@@ -104,10 +103,10 @@ function functionsOf(
   ends: Study['ends'][number],
 ): Map<number, { func: string; entered: number; finished: number | null }[]> {
   const found = new Map<number, { func: string; entered: number; finished: number | null }[]>();
-  forEachNumber(works.comm, (comm, row) => {
-    const seq = numberAt(works.seq, row);
+  works.comm.forEach((comm, row) => {
+    const seq = works.seq[row]!;
     if (comm < 0 || seq < 0) return;
-    const func = works.funcs[numberAt(works.func, row)]!;
+    const func = works.funcs[works.func[row]!]!;
     const all = found.get(comm) ?? [];
     found.set(comm, all);
     let one = all.find((other) => other.func === func);

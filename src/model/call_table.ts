@@ -3,7 +3,7 @@
  * it. Ranks must make the same calls in the same order. The order within a group does not matter.
  */
 
-import type { PackedNumbers } from '../base/packed_numbers.js';
+import type { Column } from '../base/columns.js';
 
 /** What was called. Many calls share one shape. */
 export interface CallShape {
@@ -20,9 +20,9 @@ export interface CommCalls {
   /** Index into the file's shapes. */
   readonly shape: Uint16Array | Uint32Array;
   /** Ticks. */
-  readonly at: PackedNumbers;
+  readonly at: Column;
   /** Keys of the start records. */
-  readonly keys: PackedNumbers;
+  readonly keys: Column;
   /** 1: in another group than the call before. */
   readonly begins: Uint8Array;
   /** A call was recorded into a graph. The graph's replays are not in the table. */

@@ -1,6 +1,6 @@
 /** The ends of one file's works in columns, one row each, because a long run has millions. A time that is not known is NaN. */
 
-import { numberAt, type PackedNumbers } from '../base/packed_numbers.js';
+import { type Column } from '../base/columns.js';
 import type { Ticks } from '../base/time.js';
 import { EndRow } from '../kernel/result_rows.js';
 import { WORK_OUTCOMES, type Elsewhere, type GpuInterval, type GpuNs, type WorkEnd } from './work_end.js';
@@ -8,11 +8,11 @@ import { WORK_OUTCOMES, type Elsewhere, type GpuInterval, type GpuNs, type WorkE
 /** The columns, as the kernel describes them. */
 export const END_TIMES = Object.keys(new EndRow()) as readonly (keyof EndRow)[];
 
-export type EndTimes = Readonly<Record<keyof EndRow, PackedNumbers>>;
+export type EndTimes = Readonly<Record<keyof EndRow, Column>>;
 
 export interface WorkEndTable extends EndTimes {
   /** Index into WORK_OUTCOMES. */
-  readonly outcome: PackedNumbers;
+  readonly outcome: Column;
   /** By row, of aborted works. */
   readonly finalized: ReadonlyMap<number, Ticks>;
   /** By row: the end of the file, for work that is cut off. Empty until the run is judged. */
@@ -38,21 +38,19 @@ export function endsOf(table: WorkEndTable): EndOf {
 }
 
 function endAt(table: WorkEndTable, row: number): WorkEnd {
-  const [noticed, first] = [numberAt(table.noticed, row), numberAt(table.firstStamp, row)];
-  const [stamp, kernelNoticed] = [numberAt(table.kernelStamp, row), numberAt(table.kernelNoticed, row)];
-  const stamps = Number.isNaN(first)
-    ? null
-    : ({ first, last: numberAt(table.lastStamp, row) } as GpuInterval);
+  const [noticed, first] = [table.noticed[row]!, table.firstStamp[row]!];
+  const [stamp, kernelNoticed] = [table.kernelStamp[row]!, table.kernelNoticed[row]!];
+  const stamps = Number.isNaN(first) ? null : ({ first, last: table.lastStamp[row]! } as GpuInterval);
   const kernel = { stamp: stamp as GpuNs, noticed: kernelNoticed as Ticks };
   return {
     outcome: outcomeAt(table, row),
-    lastOp: known(numberAt(table.lastOp, row)),
-    lastRecv: known(numberAt(table.lastRecv, row)),
+    lastOp: known(table.lastOp[row]!),
+    lastRecv: known(table.lastRecv[row]!),
     lastKernel: Number.isNaN(noticed) ? null : { stamps, noticed: noticed as Ticks },
     gpu: {
       kernel: Number.isNaN(stamp) ? null : kernel,
-      step: known(numberAt(table.step, row)),
-      data: known(numberAt(table.data, row)),
+      step: known(table.step[row]!),
+      data: known(table.data[row]!),
     },
     finalized: table.finalized.get(row) ?? null,
     elsewhere: table.elsewhere.get(row) ?? null,
@@ -65,7 +63,7 @@ function endAt(table: WorkEndTable, row: number): WorkEnd {
  */
 export function outcomeAt({ outcome, cutOff, elsewhere }: WorkEndTable, row: number): WorkEnd['outcome'] {
   if (cutOff.size > 0 && cutOff.has(row)) return 'cut-off';
-  const own = WORK_OUTCOMES[numberAt(outcome, row)]!;
+  const own = WORK_OUTCOMES[outcome[row]!]!;
   const executed = elsewhere.size === 0 ? undefined : elsewhere.get(row);
   if (executed === undefined) return own;
   if (executed.isOpen && own !== 'aborted') return 'open';

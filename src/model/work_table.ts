@@ -3,7 +3,7 @@
  * handle of its start record.
  */
 
-import { numberAt, type PackedNumbers } from '../base/packed_numbers.js';
+import { type Column } from '../base/columns.js';
 import type { WorkRow } from '../kernel/result_rows.js';
 import type { Communicator } from '../rankfile/types.js';
 import type { WorkIdentity } from './work_identity.js';
@@ -21,15 +21,15 @@ export const KEPT_AS_THEY_ARE = [
   'enqueued',
 ] as const satisfies readonly (keyof WorkRow)[];
 
-export interface WorkTable extends Readonly<Record<(typeof KEPT_AS_THEY_ARE)[number], PackedNumbers>> {
+export interface WorkTable extends Readonly<Record<(typeof KEPT_AS_THEY_ARE)[number], Column>> {
   /** Index into `funcs`. */
-  readonly func: PackedNumbers;
+  readonly func: Column;
   /** Index into `datatypes`. */
-  readonly datatype: PackedNumbers;
+  readonly datatype: Column;
   /** Index into `plans`: algorithm and protocol, as RING/SIMPLE; '': NCCL names none. */
-  readonly plan: PackedNumbers;
+  readonly plan: Column;
   /** Rank in the communicator; -1: the function has no root. */
-  readonly root: PackedNumbers;
+  readonly root: Column;
   readonly funcs: readonly string[];
   readonly datatypes: readonly string[];
   readonly plans: readonly string[];
@@ -40,16 +40,16 @@ export function workIdentity(
   row: number,
   communicators: readonly Communicator[],
 ): WorkIdentity {
-  const seq = numberAt(table.seq, row);
-  const comm = numberAt(table.comm, row);
+  const seq = table.seq[row]!;
+  const comm = table.comm[row]!;
   const isColl = seq >= 0;
   return {
     kind: isColl ? 'Coll' : 'P2p',
     comm: communicators.find(({ number }) => number === comm) ?? null,
-    func: table.funcs[numberAt(table.func, row)]!,
+    func: table.funcs[table.func[row]!]!,
     seq: isColl ? seq : null,
-    peer: isColl ? null : numberAt(table.peer, row),
-    ordinal: numberAt(table.ordinal, row),
-    ordinalAbsolute: numberAt(table.ordinalAbsolute, row) === 1,
+    peer: isColl ? null : table.peer[row]!,
+    ordinal: table.ordinal[row]!,
+    ordinalAbsolute: table.ordinalAbsolute[row] === 1,
   };
 }

@@ -8,6 +8,7 @@
 import type { Ticks } from '../base/time.js';
 import { LowerHull, type GpuPoint } from '../clocks/gpu_clock.js';
 import { GpuVotes, type VoteColumns, type VoteListener } from '../clocks/gpu_votes.js';
+import { STAMP_NUMBERS } from '../kernel/host/scan_kernel.js';
 import type { GpuNs } from '../model/work_end.js';
 import type { Communicator } from '../rankfile/types.js';
 import { GpuLaunches, type GpuLaunch } from './gpu_launches.js';
@@ -53,13 +54,15 @@ export class GpuStamps {
     this.areSeveral = hasSeveralGpus(communicators);
   }
 
-  /** In the order of src/kernel/stamps.ts. */
-  add(stamp: ArrayLike<number>): void {
-    const key = this.areSeveral ? stamp[0]! : ONLY_GPU;
-    if (this.areSeveral && key < 0) return; // its rank is not known
-    let timer = this.gpus.get(key);
-    if (!timer) this.gpus.set(key, (timer = new OneGpu(this.nsPerTick)));
-    timer.votes.add(stamp[1]!, stamp[2]!, stamp[3]!, stamp[4]!, stamp[5]!);
+  /** Rows of src/kernel/stamps.ts. */
+  add(rows: Float64Array): void {
+    for (let at = 0; at < rows.length; at += STAMP_NUMBERS) {
+      const key = this.areSeveral ? rows[at]! : ONLY_GPU;
+      if (this.areSeveral && key < 0) continue; // its rank is not known
+      let timer = this.gpus.get(key);
+      if (!timer) this.gpus.set(key, (timer = new OneGpu(this.nsPerTick)));
+      timer.votes.add(rows, at + 1);
+    }
   }
 
   /** Call it after the last record. In the order of the file's table. */

@@ -105,7 +105,7 @@ export function pendingWorks(
       func: text(works.func[row]!),
       seq: isColl(works, row) ? works.seq[row]! : null,
       ordinal: works.ordinal[row]!,
-      plan: planOf(works, row, text),
+      plan: planOf(text(works.algo[row]!), text(works.proto[row]!)),
       peer: isColl(works, row) ? null : works.peer[row]!,
       start: works.start[row] as Ticks,
       group: works.group[row]! < 0 ? null : works.group[row]!,

@@ -165,8 +165,8 @@ function scanStream(
     steps: wanted && { every: wanted.every, mostRows: mostRows(ranksOf(file)) },
     sentSince: window?.from ?? -Infinity,
     unrecorded: spansWithoutCalls(file, communicators.values()),
-    onStamp: (stamp) => {
-      stamps.add(stamp);
+    onStamps: (rows) => {
+      stamps.add(rows);
     },
     onRing: (ring, found) => {
       seen.set(ring, found);

@@ -5,7 +5,7 @@
 
 import { firstIndex } from '../base/first_index.js';
 import { addTo } from '../base/grouped.js';
-import { numberAt, packNumbers } from '../base/packed_numbers.js';
+import { narrow } from '../base/columns.js';
 import type { Ticks } from '../base/time.js';
 import type { Numbers } from '../kernel/host/numbers.js';
 import { ApiCall, CollCall } from '../kernel/result_rows.js';
@@ -43,10 +43,10 @@ export function readCalls(numbers: Numbers) {
       knownFrom: numbers.next(),
       isLastOpen: numbers.flag(),
     })),
-    colls: numbers.columns(CollCall),
+    colls: numbers.table(CollCall),
     /** Keys of groups that have not ended. */
     openGroups: new Set(numbers.list(() => numbers.next())),
-    apis: numbers.columns(ApiCall),
+    apis: numbers.table(ApiCall),
     inside: numbers.list(() => ({
       comm: numbers.next(),
       ring: numbers.next(),
@@ -112,8 +112,8 @@ function finished(
   const rows = own.slice(0, end);
   const overlap = rows.findLastIndex((row) => (colls.flags[row]! & OVERLAPS) !== 0);
   return {
-    at: packNumbers(at, end),
-    keys: packNumbers(Float64Array.from(rows, (row) => colls.key[row]!)),
+    at: narrow(at.subarray(0, end)),
+    keys: narrow(Float64Array.from(rows, (row) => colls.key[row]!)),
     begins: Uint8Array.from(rows, (row) => colls.flags[row]! & BEGINS),
     hasCaptured: comm.hasCaptured,
     knownFrom: Math.min(end, Math.max(comm.knownFrom, overlap + 1)),
@@ -138,10 +138,10 @@ function lastOthers(
 ): ReadonlyMap<number, number> {
   const last = new Map<number, number>();
   for (let row = 0; row < seq.length; row++) {
-    if (numberAt(seq, row) < 0) continue;
-    const number = numberAt(comm, row);
+    if (seq[row]! < 0) continue;
+    const number = comm[row]!;
     const calls = drafts.get(number)?.at;
-    const tick = numberAt(arrival, row);
+    const tick = arrival[row]!;
     if (until !== Infinity && tick > (calls?.at(-1) ?? -Infinity)) continue;
     if (!calls || !hasCallAt(calls, tick)) last.set(number, Math.max(last.get(number) ?? -1, tick));
   }

@@ -26,14 +26,13 @@ export function writeStepRows(
       const [source, destination] = isSend ? [rank, peer] : [peer, rank];
       const sampledOut = numbers.next();
       const halved = [numbers.next(), numbers.next()] as const;
-      const rows = numbers.next();
-      const sorted = inOrder(numbers.some(rows * ROW_WIDTH));
+      const sorted = inOrder(numbers.rows(ROW_WIDTH));
       return {
         comm,
         key: { commId, channel, source, destination, isSend },
         sampledOut,
         halved,
-        rows,
+        rows: sorted.length / ROW_WIDTH,
         sorted,
       };
     });

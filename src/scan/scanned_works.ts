@@ -3,9 +3,8 @@
  * *enqueued*. It ends when its last child ends.
  */
 
-import { Names } from '../base/columns.js';
+import { type Column, Names, narrow, narrowed } from '../base/columns.js';
 import { isLostText } from '../base/lost_text.js';
-import { packColumns, packNumbers } from '../base/packed_numbers.js';
 import type { Ticks } from '../base/time.js';
 import type { Numbers } from '../kernel/host/numbers.js';
 import { EndRow, WorkRow } from '../kernel/result_rows.js';
@@ -19,8 +18,8 @@ import type { Communicator } from '../rankfile/types.js';
 export type WorkRows = ReturnType<typeof readWorks>;
 
 export const readWorks = (numbers: Numbers) => ({
-  ...numbers.columns(WorkRow),
-  ends: numbers.columns(EndRow),
+  ...numbers.table(WorkRow),
+  ends: numbers.table(EndRow),
 });
 
 export const isColl = (works: WorkRows, row: number): boolean => works.seq[row]! >= 0;
@@ -29,26 +28,34 @@ export const isPending = ({ enqueued, openChildren }: WorkRows, row: number): bo
   Number.isNaN(enqueued[row]) || openChildren[row]! > 0;
 
 export function workTable(works: WorkRows, text: (id: number) => string): WorkTable {
-  const [funcs, datatypes, plans] = [new Names(), new Names(), new Names()];
-  const { length } = works;
-  const named = (names: Names, nameOf: (row: number) => string) =>
-    packNumbers(Uint32Array.from({ length }, (_, row) => names.number(nameOf(row))));
-  return {
-    ...packColumns(works, KEPT_AS_THEY_ARE),
-    func: named(funcs, (row) => text(works.func[row]!)),
-    datatype: named(datatypes, (row) => text(works.datatype[row]!)),
-    plan: named(plans, (row) => planOf(works, row, text)),
-    root: packNumbers(works.root.map((root, row) => (hasRoot(text(works.func[row]!)) ? root : -1))),
-    funcs: funcs.all(),
-    datatypes: datatypes.all(),
-    plans: plans.all(),
-  };
+  const [func, funcs] = named(works.func, text);
+  const [datatype, datatypes] = named(works.datatype, text);
+  const [plan, plans] = named(
+    works.algo.map((algo, row) => algo * TEXTS + works.proto[row]!),
+    (both) => planOf(text(Math.floor(both / TEXTS)), text(both % TEXTS)),
+  );
+  const hasRoots = funcs.map(hasRoot);
+  const root = narrow(works.root.map((rank, row) => (hasRoots[func[row]!] ? rank : -1)));
+  return { ...narrowed(works, KEPT_AS_THEY_ARE), func, datatype, plan, root, funcs, datatypes, plans };
 }
 
+/** More than a file has texts. */
+const TEXTS = 2 ** 16;
+
 /** Algorithm and protocol, as RING/SIMPLE; '': not known. */
-export function planOf(works: WorkRows, row: number, text: (id: number) => string): string {
-  const [algo, proto] = [text(works.algo[row]!), text(works.proto[row]!)];
-  return algo === '' || isLostText(algo) || isLostText(proto) ? '' : `${algo}/${proto}`;
+export const planOf = (algo: string, proto: string): string =>
+  algo === '' || isLostText(algo) || isLostText(proto) ? '' : `${algo}/${proto}`;
+
+/** Each name once, because a file may have a text several times, and the name of each row. */
+function named(ids: Float64Array, nameOf: (id: number) => string): [Column, readonly string[]] {
+  const names = new Names();
+  const known = new Map<number, number>();
+  const numbers = ids.map((id) => {
+    const number = known.get(id) ?? names.number(nameOf(id));
+    known.set(id, number);
+    return number;
+  });
+  return [narrow(numbers), names.all()];
 }
 
 /** The times for which all records of a kind were read. */
@@ -89,8 +96,8 @@ export function workEnds(works: WorkRows, evidence: EndEvidence): WorkEndTable {
     return WORK_OUTCOMES.indexOf(end);
   });
   return {
-    ...packColumns(works.ends, END_TIMES),
-    outcome: packNumbers(outcome),
+    ...narrowed(works.ends, END_TIMES),
+    outcome: narrow(outcome),
     finalized,
     cutOff: new Map(),
     elsewhere: new Map(),

@@ -4,7 +4,6 @@
  * begun: the others could not have finished without it.
  */
 
-import { numberAt } from '../base/packed_numbers.js';
 import type { Ticks } from '../base/time.js';
 import { traceTimeOf } from '../clocks/domains.js';
 import { asCutOff } from '../cluster/collective_view.js';
@@ -37,8 +36,7 @@ export function withCutOff(joined: JoinedRun, verdict: Verdict): JoinedRun {
         .map(({ number }) => number);
       for (const { row, func, seq, ordinal } of pending.works) {
         const isOf = seq === one.seq && func === one.func && ordinal === one.ordinal;
-        if (isOf && numbers.includes(numberAt(works.comm, row)) && lastSign !== null)
-          rows[file]!.set(row, lastSign);
+        if (isOf && numbers.includes(works.comm[row]!) && lastSign !== null) rows[file]!.set(row, lastSign);
       }
     }
     return asCutOff(one);

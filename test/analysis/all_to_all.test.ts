@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { allToAlls, type AllToAll } from '../../src/analysis/all_to_all.js';
-import { packNumbers } from '../../src/base/packed_numbers.js';
+import { narrow } from '../../src/base/columns.js';
 import type { Run } from '../../src/runs/run.js';
 
 const CALLS = 5;
@@ -20,7 +20,7 @@ function run(size: number, bytes: (from: number, to: number) => number, seen = s
     )
       .flat()
       .filter(({ count }) => count > 0);
-    const column = (of: (row: (typeof rows)[number]) => number) => packNumbers(rows.map(of));
+    const column = (of: (row: (typeof rows)[number]) => number) => narrow(rows.map(of));
     const works = {
       ...{ funcs: ['Send', 'Recv'], datatypes: ['ncclFloat32'] },
       ...{ seq: column(() => -1), comm: column(() => 7), datatype: column(() => 0) },

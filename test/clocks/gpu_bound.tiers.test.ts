@@ -52,7 +52,7 @@ function record({ seconds, floor, launch, step, stale = 0, garbage = 0 }: Gpu, r
     const isStale = random() < stale;
     const wrong = isStale ? Math.floor(timer(time - 1e7) / step) * step : isGarbage ? gpu - garbage : gpu;
     stamps.push({ time, gpu });
-    votes.add(time + floor + late(20_000), time - launch - late(50_000), wrong, NaN, NaN);
+    votes.add([time + floor + late(20_000), time - launch - late(50_000), wrong, NaN, NaN], 0);
   }
   votes.finish();
   const line = supportLine(hull.points())!;

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { packNumbers } from '../../src/base/packed_numbers.js';
+import { narrow } from '../../src/base/columns.js';
 import { lateSpans } from '../../src/cluster/late_spans.js';
 import { joinCollectives } from '../../src/cluster/join.js';
 import type { ClusterMember, Collective } from '../../src/cluster/types.js';
@@ -40,22 +40,22 @@ function member(
 ): ClusterMember {
   const funcs = [...new Set(rows.map(({ func = 'AllReduce' }) => func))];
   const works: WorkTable = {
-    key: packNumbers(rows.map((_, row) => row)),
-    comm: packNumbers(rows.map(() => 7)),
-    func: packNumbers(rows.map(({ func = 'AllReduce' }) => funcs.indexOf(func))),
+    key: narrow(rows.map((_, row) => row)),
+    comm: narrow(rows.map(() => 7)),
+    func: narrow(rows.map(({ func = 'AllReduce' }) => funcs.indexOf(func))),
     funcs,
-    seq: packNumbers(rows.map(({ seq }) => seq)),
-    peer: packNumbers(rows.map(() => -1)),
-    ordinal: packNumbers(rows.map(({ ordinal = 0 }) => ordinal)),
-    ordinalAbsolute: packNumbers(rows.map(() => 1)),
-    count: packNumbers(rows.map(() => 1024)),
-    datatype: packNumbers(rows.map(() => 0)),
+    seq: narrow(rows.map(({ seq }) => seq)),
+    peer: narrow(rows.map(() => -1)),
+    ordinal: narrow(rows.map(({ ordinal = 0 }) => ordinal)),
+    ordinalAbsolute: narrow(rows.map(() => 1)),
+    count: narrow(rows.map(() => 1024)),
+    datatype: narrow(rows.map(() => 0)),
     datatypes: ['ncclFloat32'],
-    plan: packNumbers(rows.map(({ plan = 'RING/SIMPLE' }) => PLANS.indexOf(plan))),
+    plan: narrow(rows.map(({ plan = 'RING/SIMPLE' }) => PLANS.indexOf(plan))),
     plans: PLANS,
-    root: packNumbers(rows.map(() => -1)),
-    arrival: packNumbers(rows.map(({ arrival }) => arrival)),
-    enqueued: packNumbers(rows.map(({ enqueued, arrival }) => enqueued ?? arrival + 1)),
+    root: narrow(rows.map(() => -1)),
+    arrival: narrow(rows.map(({ arrival }) => arrival)),
+    enqueued: narrow(rows.map(({ enqueued, arrival }) => enqueued ?? arrival + 1)),
   };
   const ends = rows.map(
     ({

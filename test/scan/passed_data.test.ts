@@ -2,7 +2,6 @@
 
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { numberAt } from '../../src/base/packed_numbers.js';
 import { scanFile } from '../../src/scan/scan.js';
 import { temporaryFolder } from '../support/program/temporary_folder.js';
 import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
@@ -50,7 +49,7 @@ function passed(abi: number) {
   return Object.fromEntries(
     Object.entries({ sends, sentSteps, sentAt, onWire, receivedSteps, receivedAt }).map(([name, column]) => [
       name,
-      numberAt(column, 0),
+      column[0]!,
     ]),
   );
 }

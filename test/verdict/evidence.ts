@@ -1,6 +1,6 @@
 /** Made-up evidence: a few ranks, what each arrived at and how it left it, on one axis in seconds. */
 
-import { packNumbers } from '../../src/base/packed_numbers.js';
+import { narrow } from '../../src/base/columns.js';
 import type { Ticks, TraceNs } from '../../src/base/time.js';
 import { joinCollectives } from '../../src/cluster/join.js';
 import type { ClusterMember } from '../../src/cluster/types.js';
@@ -157,22 +157,22 @@ const funcOf = ({ func = 'AllReduce' }: MadeUpCall): string => func;
 function tableOf({ calls }: MadeUpRank, comms: Comms): WorkTable {
   const funcs = [...new Set(calls.map(funcOf))];
   return {
-    key: packNumbers(calls.map((_, row) => row)),
-    comm: packNumbers(calls.map((call) => numberOf(comms, call))),
-    func: packNumbers(calls.map((call) => funcs.indexOf(funcOf(call)))),
+    key: narrow(calls.map((_, row) => row)),
+    comm: narrow(calls.map((call) => numberOf(comms, call))),
+    func: narrow(calls.map((call) => funcs.indexOf(funcOf(call)))),
     funcs,
-    seq: packNumbers(calls.map(({ seq }) => seq ?? -1)),
-    peer: packNumbers(calls.map(({ peer = -1 }) => peer)),
-    ordinal: packNumbers(calls.map((call) => ordinalOf(call, calls))),
-    ordinalAbsolute: packNumbers(calls.map(() => 1)),
-    count: packNumbers(calls.map(({ count = 1024 }) => count)),
-    datatype: packNumbers(calls.map(() => 0)),
+    seq: narrow(calls.map(({ seq }) => seq ?? -1)),
+    peer: narrow(calls.map(({ peer = -1 }) => peer)),
+    ordinal: narrow(calls.map((call) => ordinalOf(call, calls))),
+    ordinalAbsolute: narrow(calls.map(() => 1)),
+    count: narrow(calls.map(({ count = 1024 }) => count)),
+    datatype: narrow(calls.map(() => 0)),
     datatypes: ['ncclFloat32'],
-    plan: packNumbers(calls.map(() => 0)),
+    plan: narrow(calls.map(() => 0)),
     plans: ['RING/SIMPLE'],
-    root: packNumbers(calls.map(({ root = -1 }) => root)),
-    arrival: packNumbers(calls.map(({ at }) => s(at))),
-    enqueued: packNumbers(calls.map(({ at }) => s(at))),
+    root: narrow(calls.map(({ root = -1 }) => root)),
+    arrival: narrow(calls.map(({ at }) => s(at))),
+    enqueued: narrow(calls.map(({ at }) => s(at))),
   };
 }
 

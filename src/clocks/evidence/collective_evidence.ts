@@ -3,7 +3,6 @@
  * collective, so it adds little to transfers. It is for hosts without these, or with traffic in one direction only.
  */
 
-import { numberAt } from '../../base/packed_numbers.js';
 import { ticks } from '../../base/time.js';
 import { toLocal, type ClockAxes } from '../domains.js';
 import { outcomeAt, type WorkEndTable } from '../../model/work_end_table.js';
@@ -42,23 +41,20 @@ export function seenCollectives(sources: readonly CollectiveSource[], axes: Cloc
     const whole = isWhole(source);
     const { works, workEnds } = source;
     for (let row = 0; row < works.comm.length; row++) {
-      const comm = comms.get(numberAt(works.comm, row));
-      const func = works.funcs[numberAt(works.func, row)]!;
+      const comm = comms.get(works.comm[row]!);
+      const func = works.funcs[works.func[row]!]!;
       const flow = FLOWS[func];
       // A replay is announced by a thread that may come late.
-      const counts =
-        numberAt(works.seq, row) >= 0 &&
-        numberAt(works.ordinalAbsolute, row) === 1 &&
-        numberAt(works.ordinal, row) === 0;
-      if (!comm || comm.commId === 0n || !flow || !counts || numberAt(works.count, row) === 0) continue;
-      const key = `${comm.commId} ${func} ${numberAt(works.seq, row)}`;
+      const counts = works.seq[row]! >= 0 && works.ordinalAbsolute[row] === 1 && works.ordinal[row] === 0;
+      if (!comm || comm.commId === 0n || !flow || !counts || works.count[row] === 0) continue;
+      const key = `${comm.commId} ${func} ${works.seq[row]!}`;
       let draft = drafts.get(key);
       if (!draft) drafts.set(key, (draft = { entered: new Map(), left: new Map() }));
-      const isRoot = numberAt(works.root, row) === comm.rank;
+      const isRoot = works.root[row] === comm.rank;
       const domain = axes.domainOf[file]!;
       const at = (tick: number): number => toLocal(axes.scales[file]!, ticks(tick));
       if (flow === 'all to all' || isRoot === (flow === 'from root')) {
-        const start = at(numberAt(works.arrival, row));
+        const start = at(works.arrival[row]!);
         draft.entered.set(domain, Math.max(draft.entered.get(domain) ?? -Infinity, start));
       }
       if (flow === 'all to all' || isRoot === (flow === 'to root')) {
@@ -74,7 +70,7 @@ export function seenCollectives(sources: readonly CollectiveSource[], axes: Cloc
 
 /** Its last receive, or the kernels, which wait for it. A send may be done before the others have begun. */
 function endOf(ends: WorkEndTable, row: number): number | null {
-  const [lastRecv, noticed] = [numberAt(ends.lastRecv, row), numberAt(ends.noticed, row)];
+  const [lastRecv, noticed] = [ends.lastRecv[row]!, ends.noticed[row]!];
   if (outcomeAt(ends, row) !== 'complete' || (Number.isNaN(lastRecv) && Number.isNaN(noticed))) return null;
   return Math.max(lastRecv || 0, noticed || 0);
 }

@@ -7,7 +7,7 @@ import type { Ticks } from '../../base/time.js';
 const BLOCK_BITS = 12;
 const BLOCK_NUMBERS = 2 ** BLOCK_BITS;
 
-/** By name, one number per row. */
+/** By name, one number per row. They lie in the kernel's memory and are valid until the file is closed. */
 export type Columns<Row> = Readonly<Record<keyof Row, Float64Array>> & { readonly length: number };
 
 export class Numbers {
@@ -16,7 +16,7 @@ export class Numbers {
 
   /** `list`: where the addresses of the blocks lie in `memory`; `length`: how many numbers they have. */
   constructor(
-    memory: ArrayBuffer,
+    private readonly memory: ArrayBuffer,
     list: number,
     private readonly length: number,
   ) {
@@ -74,12 +74,20 @@ export class Numbers {
     return Object.fromEntries(Object.keys(new row()).map((name) => [name, this.next()])) as Row;
   }
 
-  /** A number of rows, row by row. `row`: a class of kernel/result_rows.ts, whose fields are the columns. */
-  columns<Row extends object>(row: new () => Row): Columns<Row> {
-    const length = this.next();
-    const columns = Object.keys(new row()).map((name) => [name, new Float64Array(length)] as const);
-    for (let at = 0; at < length; at++) for (const [, values] of columns) values[at] = this.next();
+  /** `row`: a class of kernel/result_rows.ts, whose fields are the columns. */
+  table<Row extends object>(row: new () => Row): Columns<Row> {
+    const [at, length] = [this.next(), this.next()];
+    const columns = Object.keys(new row()).map((name, i) => {
+      const column = new Float64Array(this.memory, at + 8 * i * length, length);
+      return [name, column] as const;
+    });
     return { ...(Object.fromEntries(columns) as Record<keyof Row, Float64Array>), length };
+  }
+
+  /** Rows of so many numbers, row after row. They are valid as long as a table's. */
+  rows(width: number): Float64Array {
+    const [at, length] = [this.next(), this.next()];
+    return new Float64Array(this.memory, at, length * width);
   }
 
   /** Call it after the last number. */

@@ -27,8 +27,8 @@ export interface ScanWishes {
   readonly sentSince: number;
   /** Spans in which fewer calls were recorded. */
   readonly unrecorded: readonly Span[];
-  /** A stamp of a GPU: columns of src/kernel/stamps.ts. */
-  readonly onStamp: (stamp: Float64Array) => void;
+  /** Stamps of GPUs: rows of src/kernel/stamps.ts. */
+  readonly onStamps: (stamps: Float64Array) => void;
   /** What was read of a ring. */
   readonly onRing: (ring: number, seen: SeenRing) => void;
 }
@@ -46,7 +46,9 @@ const CLASSES: Readonly<Record<RingClass, number>> = {
   overflow: AreaClass.RingOverflow,
 };
 
-const STAMP_NUMBERS = 6;
+export const STAMP_NUMBERS = 6;
+/** As in src/kernel/row_blocks.ts. */
+const BLOCK_ROWS = 1024;
 /** Stamps are handed on when there are so many, so that memory does not grow with the run. */
 const MANY_STAMPS = 8192;
 
@@ -92,9 +94,11 @@ export function addRings(kernel: KernelExports, file: KernelRings, isRead: (ring
   }
 }
 
-function passStamps(kernel: KernelExports, { onStamp }: ScanWishes): void {
+function passStamps(kernel: KernelExports, { onStamps }: ScanWishes): void {
   const count = kernel.stampCount();
-  for (let row = 0; row < count; row++)
-    onStamp(new Float64Array(kernel.memory.buffer, kernel.stampAt(row), STAMP_NUMBERS));
+  for (let row = 0; row < count; row += BLOCK_ROWS) {
+    const rows = Math.min(BLOCK_ROWS, count - row);
+    onStamps(new Float64Array(kernel.memory.buffer, kernel.stampAt(row), STAMP_NUMBERS * rows));
+  }
   kernel.forgetStamps();
 }

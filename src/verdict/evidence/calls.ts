@@ -1,6 +1,5 @@
 /** Looks up the work that began in a file. The index is made when it is first needed, because most files are never asked. */
 
-import { forEachNumber, numberAt, rowWith } from '../../base/packed_numbers.js';
 import type { TraceNs } from '../../base/time.js';
 import type { ClusterCommunicator } from '../../cluster/types.js';
 import { recordOf } from '../../model/handle_key.js';
@@ -29,27 +28,27 @@ export function rankCalls(
     index ??= new WorkIndex(works);
     return index.rows(works.funcs.indexOf(func), isColl, number, ordinal);
   };
-  const isAbsolute = (row: number): boolean => numberAt(works.ordinalAbsolute, row) === 1;
+  const isAbsolute = (row: number): boolean => works.ordinalAbsolute[row] === 1;
   const call = (row: number | undefined): EnteredCall | null =>
     row === undefined
       ? null
       : {
-          func: works.funcs[numberAt(works.func, row)]!,
-          seq: numberAt(works.seq, row),
-          ordinal: numberAt(works.ordinal, row),
+          func: works.funcs[works.func[row]!]!,
+          seq: works.seq[row]!,
+          ordinal: works.ordinal[row]!,
           isAbsolute: isAbsolute(row),
-          count: numberAt(works.count, row),
-          datatype: works.datatypes[numberAt(works.datatype, row)]!,
-          root: numberAt(works.root, row) < 0 ? null : numberAt(works.root, row),
-          record: recordOf(numberAt(works.key, row)),
-          at: time(numberAt(works.arrival, row)),
+          count: works.count[row]!,
+          datatype: works.datatypes[works.datatype[row]!]!,
+          root: works.root[row]! < 0 ? null : works.root[row]!,
+          record: recordOf(works.key[row]!),
+          at: time(works.arrival[row]!),
         };
   /** Rows of one of the communicator's entries in this file. */
   const isOf = (commId: bigint, ranks?: readonly number[]): ((row: number) => boolean) => {
     const numbers = numbersOf(commId, ranks);
-    return (row) => numbers.has(numberAt(works.comm, row));
+    return (row) => numbers.has(works.comm[row]!);
   };
-  const isColl = (row: number): boolean => numberAt(works.seq, row) >= 0;
+  const isColl = (row: number): boolean => works.seq[row]! >= 0;
   return {
     entered: (commId, { func, seq, ordinal }) => {
       const isIt = isOf(commId);
@@ -61,40 +60,40 @@ export function rankCalls(
       const { sends, sentSteps, sentAt, onWire, receivedSteps, receivedAt, noRoom } = workEnds;
       /** Ticks: when the sends and receives were over that came after the collective before. By number of the communicator. */
       const over = new Map<number, number>();
-      forEachNumber(workEnds.heldTo, (to, row) => {
+      workEnds.heldTo.forEach((to, row) => {
         if (!isIt(row)) return;
-        const comm = numberAt(works.comm, row);
+        const comm = works.comm[row]!;
         const transfers = over.get(comm) ?? -Infinity;
         if (!isColl(row)) {
-          const end = numberAt(workEnds.lastOp, row);
+          const end = workEnds.lastOp[row]!;
           over.set(comm, end > transfers ? end : transfers);
           return;
         }
         over.delete(comm);
-        const [sent, received] = [numberAt(sentSteps, row), numberAt(receivedSteps, row)];
+        const [sent, received] = [sentSteps[row]!, receivedSteps[row]!];
         if (sent + received === 0) return;
-        const from = Math.max(numberAt(workEnds.heldFrom, row), Math.min(to, transfers));
-        const [filled, arrived] = [numberAt(sentAt, row), numberAt(receivedAt, row)];
-        const begin = numberAt(works.arrival, row);
+        const from = Math.max(workEnds.heldFrom[row]!, Math.min(to, transfers));
+        const [filled, arrived] = [sentAt[row]!, receivedAt[row]!];
+        const begin = works.arrival[row]!;
         const lasting = (ticks: number): number => time(begin + ticks) - time(begin);
         found.push({
-          func: works.funcs[numberAt(works.func, row)]!,
-          seq: numberAt(works.seq, row),
-          ordinal: numberAt(works.ordinal, row),
-          plan: works.plans[numberAt(works.plan, row)]!,
+          func: works.funcs[works.func[row]!]!,
+          seq: works.seq[row]!,
+          ordinal: works.ordinal[row]!,
+          plan: works.plans[works.plan[row]!]!,
           held: Number.isNaN(to)
             ? null
-            : { from: time(from), to: time(to), channel: numberAt(workEnds.heldChannel, row) },
-          noRoom: lasting(numberAt(noRoom, row)),
-          sends: numberAt(sends, row),
-          sent: { steps: sent, at: time(filled), onWire: lasting(numberAt(onWire, row)) },
+            : { from: time(from), to: time(to), channel: workEnds.heldChannel[row]! },
+          noRoom: lasting(noRoom[row]!),
+          sends: sends[row]!,
+          sent: { steps: sent, at: time(filled), onWire: lasting(onWire[row]!) },
           received: { steps: received, at: time(Math.max(arrived, transfers)) },
         });
       });
       return found;
     },
     enteredAs: (commId, { func, seq, ordinal }) => {
-      const numbers = new Set(rowsOf(func, true, seq, ordinal).map((row) => numberAt(works.comm, row)));
+      const numbers = new Set(rowsOf(func, true, seq, ordinal).map((row) => works.comm[row]!));
       return ofComm(commId)
         .filter(({ number }) => numbers.has(number))
         .map(({ rank }) => rank)
@@ -102,7 +101,7 @@ export function rankCalls(
     },
     hasTransfers: (commId) => {
       const isIt = isOf(commId);
-      return rowWith(works.comm, (_, row) => !isColl(row) && isIt(row)) >= 0;
+      return works.comm.findIndex((_, row) => !isColl(row) && isIt(row)) >= 0;
     },
     transfers: (comm) => (pairs ??= pairsOf(works)).get(comm) ?? [],
     transferred: (commId, { rank, func, peer, ordinal }) => {
@@ -111,8 +110,8 @@ export function rankCalls(
     },
     oldest: (commId, from) => {
       const isIt = isOf(commId);
-      const isLater = (row: number): boolean => time(numberAt(works.arrival, row)) >= from;
-      const row = rowWith(works.comm, (_, at) => isColl(at) && isIt(at) && isLater(at));
+      const isLater = (row: number): boolean => time(works.arrival[row]!) >= from;
+      const row = works.comm.findIndex((_, at) => isColl(at) && isIt(at) && isLater(at));
       return row < 0 ? null : call(row);
     },
     newest: (commId, ranks) => {
@@ -126,14 +125,13 @@ export function rankCalls(
 /** By number of the communicator. */
 function pairsOf({ comm, seq, func, funcs, peer, ordinal, ordinalAbsolute }: WorkTable) {
   const found = new Map<number, Map<string, { func: string; peer: number; count: number }>>();
-  forEachNumber(seq, (number, row) => {
-    if (number >= 0 || numberAt(ordinalAbsolute, row) !== 1) return;
-    const own =
-      found.get(numberAt(comm, row)) ?? new Map<string, { func: string; peer: number; count: number }>();
-    found.set(numberAt(comm, row), own);
-    const one = { func: funcs[numberAt(func, row)]!, peer: numberAt(peer, row) };
+  seq.forEach((number, row) => {
+    if (number >= 0 || ordinalAbsolute[row] !== 1) return;
+    const own = found.get(comm[row]!) ?? new Map<string, { func: string; peer: number; count: number }>();
+    found.set(comm[row]!, own);
+    const one = { func: funcs[func[row]!]!, peer: peer[row]! };
     const key = `${one.func} ${one.peer}`;
-    own.set(key, { ...one, count: Math.max(own.get(key)?.count ?? 0, numberAt(ordinal, row) + 1) });
+    own.set(key, { ...one, count: Math.max(own.get(key)?.count ?? 0, ordinal[row]! + 1) });
   });
   return new Map([...found].map(([number, own]) => [number, [...own.values()]]));
 }
@@ -147,11 +145,11 @@ class WorkIndex {
   constructor(private readonly works: WorkTable) {
     const { seq, peer } = works;
     this.numbers = Float64Array.from({ length: seq.length }, (_, row) => {
-      const number = numberAt(seq, row);
-      return number >= 0 ? number : numberAt(peer, row);
+      const number = seq[row]!;
+      return number >= 0 ? number : peer[row]!;
     });
     this.order = Uint32Array.from(this.numbers, (_, row) => row);
-    this.order.sort((a, b) => this.compare(a, this.numbers[b]!, numberAt(works.ordinal, b)) || a - b);
+    this.order.sort((a, b) => this.compare(a, this.numbers[b]!, works.ordinal[b]!) || a - b);
   }
 
   /** In the order of the table. */
@@ -166,12 +164,12 @@ class WorkIndex {
     const found: number[] = [];
     for (; low < order.length && this.compare(order[low]!, number, ordinal) === 0; low++) {
       const row = order[low]!;
-      if (numberAt(works.func, row) === func && numberAt(works.seq, row) >= 0 === isColl) found.push(row);
+      if (works.func[row] === func && works.seq[row]! >= 0 === isColl) found.push(row);
     }
     return found;
   }
 
   private compare(row: number, number: number, ordinal: number): number {
-    return this.numbers[row]! - number || numberAt(this.works.ordinal, row) - ordinal;
+    return this.numbers[row]! - number || this.works.ordinal[row]! - ordinal;
   }
 }

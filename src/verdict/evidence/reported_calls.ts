@@ -4,7 +4,6 @@
  * several threads use one communicator, or if graphs are replayed, because another thread begins the replays.
  */
 
-import { forEachNumber, numberAt, rowWith } from '../../base/packed_numbers.js';
 import type { TraceNs } from '../../base/time.js';
 import type { CallShape } from '../../model/call_table.js';
 import type { EverMuted } from '../../model/control.js';
@@ -21,22 +20,20 @@ export function reportedCalls(
 ): ReadonlyMap<number, HostCalls> {
   const isRecorded =
     (header.eventMask & ~muted.events & EventType.Coll) !== 0 && header.sampleEvery === 1 && !muted.sampling;
-  if (!isRecorded || hostWindow === null || rowWith(works.comm, (number) => number === -1) >= 0)
+  if (!isRecorded || hostWindow === null || works.comm.findIndex((number) => number === -1) >= 0)
     return new Map();
   const known = communicators.flatMap(({ number, init }): [number, HostCalls][] => {
     const rows: number[] = [];
-    forEachNumber(works.comm, (comm, row) => {
-      if (comm === number && numberAt(works.seq, row) >= 0 && numberAt(works.arrival, row) >= hostWindow)
-        rows.push(row);
+    works.comm.forEach((comm, row) => {
+      if (comm === number && works.seq[row]! >= 0 && works.arrival[row]! >= hostWindow) rows.push(row);
     });
-    const threads = new Set(rows.map((row) => keyRing(numberAt(works.key, row))));
-    const isReplay = (row: number): boolean =>
-      numberAt(works.ordinal, row) > 0 || numberAt(works.ordinalAbsolute, row) === 0;
+    const threads = new Set(rows.map((row) => keyRing(works.key[row]!)));
+    const isReplay = (row: number): boolean => works.ordinal[row]! > 0 || works.ordinalAbsolute[row] === 0;
     if (threads.size > 1 || rows.some(isReplay)) return [];
     const numbers = rows.map((row) => ({
-      func: works.funcs[numberAt(works.func, row)]!,
-      seq: numberAt(works.seq, row),
-      ordinal: numberAt(works.ordinal, row),
+      func: works.funcs[works.func[row]!]!,
+      seq: works.seq[row]!,
+      ordinal: works.ordinal[row]!,
     }));
     const calls: HostCalls = {
       ...shapesOf(rows, works),
@@ -44,8 +41,8 @@ export function reportedCalls(
       begins: new Uint8Array(rows.length).fill(1),
       isLastOpen: false,
       until: Infinity as TraceNs,
-      at: (call) => time(numberAt(works.arrival, rows[call]!)),
-      record: (call) => recordOf(numberAt(works.key, rows[call]!)),
+      at: (call) => time(works.arrival[rows[call]!]!),
+      record: (call) => recordOf(works.key[rows[call]!]!),
       reported: (most) => numbers.slice(Math.max(0, numbers.length - most)),
     };
     return [[number, calls]];
@@ -61,15 +58,15 @@ function shapesOf(
   const shapes: CallShape[] = [];
   const known = new Map<string, number>();
   const shape = Uint32Array.from(rows, (row) => {
-    const key = `${numberAt(func, row)} ${numberAt(count, row)} ${numberAt(datatype, row)} ${numberAt(root, row)}`;
+    const key = `${func[row]!} ${count[row]!} ${datatype[row]!} ${root[row]!}`;
     const number = known.get(key) ?? known.size;
     if (number === known.size) {
       known.set(key, number);
       shapes.push({
-        func: funcs[numberAt(func, row)]!,
-        count: numberAt(count, row),
-        datatype: datatypes[numberAt(datatype, row)]!,
-        root: numberAt(root, row) < 0 ? null : numberAt(root, row),
+        func: funcs[func[row]!]!,
+        count: count[row]!,
+        datatype: datatypes[datatype[row]!]!,
+        root: root[row]! < 0 ? null : root[row]!,
       });
     }
     return number;

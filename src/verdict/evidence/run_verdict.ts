@@ -4,7 +4,7 @@ import { addTo } from '../../base/grouped.js';
 import { maxOf } from '../../base/extremes.js';
 import { comparableBy } from '../../clocks/comparable.js';
 import { isLostText } from '../../base/lost_text.js';
-import { forEachNumber, numberAt, type PackedNumbers } from '../../base/packed_numbers.js';
+import { type Column } from '../../base/columns.js';
 import type { Ticks, TraceNs } from '../../base/time.js';
 import { toTrace } from '../../clocks/clock_map.js';
 import { toLocal, type ClockSolution } from '../../clocks/domains.js';
@@ -161,9 +161,9 @@ const nodeOf = ({ ncclHostId, hostName, process }: RankScan['header']): Node =>
     ? { id: `${hostName} ${process.bootId}`, name: hostName, machine: process.bootId }
     : { id: ncclHostId, name: ncclHostId, machine: process.bootId };
 
-function countUnknown(comms: PackedNumbers): number {
+function countUnknown(comms: Column): number {
   let unknown = 0;
-  forEachNumber(comms, (number) => {
+  comms.forEach((number) => {
     if (number === UNKNOWN_COMM) unknown++;
   });
   return unknown;
@@ -209,9 +209,9 @@ function endsNotKnown(
 ): Pick<Pending, 'endsNotKnown' | 'endsToSelf'> {
   const ownRank = new Map(communicators.map(({ number, rank }) => [number, rank]));
   let [known, toSelf] = [0, 0];
-  forEachNumber(works.comm, (comm, row) => {
+  works.comm.forEach((comm, row) => {
     if (!WITHOUT_END.includes(outcomeAt(ends, row))) known++;
-    else if (isP2p(works, row) && numberAt(works.peer, row) === ownRank.get(comm)) toSelf++;
+    else if (isP2p(works, row) && works.peer[row] === ownRank.get(comm)) toSelf++;
   });
   return {
     endsNotKnown: works.comm.length - known + bareCalls.size + copyColls,
@@ -219,12 +219,12 @@ function endsNotKnown(
   };
 }
 
-const isP2p = ({ seq }: RankScan['works'], row: number): boolean => numberAt(seq, row) < 0;
+const isP2p = ({ seq }: RankScan['works'], row: number): boolean => seq[row]! < 0;
 
 /** The communicator of a call without further events is not known. */
 function lastWithoutEnd({ works, bareCalls, copyColls }: RankScan, ends: WorkEndTable): (number | null)[] {
   const newest = new Map<number, number>();
-  forEachNumber(works.comm, (comm, row) => newest.set(comm, row));
+  works.comm.forEach((comm, row) => newest.set(comm, row));
   const without = [...newest].flatMap(([number, row]) =>
     WITHOUT_END.includes(outcomeAt(ends, row)) ? [number < 0 ? null : number] : [],
   );
@@ -233,9 +233,9 @@ function lastWithoutEnd({ works, bareCalls, copyColls }: RankScan, ends: WorkEnd
 
 function longestTransfer({ works }: RankScan, ends: WorkEndTable, time: ToTime): number | null {
   let longest: number | null = null;
-  forEachNumber(ends.lastOp, (lastOp, row) => {
+  ends.lastOp.forEach((lastOp, row) => {
     if (!isP2p(works, row) || Number.isNaN(lastOp) || outcomeAt(ends, row) !== 'complete') return;
-    longest = Math.max(longest ?? 0, time(lastOp) - time(numberAt(works.arrival, row)));
+    longest = Math.max(longest ?? 0, time(lastOp) - time(works.arrival[row]!));
   });
   return longest;
 }
@@ -285,18 +285,18 @@ function pendingWorks(
 
 /** Work without unfinished parts in its own process. */
 function onlyElsewhere(works: RankScan['works'], row: number): RankScan['pending']['works'][number] {
-  const [comm, seq] = [numberAt(works.comm, row), numberAt(works.seq, row)];
+  const [comm, seq] = [works.comm[row]!, works.seq[row]!];
   const isColl = seq >= 0;
   return {
     row,
-    record: recordOf(numberAt(works.key, row)),
+    record: recordOf(works.key[row]!),
     comm: comm < 0 ? null : comm,
-    func: works.funcs[numberAt(works.func, row)]!,
+    func: works.funcs[works.func[row]!]!,
     seq: isColl ? seq : null,
-    peer: isColl ? null : numberAt(works.peer, row),
-    ordinal: numberAt(works.ordinal, row),
-    plan: works.plans[numberAt(works.plan, row)]!,
-    start: numberAt(works.arrival, row) as Ticks,
+    peer: isColl ? null : works.peer[row]!,
+    ordinal: works.ordinal[row]!,
+    plan: works.plans[works.plan[row]!]!,
+    start: works.arrival[row]! as Ticks,
     group: null,
     ops: [],
     blocks: null,

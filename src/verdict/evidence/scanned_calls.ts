@@ -2,7 +2,7 @@
  * For the verdict: the calls of a file's ranks (CollApi) from the point on where none is lost, and the collectives that NCCL made of them.
  */
 
-import { numberAt, packNumbers } from '../../base/packed_numbers.js';
+import { narrow } from '../../base/columns.js';
 import type { TraceNs } from '../../base/time.js';
 import { EventType } from '../../rankfile/format/nccl.js';
 import type { CommCalls } from '../../model/call_table.js';
@@ -17,8 +17,8 @@ const FIRST_ABI = 5;
 const NEEDED = EventType.CollApi | EventType.GroupApi;
 const NO_CALLS: CommCalls = {
   shape: new Uint32Array(0),
-  at: packNumbers([]),
-  keys: packNumbers([]),
+  at: narrow([]),
+  keys: narrow([]),
   begins: new Uint8Array(0),
   lastOther: -1,
   hasCaptured: false,
@@ -50,7 +50,7 @@ export function hostCalls(
     const first = isWhole ? 0 : firstKnown(found, hostWindow);
     const { at, keys } = found;
     // From here NCCL reported more than was called, such as replays of a graph whose calls are lost.
-    const since = first < found.shape.length ? numberAt(at, first) : Infinity;
+    const since = first < found.shape.length ? at[first]! : Infinity;
     if (!isWhole && found.lastOther >= since) return [];
     const one: HostCalls = {
       isWhole,
@@ -59,8 +59,8 @@ export function hostCalls(
       begins: found.begins.subarray(first),
       isLastOpen: found.isLastOpen,
       until: calls.until === Infinity ? (Infinity as TraceNs) : time(calls.until),
-      at: (call) => time(numberAt(at, first + call)),
-      record: (call) => recordOf(numberAt(keys, first + call)),
+      at: (call) => time(at[first + call]!),
+      record: (call) => recordOf(keys[first + call]!),
       reported: (most) => newestReported(found, Math.max(first, found.shape.length - most), number, works),
     };
     return [[number, one]];
@@ -71,7 +71,7 @@ export function hostCalls(
 /** After the first group, which may have begun earlier. */
 function firstKnown({ at, begins, knownFrom, shape }: CommCalls, window: number): number {
   let first = knownFrom;
-  while (first < shape.length && numberAt(at, first) < window) first++;
+  while (first < shape.length && at[first]! < window) first++;
   do first++;
   while (first < shape.length && begins[first] !== 1);
   return Math.min(first, shape.length);
@@ -85,21 +85,21 @@ function newestReported(
   { comm, seq, arrival, ordinal, ordinalAbsolute, func, funcs }: RankScan['works'],
 ): readonly (CallNumber | null)[] {
   const calls = new Map<number, number>();
-  for (let call = shape.length - 1; call >= from; call--) calls.set(numberAt(at, call), call - from);
+  for (let call = shape.length - 1; call >= from; call--) calls.set(at[call]!, call - from);
   const numbers = Array.from({ length: shape.length - from }, (): CallNumber | null => null);
-  const first = numbers.length > 0 ? numberAt(at, from) : Infinity;
+  const first = numbers.length > 0 ? at[from]! : Infinity;
   // Only the newest works are needed, and the works of a communicator come in order.
   for (let row = seq.length - 1; row >= 0; row--) {
-    if (numberAt(comm, row) !== number || numberAt(seq, row) < 0) continue;
-    const tick = numberAt(arrival, row);
+    if (comm[row] !== number || seq[row]! < 0) continue;
+    const tick = arrival[row]!;
     if (tick < first) break;
     const call = calls.get(tick);
     calls.delete(tick);
-    if (call === undefined || numberAt(ordinalAbsolute, row) === 0) continue;
+    if (call === undefined || ordinalAbsolute[row] === 0) continue;
     numbers[call] = {
-      func: funcs[numberAt(func, row)]!,
-      seq: numberAt(seq, row),
-      ordinal: numberAt(ordinal, row),
+      func: funcs[func[row]!]!,
+      seq: seq[row]!,
+      ordinal: ordinal[row]!,
     };
   }
   return numbers;

@@ -1,16 +1,16 @@
 /** Makes the table of ends from a list of ends. */
 
-import { packNumbers, type PackedNumbers } from '../../../src/base/packed_numbers.js';
+import { type Column, narrow } from '../../../src/base/columns.js';
 import { WORK_OUTCOMES, type Elsewhere, type WorkEnd } from '../../../src/model/work_end.js';
 import { EndRow } from '../../../src/kernel/result_rows.js';
 import { END_TIMES, type EndTimes, type WorkEndTable } from '../../../src/model/work_end_table.js';
 import type { Ticks } from '../../../src/base/time.js';
 
 export function endTable(ends: readonly WorkEnd[]): WorkEndTable {
-  const column = (pick: (end: WorkEnd) => number | null | undefined): PackedNumbers =>
-    packNumbers(ends.map((end) => pick(end) ?? NaN));
+  const column = (pick: (end: WorkEnd) => number | null | undefined): Column =>
+    narrow(ends.map((end) => pick(end) ?? NaN));
   const empty = new EndRow();
-  const others = END_TIMES.map((name) => [name, packNumbers(ends.map(() => empty[name]))] as const);
+  const others = END_TIMES.map((name) => [name, narrow(ends.map(() => empty[name]))] as const);
   return {
     ...(Object.fromEntries(others) as EndTimes),
     outcome: column(({ outcome }) => WORK_OUTCOMES.indexOf(outcome)),

@@ -1,7 +1,7 @@
 /** The calls of one file, looked up for each of many collectives. */
 
 import { expect, it } from 'vitest';
-import { packNumbers, type PackedNumbers } from '../../../src/base/packed_numbers.js';
+import { type Column, narrow } from '../../../src/base/columns.js';
 import type { TraceNs } from '../../../src/base/time.js';
 import { rankCalls } from '../../../src/verdict/evidence/calls.js';
 import { endTable } from '../../support/made_up/end_table.js';
@@ -10,22 +10,19 @@ import type { RankScan } from '../../../src/scan/scan.js';
 const MANY = 2000;
 
 /** `read`: called for each number that is read. */
-const counted = (packed: PackedNumbers, read: () => void): PackedNumbers => ({
-  ...packed,
-  blocks: new Proxy(packed.blocks, {
+const counted = (column: Column, read: () => void): Column =>
+  new Proxy(column, {
     get: (target, key) => {
-      // The bytes per row, which are looked up once for each number.
-      if (typeof key === 'string' && Number(key) % 3 === 1) read();
+      if (typeof key === 'string' && /^\d/.test(key)) read();
       return Reflect.get(target, key, target) as unknown;
     },
-  }),
-});
+  });
 
 /** A process with two GPUs; the second one does not enter the last collective. `read`: of each number in the table. */
 function scanned(read: () => void): Pick<RankScan, 'works' | 'workEnds' | 'communicators'> {
   const rows = 2 * MANY - 1;
   const column = (number: (row: number) => number) =>
-    packNumbers(Array.from({ length: rows }, (_, row) => number(row)));
+    narrow(Array.from({ length: rows }, (_, row) => number(row)));
   const communicator = { commId: 1n, name: 'world', nRanks: 2, finalizeTick: null };
   return {
     workEnds: endTable([]),
@@ -74,7 +71,7 @@ it('knows which sends were begun, and does not read the table again for each one
   const { works, communicators } = scanned(() => undefined);
   const rows = works.seq.length;
   const column = (number: (row: number) => number) =>
-    packNumbers(Array.from({ length: rows }, (_, row) => number(row)));
+    narrow(Array.from({ length: rows }, (_, row) => number(row)));
   const peer = counted(
     column((row) => row % 7),
     () => reads++,
