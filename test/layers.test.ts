@@ -80,6 +80,17 @@ describe('layers', () => {
     expect(nativeViolations(files)).toEqual([]);
   });
 
+  it('of src/ have no circles', () => {
+    expect(inCircles(sources('src', /\.ts$/))).toEqual([]);
+    const madeUp = {
+      'src/base/time.ts': '',
+      'src/kernel/event.ts': `import { Track } from './track'; import { time } from '../base/time.js';`,
+      'src/kernel/track.ts': `export type { Event } from './event.js';`,
+      'src/kernel/draw.ts': `import type { Track } from './track';`,
+    };
+    expect(inCircles(madeUp)).toEqual(['src/kernel/event.ts', 'src/kernel/track.ts']);
+  });
+
   it('of src/ would be missed if broken', () => {
     const madeUp = {
       'src/base/time.ts': `import { Ring } from '../rankfile/ring.js';`,
@@ -185,6 +196,24 @@ function violation(
   if (layerOf(target) === layer || isIn(row.calls)) return undefined;
   if (!typesOnly) return `${layer} must not call ${unit}`;
   return isIn(row['types of']) ? undefined : `${layer} must not name types of ${unit}`;
+}
+
+/** Files that import themselves by way of others, types included: what is left without those that import, or are imported by, nothing else. */
+function inCircles(files: Sources): string[] {
+  const edges = Object.entries(files).flatMap(([from, text]) =>
+    importsOf(from, text)
+      .filter(({ module }) => module.startsWith('.'))
+      .map(({ module }) => ({
+        from,
+        to: `${path.posix.join(path.posix.dirname(from), module).replace(/\.js$/, '')}.ts`,
+      })),
+  );
+  for (let left = edges; ;) {
+    const [sources, targets] = [new Set(left.map(({ from }) => from)), new Set(left.map(({ to }) => to))];
+    const next = left.filter(({ from, to }) => targets.has(from) && sources.has(to));
+    if (next.length === left.length) return [...new Set(next.map(({ from }) => from))].sort();
+    left = next;
+  }
 }
 
 /** `src/trace/tracks/lanes.ts` → `trace/tracks`, where that is a room of its own. */

@@ -10,7 +10,6 @@ import { median } from '../base/median.js';
 import { ELEMENT_BYTES } from '../cluster/bandwidth.js';
 import type { Run } from '../runs/run.js';
 import type { RankScan } from '../scan/scan.js';
-import { type CauseEvidence, longestOf, type UnevenAllToAll } from './cause_types.js';
 import { type CollectiveGroup, sizeClassOf } from './collectives.js';
 import type { RankLabel, RankLabels } from './rank_labels.js';
 
@@ -90,23 +89,6 @@ export const allToAllGroups = (all: readonly AllToAll[]): CollectiveGroup[] =>
       ...{ lateRank: null, lateIn: 0, named: 0 },
     };
   });
-
-/** Those that are uneven. What it costs is not known: all wait for the rank with most, and something else may be under way meanwhile. */
-export const unevenAllToAlls = ({ allToAlls, collectives }: CauseEvidence): UnevenAllToAll[] =>
-  allToAlls.flatMap(({ comm, commId, most }) =>
-    most === null
-      ? []
-      : [
-          {
-            cause: 'uneven AlltoAll',
-            comm,
-            commId,
-            ...most,
-            costNs: null,
-            view: longestOf(collectives, commId),
-          },
-        ],
-  );
 
 interface PeerTraffic {
   sends: number;

@@ -5,8 +5,7 @@
  * is late is the verdict's. A healthy run has no cause.
  */
 
-import { unevenAllToAlls } from './all_to_all.js';
-import type { Cause, CauseEvidence } from './cause_types.js';
+import { type Cause, type CauseEvidence, longestOf, type UnevenAllToAll } from './cause_types.js';
 import { contention } from './contention.js';
 import { slowGpus, starvedThreads } from './long_waits.js';
 import { slowLinkCauses } from './slow_link_causes.js';
@@ -30,3 +29,20 @@ export function causesOf(evidence: CauseEvidence): Cause[] {
     ...unevenAllToAlls(evidence),
   ].filter((cause) => cause !== null);
 }
+
+/** AlltoAlls that are uneven. What it costs is not known: all wait for the rank with most, and something else may be under way meanwhile. */
+const unevenAllToAlls = ({ allToAlls, collectives }: CauseEvidence): UnevenAllToAll[] =>
+  allToAlls.flatMap(({ comm, commId, most }) =>
+    most === null
+      ? []
+      : [
+          {
+            cause: 'uneven AlltoAll',
+            comm,
+            commId,
+            ...most,
+            costNs: null,
+            view: longestOf(collectives, commId),
+          },
+        ],
+  );

@@ -4,7 +4,6 @@
  * not read.
  */
 
-import { withEnds } from './call_ends.js';
 import { PickleError, readPickle, type PickleValue } from './pickle.js';
 
 /** One line of a Python stack, the innermost first. */
@@ -98,13 +97,13 @@ export class ReasonOnly extends DumpError {
   }
 }
 
-/** Throws DumpError. `note` gets what is left out. */
+/** How its calls ended is not known yet (call_ends.ts). Throws DumpError. `note` gets what is left out. */
 export function readDump(
   path: string,
   rank: number,
   bytes: Uint8Array,
   note: (sentence: string) => void = () => undefined,
-): Dump {
+): Omit<Dump, 'left'> {
   const dump = fields(parsed(bytes), 'the dump');
   if (dump.version === undefined && typeof dump.reason === 'string') throw new ReasonOnly(dump.reason);
   const version = text(dump.version, 'version');
@@ -116,7 +115,7 @@ export function readDump(
   for (const group of strays)
     note(`its calls on process group ${group} are left out, because its pg_config does not list the ranks`);
   const known = calls.filter(({ group }) => names.has(group)).sort((a, b) => a.record - b.record);
-  return withEnds({ path, rank, version, groups, status: statusOf(dump.pg_status ?? {}), calls: known });
+  return { path, rank, version, groups, status: statusOf(dump.pg_status ?? {}), calls: known };
 }
 
 function parsed(bytes: Uint8Array): PickleValue {

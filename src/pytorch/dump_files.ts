@@ -7,6 +7,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { UsageError } from '../base/errors.js';
+import { withEnds } from './call_ends.js';
 import { DumpError, readDump, ReasonOnly, type Dump } from './dump.js';
 import { ofNewestJob, type LeftOut } from './same_job.js';
 
@@ -41,7 +42,8 @@ export function readDumps(folder: string): FoundDumps {
     }
     try {
       if (statSync(path).size > MOST_BYTES) throw new DumpError('is larger than 1 GiB');
-      dumps.push(readDump(path, rank, readFileSync(path), (note) => problems.push(`${path}: ${note}`)));
+      const note = (sentence: string): number => problems.push(`${path}: ${sentence}`);
+      dumps.push(withEnds(readDump(path, rank, readFileSync(path), note)));
     } catch (error) {
       if (!(error instanceof DumpError) && !isSystemError(error)) throw error;
       if (error instanceof ReasonOnly) reasons.push({ rank, reason: error.reason });

@@ -14,9 +14,9 @@ import type { RunNumbers } from '../analysis/run_numbers.js';
 import { binarySize } from '../base/units.js';
 import { durationText } from '../base/duration.js';
 import { distinctNames } from '../runs/communicators.js';
-import type { Diagnosis } from './diagnosis.js';
+import type { Diagnosis, LinkCause, VerdictReport } from './diagnosed.js';
 import { printable, timesText } from './text.js';
-import { clockTime, name, type VerdictReport } from './verdict_phrases.js';
+import { clockTime, name } from './verdict_phrases.js';
 
 type Times = Pick<VerdictReport, 'traceStart'>;
 type Named = Pick<Diagnosis, 'communicators'>;
@@ -41,12 +41,6 @@ export function causeText(cause: Cause, about: Times & Named): string {
     default:
       return `${linksText(cause)}${costs}${doubt(cause)}`;
   }
-}
-
-/** What makes a link slow, in one line of a verdict. `isSure`: nothing else can be it. */
-export interface LinkCause {
-  readonly says: string;
-  readonly isSure: boolean;
 }
 
 /** The cause that accuses the sender of a slow link, or both its ends; null if the numbers show none. */

@@ -2,18 +2,17 @@
 
 import type { OnProgress } from '../base/progress.js';
 import { tmpdir } from 'node:os';
-import type { Cause } from '../analysis/causes.js';
 import { causeNumbers, type CauseNumbers } from '../analysis/run_numbers.js';
 import { findRankFiles } from '../rankfile/index.js';
-import type { Verdict } from '../verdict/types.js';
-import { causeText, linkCause, type LinkCause } from './causes_text.js';
-import { reportClocks, reportTraffic, type ClockReport, type TrafficReport } from './clock_report.js';
+import { causeText, linkCause } from './causes_text.js';
+import type { DiagnosedRank, Diagnosis } from './diagnosed.js';
+import { reportClocks, reportTraffic } from './clock_report.js';
 import { type SizedCommand, suggestDrawing } from '../trace/drawing.js';
 import { withWorkFolder } from '../output/work_folder.js';
-import { lostSlots, problemsOf, unreadSlots, type RankReport } from './rank_report.js';
-import { communicatorsOf, type RunCommunicator } from '../runs/communicators.js';
-import { severalRanks, type OtherRun, type RunMember } from '../runs/run.js';
-import { dumpsFor, flightReport, type FlightOptions, type FlightReport } from '../pytorch/flight_report.js';
+import { lostSlots, problemsOf, unreadSlots } from './rank_report.js';
+import { communicatorsOf } from '../runs/communicators.js';
+import { severalRanks, type RunMember } from '../runs/run.js';
+import { dumpsFor, flightReport, type FlightOptions } from '../pytorch/flight_report.js';
 import type { FoundDumps } from '../pytorch/dump_files.js';
 import type { RunOptions } from '../runs/find_runs.js';
 import type { ReadManner } from '../study/read_windows.js';
@@ -23,37 +22,7 @@ import type { VerdictOptions } from '../verdict/evidence/run_verdict.js';
 import { startWorkers } from '../study/workers.js';
 import { stallOf } from '../verdict/evidence/suspects.js';
 
-export interface Diagnosis {
-  readonly verdict: Verdict;
-  /** ns since the Unix epoch, decimal. */
-  readonly traceStart: string;
-  readonly worldSize: number;
-  readonly missingRanks: readonly number[];
-  /** Files that cannot be used, and why: sentences that begin with the file. They are among `problems`, too. */
-  readonly unusable: readonly string[];
-  /** Other runs beside this one, the newest first. */
-  readonly otherRuns: readonly OtherRun[];
-  /** The meaning of the verdict's file numbers. */
-  readonly ranks: readonly DiagnosedRank[];
-  readonly communicators: readonly RunCommunicator[];
-  readonly clocks: readonly ClockReport[];
-  readonly traffic: TrafficReport | null;
-  /** What to draw next; null: the verdict points nowhere. */
-  readonly suggestion: SizedCommand | null;
-  /** What makes a link slow if the verdict names one. Absent: not seen. */
-  readonly linkCause?: LinkCause | undefined;
-  /** Why the run is slow. */
-  readonly causes: readonly (Cause & { readonly says: string })[];
-  /** What PyTorch's dumps show of this run. null: none were given. */
-  readonly flightRecorder: FlightReport | null;
-  /** Unusable or omitted files, in whole sentences. */
-  readonly problems: readonly string[];
-}
-
-export type DiagnosedRank = Pick<
-  RankReport,
-  'rank' | 'ranks' | 'host' | 'localRank' | 'file' | 'life' | 'lost' | 'unread' | 'problems'
->;
+export type { Diagnosis } from './diagnosed.js';
 
 export interface DiagnosisOptions
   extends RunOptions, VerdictOptions, FlightOptions, ReadManner, Pick<ScanOptions, 'select'> {

@@ -1,13 +1,12 @@
 /** Phrases shared by all parts of the verdict: folded ranks, calls, times of day. */
 
 import { append } from '../base/extremes.js';
-import type { Diagnosis } from './diagnosis.js';
+import type { VerdictReport } from './diagnosed.js';
 import type { CallArguments } from '../verdict/file_facts.js';
 import type { CallName, Front, SomeRanks } from '../verdict/types.js';
 import { cut, foldRanks, printable } from './text.js';
 
-/** The report without its problems. It gives file numbers and trace times a meaning. */
-export type VerdictReport = Omit<Diagnosis, 'problems'>;
+export type { VerdictReport } from './diagnosed.js';
 
 export const COLUMNS = 80;
 /** Width of a line's label with its indent. */

@@ -5,15 +5,23 @@
  */
 
 import type { Ticks } from '../base/time.js';
-import { traceTimeOf } from '../clocks/domains.js';
+import { traceTimeOf, type ClockSolution } from '../clocks/domains.js';
 import { asCutOff } from '../cluster/collective_view.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
+import type { WorkEndTable } from '../model/work_end_table.js';
+import type { Run } from '../runs/run.js';
 import { silentFiles } from '../verdict/evidence/suspects.js';
 import type { Verdict } from '../verdict/types.js';
-import type { JoinedRun } from './study.js';
+
+interface Joined {
+  readonly run: Run;
+  readonly clocks: { readonly solution: ClockSolution };
+  readonly comms: readonly ClusterComm[];
+  readonly ends: readonly WorkEndTable[];
+}
 
 /** The same run, with this work as 'cut-off' in `ends`, and its files in `cutOff` of the collectives. */
-export function withCutOff(joined: JoinedRun, verdict: Verdict): JoinedRun {
+export function withCutOff<T extends Joined>(joined: T, verdict: Verdict): T {
   const { run, clocks } = joined;
   const silent = silentFiles(verdict);
   /** Where the files of silent ranks end. */

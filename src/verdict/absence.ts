@@ -1,5 +1,7 @@
 /** Which ranks entered a collective, and which ranks certainly did not. A file proves this only for the time of its records. */
 
+import { maxOf } from '../base/extremes.js';
+import type { TraceNs } from '../base/time.js';
 import type { ClusterComm, Collective } from '../cluster/types.js';
 import type { RankWitness } from './file_facts.js';
 
@@ -127,4 +129,12 @@ export function enteredBy({ files }: ClusterComm, { absent, notKnown }: Collecti
   if (absent.length + notKnown.length === 0) return [...files];
   const not = new Set([...absent, ...notKnown]);
   return files.filter((file) => !not.has(file));
+}
+
+/** When the rank left a communicator; null: it still has it. */
+export function leftAt(commId: bigint | null, { communicators }: RankWitness): TraceNs | null {
+  const ends = [...communicators.values()].flatMap((comm) =>
+    comm.commId === commId ? [comm.finalized] : [],
+  );
+  return ends.every((end) => end !== null) && ends.length > 0 ? (maxOf(ends) as TraceNs) : null;
 }

@@ -6,7 +6,7 @@
 
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
-import { enteredBy, SILENT_AFTER } from './absence.js';
+import { enteredBy, leftAt, SILENT_AFTER } from './absence.js';
 import { Wait } from '../model/waits.js';
 import { commOf, lastSignOf, type Case } from './case.js';
 import { othersEndedAfter, silentAmong } from './process_states.js';
@@ -14,20 +14,15 @@ import type { Stall } from './stall.js';
 import { findUnfinished } from './find_stalls.js';
 import type { PendingWork } from '../model/pending.js';
 import type { RankWitness } from './file_facts.js';
-import { leftAt, withoutStalls } from './given_up.js';
+import { withoutStalls } from './given_up.js';
 import { describeHang } from './hang.js';
 import { stallOf } from './evidence/suspects.js';
 import type { Found, Rule } from './finding.js';
+import type { Break } from './scene.js';
 import { causeFirst } from './stuck.js';
 import { causeAmong, HUNG_AFTER, stoodStill } from './is_hang.js';
 import type { Broken, Silent } from './types.js';
 import { unclearBreak } from './unclear.js';
-
-export interface Break extends Omit<Broken, 'stall' | 'wasBusy'> {
-  readonly stall: Stall;
-  /** False if all others finished the work, and the file may be an older copy of a live rank's file. */
-  readonly isSure: boolean;
-}
 
 /** Only the first one counts: the others wait for it, and are told with it. What stood still before is told as such. */
 export const brokeOff: Rule = (scene, before) => {

@@ -8,7 +8,7 @@ import { hex64 } from '../base/hex.js';
 import { maxOf } from '../base/extremes.js';
 import type { TraceNs } from '../base/time.js';
 import type { ClusterComm } from '../cluster/types.js';
-import { membersOf, ranksInComm } from './absence.js';
+import { leftAt, membersOf, ranksInComm } from './absence.js';
 import { lastMoveIn, type Case } from './case.js';
 import type { Communicator } from '../model/recording.js';
 import type { RankWitness } from './file_facts.js';
@@ -16,16 +16,9 @@ import { findUnfinished } from './find_stalls.js';
 import type { Rule } from './finding.js';
 import { describeHang } from './hang.js';
 import { NO_STALL, silentAmong, silentFiles } from './process_states.js';
+import type { GivenUp } from './scene.js';
 import type { Stall } from './stall.js';
 import type { Successor } from './types.js';
-
-export interface GivenUp {
-  readonly stall: Stall & { readonly commId: bigint };
-  /** When the last of its ranks left. */
-  readonly at: TraceNs;
-  /** Where they went on. */
-  readonly next: Successor;
-}
 
 /** Oldest first. */
 export const givenUp: Rule = ({ over, asRecorded }) =>
@@ -78,14 +71,6 @@ function givenUpOf(stall: Stall, evidence: Case): GivenUp | null {
   const nexts = [...ends].flatMap(([file, end]) => smaller ?? workedLater(commId, end, ranks[file]!) ?? []);
   const [next] = nexts.sort((a, b) => a.since - b.since);
   return next ? { stall: { ...stall, commId }, at: maxOf([...ends.values()]) as TraceNs, next } : null;
-}
-
-/** null: the rank still has it. */
-export function leftAt(commId: bigint | null, { communicators }: RankWitness): TraceNs | null {
-  const ends = [...communicators.values()].flatMap((comm) =>
-    comm.commId === commId ? [comm.finalized] : [],
-  );
-  return ends.every((end) => end !== null) && ends.length > 0 ? (maxOf(ends) as TraceNs) : null;
 }
 
 /** A communicator that the rank set up after it had left, or in which it called something after that. */

@@ -9,7 +9,7 @@ import type { Facts } from './case.js';
 import type { RankWitness } from './file_facts.js';
 import { findingsOf, inOrder, type Found } from './finding.js';
 import { RULES } from './rules.js';
-import { sceneOf } from './scene.js';
+import { sceneOf } from './make_scene.js';
 import type { Verdict, VerdictKind } from './types.js';
 
 export function judge(facts: Facts): Verdict {

@@ -1,15 +1,9 @@
-/** What several rules look at: it is found once, from the evidence, before any rule judges it. */
+/** What several rules look at. It is found once, from the evidence, before any rule judges it (make_scene.ts). */
 
-import { endedInMidst, findBreaks, withoutExits, type Break } from './broken_off.js';
-import type { Case, Facts } from './case.js';
-import { findStalls } from './find_stalls.js';
-import { findGivenUp, leftLongAgo, withoutGivenUp, type GivenUp } from './given_up.js';
-import { isWorthReporting } from './is_hang.js';
-import { NO_STALL, processStates, silentAmong, silentFiles } from './process_states.js';
-import { slowest, type Judged } from './slowness.js';
+import type { TraceNs } from '../base/time.js';
+import type { Case } from './case.js';
 import type { Stall } from './stall.js';
-import type { Silent } from './types.js';
-import { mayBeOver } from './unclear.js';
+import type { Broken, Silent, Slowness, Successor } from './types.js';
 
 /** As a `Case`, it has no more what is over. */
 export interface Scene extends Case {
@@ -32,36 +26,31 @@ export interface Scene extends Case {
   readonly lateness: Judged;
 }
 
-export function sceneOf(facts: Facts): Scene {
-  const asRecorded: Case = { ...facts, processes: processStates(facts), leftBehind: new Set() };
-  const over = findGivenUp(asRecorded);
-  const long = leftLongAgo(asRecorded, over);
-  const evidence = withoutExits(withoutGivenUp(asRecorded, over, long));
-  const seeming = findStalls(evidence).filter((stall) => isWorthReporting(stall, evidence));
-  const doubtful = seeming.filter((stall) => mayBeOver(stall, evidence));
-  const unfinished = filesAtWork(evidence);
-  const silent = silentFiles(evidence, NO_STALL);
-  // Work that is unfinished only in the file of a silent rank does not show that the others are stuck.
-  const isAtWork = unfinished.some((file) => !silent.some((one) => one.file === file));
-  return {
-    ...evidence,
-    asRecorded,
-    over,
-    stalls: seeming.filter((stall) => !doubtful.includes(stall)),
-    doubtful,
-    breaks: findBreaks(evidence),
-    left: isAtWork ? endedInMidst(evidence) : [],
-    unfinished,
-    isAtWork,
-    silent,
-    leftLongAgo: silentAmong(long, evidence, NO_STALL),
-    lateness: slowest(evidence),
-  };
+/** Work that all its ranks gave up. */
+export interface GivenUp {
+  readonly stall: Stall & { readonly commId: bigint };
+  /** When the last of its ranks left. */
+  readonly at: TraceNs;
+  /** Where they went on. */
+  readonly next: Successor;
 }
 
-function filesAtWork({ comms, ranks }: Case): number[] {
-  const open = new Set(comms.flatMap(({ collectives }) => collectives.flatMap((one) => one.open)));
-  return ranks.flatMap(({ pending: { works, inside } }, file) =>
-    works.length + inside.length > 0 || open.has(file) ? [file] : [],
-  );
+/** Work that broke off. */
+export interface Break extends Omit<Broken, 'stall' | 'wasBusy'> {
+  readonly stall: Stall;
+  /** False if all others finished the work, and the file may be an older copy of a live rank's file. */
+  readonly isSure: boolean;
+}
+
+/** Who is late. */
+export interface Judged {
+  readonly slow: Slowness | null;
+  /** The slow rank if the clocks were exact. */
+  readonly unresolved: Slowness | null;
+  /** The rank that cost most if none is called slow. */
+  readonly latest: Slowness | null;
+  /** Much of the run was lost to this rank, but in too few waits to distinguish a habit from chance. */
+  readonly doubtful: Slowness | null;
+  /** Collectives that were compared. */
+  readonly compared: number;
 }

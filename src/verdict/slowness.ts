@@ -13,6 +13,7 @@ import { cached, type Case } from './case.js';
 import type { Rule } from './finding.js';
 import { heldUp } from './pace.js';
 import { aheadOf } from './run_ahead.js';
+import type { Judged } from './scene.js';
 import { slowestLink } from './slow_links.js';
 import { takenLate } from './slow_taker.js';
 import { placesOf } from './wait_chains.js';
@@ -49,18 +50,6 @@ const ONE_CAUSE = 2e7;
 const OF_ITS_OWN = 1.5;
 /** The waits that make up this share of the cost are counted. */
 const MOST_OF_IT = 0.9;
-
-export interface Judged {
-  readonly slow: Slowness | null;
-  /** The slow rank if the clocks were exact. */
-  readonly unresolved: Slowness | null;
-  /** The rank that cost most if none is called slow. */
-  readonly latest: Slowness | null;
-  /** Much of the run was lost to this rank, but in too few waits to distinguish a habit from chance. */
-  readonly doubtful: Slowness | null;
-  /** Collectives that were compared. */
-  readonly compared: number;
-}
 
 export const late: Rule = ({ lateness: { slow } }) =>
   slow ? [{ rule: 'late', verdict: { kind: 'slow', slow }, stands: false, isSure: true }] : [];

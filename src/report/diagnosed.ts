@@ -1,0 +1,51 @@
+/** The verdict on a run with all that gives it a meaning, as plain data. */
+
+import type { Cause } from '../analysis/causes.js';
+import type { FlightReport } from '../pytorch/flight_report.js';
+import type { RunCommunicator } from '../runs/communicators.js';
+import type { OtherRun } from '../runs/run.js';
+import type { SizedCommand } from '../trace/drawing.js';
+import type { Verdict } from '../verdict/types.js';
+import type { ClockReport, TrafficReport } from './clock_report.js';
+import type { RankReport } from './rank_report.js';
+
+export interface Diagnosis {
+  readonly verdict: Verdict;
+  /** ns since the Unix epoch, decimal. */
+  readonly traceStart: string;
+  readonly worldSize: number;
+  readonly missingRanks: readonly number[];
+  /** Files that cannot be used, and why: sentences that begin with the file. They are among `problems`, too. */
+  readonly unusable: readonly string[];
+  /** Other runs beside this one, the newest first. */
+  readonly otherRuns: readonly OtherRun[];
+  /** The meaning of the verdict's file numbers. */
+  readonly ranks: readonly DiagnosedRank[];
+  readonly communicators: readonly RunCommunicator[];
+  readonly clocks: readonly ClockReport[];
+  readonly traffic: TrafficReport | null;
+  /** What to draw next; null: the verdict points nowhere. */
+  readonly suggestion: SizedCommand | null;
+  /** What makes a link slow if the verdict names one. Absent: not seen. */
+  readonly linkCause?: LinkCause | undefined;
+  /** Why the run is slow. */
+  readonly causes: readonly (Cause & { readonly says: string })[];
+  /** What PyTorch's dumps show of this run. null: none were given. */
+  readonly flightRecorder: FlightReport | null;
+  /** Unusable or omitted files, in whole sentences. */
+  readonly problems: readonly string[];
+}
+
+export type DiagnosedRank = Pick<
+  RankReport,
+  'rank' | 'ranks' | 'host' | 'localRank' | 'file' | 'life' | 'lost' | 'unread' | 'problems'
+>;
+
+/** The report without its problems. It gives file numbers and trace times a meaning. */
+export type VerdictReport = Omit<Diagnosis, 'problems'>;
+
+/** What makes a link slow, in one line of a verdict. `isSure`: nothing else can be it. */
+export interface LinkCause {
+  readonly says: string;
+  readonly isSure: boolean;
+}
