@@ -34,12 +34,13 @@ export function endOfWaits(
   const all = pending.flatMap(({ file, work }) => work.ops.map((op): FileOp => ({ file, work, op })));
   const [first] = all;
   if (!first) return null;
+  const alone: Places['nodeOf'] = (file) => ({ name: '', files: [file] });
   // What goes over the network does not go through the inside of a node: several nodes have one name.
   const areMixed = all.some(({ file, op }) => {
     const peer = fileOf(op.peer);
     return peer !== null && peer !== file && places.nodeOf(file).files.includes(peer);
   });
-  const nodeOf: Places['nodeOf'] = areMixed ? (file) => ({ name: '', files: [file] }) : places.nodeOf;
+  const nodeOf = areMixed ? alone : places.nodeOf;
   const isGone = ({ peer }: PendingOp): boolean => {
     const file = fileOf(peer);
     return file === null || suspects.has(file) || absentRanks.has(peer);
@@ -50,7 +51,11 @@ export function endOfWaits(
     isSuspect(end) ? (fileOf(end.op.peer) === null ? 1 : 3) : chains.isEnd(end) ? 2 : 0;
   // Chains that end at the same missing rank wait for the same thing.
   const groups = new Map<FileOp | number, { ends: FileOp[]; waiters: number }>();
-  const chains = new Chains(all, { fileOf, nodeOf }, isGone);
+  const chains = new Chains(
+    all,
+    { fileOf, nodeOf: passOnce(all, { fileOf, nodeOf }) ? nodeOf : alone },
+    isGone,
+  );
   for (const end of chains.ends().values()) {
     const key = isSuspect(end) ? end.op.peer : end;
     const group = groups.get(key) ?? { ends: [], waiters: 0 };
@@ -85,17 +90,54 @@ export function endOfWaits(
   };
 }
 
+/** Whether a ring or tree comes from one node to another at one place per channel. Else no record shows how data pass through the nodes. */
+function passOnce(all: readonly FileOp[], { fileOf, nodeOf }: Places): boolean {
+  const places = new Map<string, string>();
+  return all.every(({ file, op }) => {
+    const peer = fileOf(op.peer);
+    if (peer === null) return true;
+    const [from, to] = op.isSend ? [file, peer] : [peer, file];
+    const way = `${op.channel} ${nodeOf(from).files.join()} to ${nodeOf(to).files.join()}`;
+    const known = places.get(way) ?? `${from} ${to}`;
+    places.set(way, known);
+    return known === `${from} ${to}`;
+  });
+}
+
 /**
  * A ring enters a node at one rank and leaves it at another, and no record shows the ranks in between. So a wait for the rank's own GPU may
  * be a wait for any GPU of the node. It is its own if its connections to both sides leave the node. It is its own, too, if it did not even
- * take the first step of a ring: each rank sends its own data first, and has room for the data that come first.
+ * take the first step of a ring: each rank sends its own data first, and has room for the data that come first. In a tree a rank of the
+ * network also needs the sums of its own node. Only results that come down pass through it alone.
  */
-function behind({ file, work, op }: FileOp, node: Front['node'] & object): Front['node'] {
+function behind(one: FileOp, node: Front['node'] & object): Front['node'] {
+  const { file, work, op } = one;
   if (needsPeer(op) || work.seq === null || node.files.length < 2) return null;
-  const isFirstStep = op.done === 0 && work.plan.startsWith('RING') && ALL_TO_ALL.includes(work.func);
-  const hasBothSides = work.ops.some(({ isSend, channel }) => isSend !== op.isSend && channel === op.channel);
-  return isFirstStep || hasBothSides || !node.files.includes(file) ? null : node;
+  const isFirst = op.done === 0 && ALL_TO_ALL.includes(work.func);
+  const isOther = (other: PendingOp): boolean => isAcross(one, { ...one, op: other });
+  const isOwn = isTree(work)
+    ? !carriesSums(one) && (op.isSend ? work.ops.some(isOther) : isFirst)
+    : (isFirst && work.plan.startsWith('RING')) || work.ops.some(isOther);
+  return isOwn || !node.files.includes(file) ? null : node;
 }
+
+const isTree = ({ plan }: PendingWork): boolean => /^\w*TREE/.test(plan);
+
+/**
+ * Whether what it moves in a tree are sums, on the way up. For each channel NCCL posts the receives from below, the send up, the sends down,
+ * and the receive from above. What carries sums ends first.
+ */
+function carriesSums({ work, op: { channel, peer, isSend } }: FileOp): boolean {
+  const [first, other] = work.ops.filter((one) => one.channel === channel && one.peer === peer);
+  const isParent = first?.isSend === (other !== undefined);
+  return isSend === isParent;
+}
+
+/** The GPU moves data from one of the two to the other. */
+const isAcross = (one: FileOp, other: FileOp): boolean =>
+  other.op.isSend !== one.op.isSend &&
+  other.op.channel === one.op.channel &&
+  (!isTree(one.work) || carriesSums(other) === carriesSums(one));
 
 interface Group {
   readonly front: FileOp;
@@ -193,16 +235,23 @@ class Chains {
   }
 
   /** Its GPU has no data to send, or no room. Finds the operation for which the GPU waits, if need be at the other end of its node. */
-  private otherSide({ file, work, op }: FileOp): FileOp | null {
+  private otherSide(one: FileOp): FileOp | null {
+    const { file, work, op } = one;
     const across = (files: readonly number[]): FileOp[] =>
-      files
-        .flatMap((one) => this.ofFile.get(one) ?? [])
-        .filter((other) => other.op.isSend !== op.isSend && other.op.channel === op.channel);
+      files.flatMap((at) => this.ofFile.get(at) ?? []).filter((other) => isAcross(one, other));
     const own = across([file]);
-    const others = own.length > 0 || work.seq === null ? own : across(this.places.nodeOf(file).files);
+    const near = own.length > 0 || work.seq === null ? own : across(this.places.nodeOf(file).files);
+    const others = near.length > 0 || !isTree(work) ? near : this.atRoot(one);
     const onNetwork = others.filter((other) => isOnNetwork(other.op));
     if (onNetwork.length > 0) return leastFar(onNetwork);
     return op.isSend ? (others.find((other) => isUnbegun(other.op)) ?? null) : null;
+  }
+
+  /** The root's GPU makes results of the sums from below, and sends them down. */
+  private atRoot(one: FileOp): readonly FileOp[] {
+    const isBelow = (other: FileOp): boolean => other.op.isSend !== carriesSums(other);
+    const own = (this.ofFile.get(one.file) ?? []).filter(({ op }) => op.channel === one.op.channel);
+    return own.every(isBelow) ? own.filter(({ op }) => op.isSend !== one.op.isSend) : [];
   }
 
   /** The other end of a connection; null: it ended or never began. */

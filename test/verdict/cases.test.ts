@@ -103,6 +103,15 @@ describeVerdicts('cases', {
       /look at: +rank 6 .*: called, no kernel began/,
     ],
   },
+  'tree-inside': {
+    kind: 'hung',
+    culprits: [4, 5, 6, 7],
+    says: [
+      /^HUNG, then KILLED {2}AllReduce seq 10 on world: one of ranks 4-7 of node fake-1$/,
+      /all wait for: +rank 4 ch 0 send to 0, step 0 of 2 in GPU wait$/,
+      /which GPU: +one of ranks 4-7 of node fake-1: its inside is not recorded$/,
+    ],
+  },
   'ring-nodes': {
     kind: 'hung',
     culprits: [4, 5, 6, 7],
