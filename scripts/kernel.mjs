@@ -24,6 +24,7 @@ const COMMON = [
   'src/kernel/index.ts',
   '--runtime',
   'stub',
+  '--importMemory',
   '--maximumMemory',
   '65535',
   '--debug',

@@ -16,6 +16,8 @@ export type WasmImports = Readonly<Record<string, Readonly<Record<string, (...ar
 export const { WebAssembly } = globalThis as unknown as {
   WebAssembly: {
     Module: new (code: Uint8Array) => WasmModule;
+    /** In pages of 64 KiB. RangeError: the system refuses the addresses. */
+    Memory: new (pages: { readonly initial: number; readonly maximum: number }) => WasmMemory;
     Instance: new (module: WasmModule, imports: object) => { readonly exports: unknown };
   };
 };

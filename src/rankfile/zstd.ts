@@ -10,6 +10,7 @@ import path from 'node:path';
 import type * as Zstd from '@bokuweb/zstd-wasm';
 import { WebAssembly } from '../base/webassembly.js';
 import { claimedSize } from '../base/zstd_frame.js';
+import { withAddresses } from '../kernel/host/addresses.js';
 
 type Package = typeof Zstd;
 
@@ -52,10 +53,18 @@ function start(): Package {
   const entry = require.resolve('@bokuweb/zstd-wasm');
   const beside = (name: string): string => path.join(path.dirname(entry), name);
   const { Module } = require(beside('module.js')) as { Module: Emscripten };
+  const code = new WebAssembly.Module(readFileSync(beside('zstd.wasm')));
+  // What it throws in there the package prints, and goes on without zstd.
+  const refused: Error[] = [];
   Module.instantiateWasm = (imports, receive) => {
-    const code = new WebAssembly.Module(readFileSync(beside('zstd.wasm')));
-    return receive(new WebAssembly.Instance(code, imports));
+    try {
+      return receive(withAddresses(() => new WebAssembly.Instance(code, imports)));
+    } catch (error) {
+      refused.push(error as Error);
+      return {};
+    }
   };
   Module.init();
+  for (const error of refused) throw error;
   return require(entry) as Package;
 }

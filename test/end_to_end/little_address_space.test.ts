@@ -30,6 +30,16 @@ it('inspect and merge give the same within 4 GB of addresses, also with threads'
   expect(free!.verdict).toContain('SLOW  rank 2');
 });
 
+it.each([4_000_000, 5_000_000])('zstd, threads and the kernel find room beside each other in %i kB', (kB) => {
+  for (const words of [
+    ['merge', sample, '-j', '2', '-o', path.join(folder, `${kB}.pftrace.zst`)],
+    ['scan', sample, '-o', path.join(folder, `${kB}.scan`)],
+  ]) {
+    const { status, stderr } = within(String(kB), PROGRAM, ...words);
+    expect(status, stderr).toBe(0);
+  }
+});
+
 it('without the means of the launcher, a sentence says what the limit is too small for', () => {
   const dist = path.join(path.dirname(PROGRAM), '../dist/cli/main.js');
   const code = `import { main } from ${JSON.stringify(dist)}; process.exitCode = await main(['inspect', ${JSON.stringify(sample)}]);`;

@@ -61,6 +61,8 @@ export interface FuzzOptions {
   readonly seconds: number;
   readonly runs: number;
   readonly mergeEvery: number;
+  /** Forged are only fields with such names. */
+  readonly fields?: RegExp | undefined;
   /** Only files with so many copies of a record. */
   readonly copies?: number | undefined;
   readonly onFinding?: (finding: Finding) => void;
@@ -94,7 +96,7 @@ export async function fuzz(options: FuzzOptions): Promise<Fuzzed> {
       const sample = samples[random(samples.length)]!;
       const which = random(sample.files.length);
       const file = sample.files[which]!;
-      if (!forgers.has(file)) forgers.set(file, forgerOf(recordedAt(sample, which), options.copies));
+      if (!forgers.has(file)) forgers.set(file, forgerOf(recordedAt(sample, which), options));
       const forge = forgers.get(file);
       if (!forge) continue;
       const { bytes, changes } = forge(random);
@@ -127,8 +129,11 @@ export async function fuzz(options: FuzzOptions): Promise<Fuzzed> {
   return { reads, merges, refused, findings, worst, nextSeed: seed };
 }
 
-function forgerOf(recorded: Uint8Array, copies: number | undefined): ((random: Random) => Forgery) | null {
-  if (copies === undefined) return forger(recorded);
+function forgerOf(
+  recorded: Uint8Array,
+  { copies, fields }: FuzzOptions,
+): ((random: Random) => Forgery) | null {
+  if (copies === undefined) return forger(recorded, { fields });
   const grow = grower(recorded);
   return grow && ((random) => grow(random, copies));
 }
@@ -142,6 +147,7 @@ export async function main(root: string, args: string[]): Promise<void> {
       seed: { type: 'string', default: '1' },
       merges: { type: 'boolean', default: false },
       repeats: { type: 'boolean', default: false },
+      fields: { type: 'string', default: '.' },
       once: { type: 'boolean', default: false },
     },
   });
@@ -165,6 +171,7 @@ export async function main(root: string, args: string[]): Promise<void> {
     runs: values.once ? 1 : Infinity,
     mergeEvery: values.once || values.merges || values.repeats ? 1 : MERGE_EVERY,
     copies: values.repeats ? COPIES : undefined,
+    fields: new RegExp(values.fields),
     onFinding: ({ seed, what }) => {
       console.log(`seed ${seed}  ${what}`);
     },

@@ -180,7 +180,7 @@ describe("a stranger's reader agrees with ours on", () => {
           if (!sample.isDirectory()) return [];
           const recorded = new Uint8Array(readFileSync(path.join(samples, sample.name, 'rank00000.bin')));
           if (recorded.length > LARGEST_SAMPLE) return [];
-          const { bytes, changes } = forger(recorded, 6)(randomOf(1000 * round + i));
+          const { bytes, changes } = forger(recorded, { most: 6 })!(randomOf(1000 * round + i));
           return changes.some((change) => isRounded(change, recorded)) ? [] : [bytes];
         }),
       );

@@ -38,6 +38,9 @@ export const COUNTS = 5;
 /** Tables are read one after the other, in place of a ring that no file has. */
 const TABLE = MAX_RINGS;
 
+/** Bytes that one segment of records takes without asking. */
+const SEGMENT_ROOM = 64 * 2 ** 20;
+
 export class KernelFile implements FileRecords {
   private lent: Kernel | null = lendKernel();
   private frame: TickFrame = { base: 0n, farthest: 0 };
@@ -67,8 +70,8 @@ export class KernelFile implements FileRecords {
     const { header, communicators, strings } = file;
     const { tickBase, startRealtime, tickHz, tag } = header;
     this.reset(tickBase, startRealtime, farthestTick(tickHz), tickHz, tagBits(tag));
-    const { exports } = this.kernel;
-    exports.limitRoom(roomFor(file));
+    const { exports, most } = this.kernel;
+    exports.limitRoom(Math.min(roomFor(file), most - SEGMENT_ROOM));
     this.kernel.noRoom = noRoomFor(file);
     for (const { number, commId, rank, nRanks, finalized, abi } of communicators.values())
       exports.addCommunicator(number, commId, rank, nRanks, finalized ?? NaN, abi);

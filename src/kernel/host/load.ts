@@ -2,8 +2,8 @@
 
 import { readFileSync } from 'node:fs';
 import { BugError } from '../../base/assert.js';
-import { UsageError } from '../../base/errors.js';
 import { WebAssembly, type WasmMemory, type WasmModule } from '../../base/webassembly.js';
+import { PAGE, pagesLeft, withAddresses } from './addresses.js';
 import { type DrawingExports, type DrawingHost, NO_DRAWING } from './drawing.js';
 import { kernelFile } from './file.js';
 
@@ -92,6 +92,8 @@ export type NextSegment = (ring: number) => boolean;
 /** An instance, and who answers its requests. */
 export interface Kernel {
   readonly exports: KernelExports;
+  /** Bytes that its memory may become. */
+  readonly most: number;
   nextSegment: NextSegment;
   /** The file needs so many bytes, more than it may take. */
   noRoom: (bytes: number) => never;
@@ -145,23 +147,17 @@ export function newKernel(): Kernel {
       kernel.noRoom(bytes);
     },
   };
-  const imports = { env: { abort }, order, host, room };
-  const exports = instanceOf(module, imports).exports as KernelExports;
-  const kernel: Kernel = { exports, nextSegment: noSegment, noRoom: unlimited, drawing: NO_DRAWING };
+  const maximum = pagesLeft();
+  const env = { abort, memory: withAddresses(() => new WebAssembly.Memory({ initial: 1, maximum })) };
+  const exports = new WebAssembly.Instance(module, { env, order, host, room }).exports as KernelExports;
+  const kernel: Kernel = {
+    exports,
+    most: maximum * PAGE,
+    nextSegment: noSegment,
+    noRoom: unlimited,
+    drawing: NO_DRAWING,
+  };
   return kernel;
-}
-
-/** Throws UsageError if the system refuses the addresses that Node reserves for it. */
-function instanceOf(code: WasmModule, imports: object): { readonly exports: unknown } {
-  try {
-    return new WebAssembly.Instance(code, imports);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    throw new UsageError(
-      'the system has no room for 10 GiB of addresses, which Node.js reserves for each thread that reads files; ' +
-        'raise the limit (ulimit -v), or use Node.js 20.15, 22.2 or newer, which nccl-trace starts without this reserve',
-    );
-  }
 }
 
 /** A string of AssemblyScript: UTF-16, its length in bytes lies before it. Null if the source gave no text. */

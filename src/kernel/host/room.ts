@@ -18,9 +18,17 @@ export const roomFor = ({ bytes }: Sized): number => LEAST + PER_BYTE * bytes;
 export const noRoomFor =
   ({ path, bytes }: Sized) =>
   (needed: number): never => {
+    const MiB = Math.floor(needed / 2 ** 20);
+    if (needed <= roomFor({ path, bytes }))
+      throw new RankFileError({
+        path,
+        what: `its records need more than ${MiB} MiB of memory`,
+        why: 'and this process may have no more addresses (ulimit -v)',
+        advice: 'raise the limit, or look at a part of the run with --from and --to',
+      });
     throw new RankFileError({
       path,
-      what: `its records need more than ${Math.floor(needed / 2 ** 20)} MiB of memory, too much for a file of ${bytes} bytes`,
+      what: `its records need more than ${MiB} MiB of memory, too much for a file of ${bytes} bytes`,
       why: 'no recorder wrote it',
       advice: 'if one did, look at a part of the run with --from and --to',
     });

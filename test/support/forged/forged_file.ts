@@ -45,8 +45,39 @@ export class ForgedFile {
   places(): Place[] {
     return [
       ...Object.keys(format.FILE_HEADER).flatMap((name) => this.headerPlace(name as HeaderField)),
+      ...this.directoryPlaces(),
+      ...this.chunkPlaces(),
       ...this.areas().flatMap((area) => this.areaPlaces(area)),
     ];
+  }
+
+  /** Where areas lie and how large they are. The directory has no check. */
+  private directoryPlaces(): Place[] {
+    const count = this.view.getUint32(format.FILE_HEADER.areaCount, true);
+    const start = Number(this.view.getBigUint64(format.FILE_HEADER.directoryOffset, true));
+    return Array.from({ length: count }, (_, i) => start + i * format.AREA_ENTRY_BYTES).flatMap((at) =>
+      AREA_FIELDS.map(([name, bits]) => this.place(`area.${name}`, at + format.AREA_ENTRY[name], bits)),
+    );
+  }
+
+  /** The numbers in front of what was packed. */
+  private chunkPlaces(): Place[] {
+    const first = Number(this.view.getBigUint64(format.FILE_HEADER.chunksOffset, true));
+    const starts = Array.from(
+      { length: Math.max(0, Math.ceil((this.bytes.length - first) / format.CHUNK_ALIGNMENT)) },
+      (_, i) => first + i * format.CHUNK_ALIGNMENT,
+    ).filter(
+      (at) =>
+        at + format.CHUNK_HEADER_BYTES <= this.bytes.length &&
+        this.view.getUint32(at, true) === format.CHUNK_MAGIC,
+    );
+    return starts.flatMap((at) =>
+      CHUNK_FIELDS.map(([name, bits]) =>
+        this.place(`chunk.${name}`, at + format.CHUNK_HEADER[name], bits, () => {
+          this.sealChunk(at);
+        }),
+      ),
+    );
   }
 
   private headerPlace(name: HeaderField): Place[] {
@@ -141,6 +172,12 @@ export class ForgedFile {
     this.view.setBigUint64(at + 24, proof, true);
   }
 
+  private sealChunk(at: number): void {
+    this.view.setUint32(at + format.CHUNK_HEADER.headerCrc, 0, true);
+    const crc = crc32(this.bytes.subarray(at, at + format.CHUNK_HEADER_BYTES));
+    this.view.setUint32(at + format.CHUNK_HEADER.headerCrc, crc, true);
+  }
+
   private sealHeader(): void {
     this.view.setUint32(format.FILE_HEADER.headerCrc, 0, true);
     const crc = crc32(this.bytes.subarray(0, format.HEADER_FIXED_BYTES));
@@ -149,6 +186,29 @@ export class ForgedFile {
 }
 
 type HeaderField = keyof typeof format.FILE_HEADER;
+
+const AREA_FIELDS = [
+  ['areaClass', 32],
+  ['capacity', 32],
+  ['liveOffset', 64],
+  ['foldsOffset', 64],
+  ['slotsOffset', 64],
+  ['foldCapacity', 32],
+  ['clockIntervalMs', 32],
+] as const;
+
+const CHUNK_FIELDS = [
+  ['codec', 16],
+  ['area', 16],
+  ['firstPosition', 64],
+  ['endPosition', 64],
+  ['firstTick', 64],
+  ['lastTick', 64],
+  ['sequence', 64],
+  ['rawBytes', 32],
+  ['storedBytes', 32],
+  ['payloadCrc', 32],
+] as const;
 
 /** In bytes. Left out: texts, checks, and fields without which the file is not read at all. */
 const HEADER_WIDTHS: Partial<Record<HeaderField, number>> = {

@@ -26,10 +26,21 @@ export interface Forgery {
   readonly changes: readonly Change[];
 }
 
-/** Forges a recorded file many times, in the same bytes, because finding its fields takes longer than reading it. `most`: changes per file. */
-export function forger(recorded: Uint8Array, most = 3): (random: Random) => Forgery {
+export interface WhatToForge {
+  /** Changes per file. */
+  readonly most?: number;
+  /** Of which fields, by name. */
+  readonly fields?: RegExp | undefined;
+}
+
+/** Forges a recorded file many times, in the same bytes, because finding its fields takes longer than reading it. Null without such a field. */
+export function forger(
+  recorded: Uint8Array,
+  { most = 3, fields = /./ }: WhatToForge = {},
+): ((random: Random) => Forgery) | null {
   const file = new ForgedFile(recorded);
-  const places = byName(file.places());
+  const places = byName(file.places().filter(({ name }) => fields.test(name)));
+  if (places.size === 0) return null;
   const names = [...places.keys()];
   return (random) => {
     file.bytes.set(recorded);
