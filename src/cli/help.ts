@@ -35,6 +35,7 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
   open: ['--origin'],
   scan: ['--around'],
   snapshot: ['--strict', '--ring-dir'],
+  text: ['--redact'],
 };
 
 const examples = new WeakMap<Command, string>();

@@ -42,6 +42,7 @@ const COMMANDS: Readonly<Record<string, (setExit: SetExit) => Promise<Command>>>
   top: async (setExit) => (await import('./top.js')).topCommand(setExit),
   metrics: async (setExit) => (await import('./metrics.js')).metricsCommand(setExit),
   snapshot: async (setExit) => (await import('./snapshot.js')).snapshotCommand(setExit),
+  text: async (setExit) => (await import('./text.js')).textCommand(setExit),
   prune: async (setExit) => (await import('./prune.js')).pruneCommand(setExit),
   control: async (setExit) => (await import('./control.js')).controlCommand(setExit),
   completion: async () => (await import('./completion.js')).completionCommand(wholeProgram),

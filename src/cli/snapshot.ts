@@ -3,18 +3,17 @@
  * job. If a job has died and its rings are still in /dev/shm, the copies include them.
  */
 
-import { linkSync, lstatSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { commandWith } from './help.js';
 
 import { sentenceText } from '../base/sentence.js';
-import { NoUsableInput, OutputError, RankFileError } from '../base/errors.js';
+import { NoUsableInput, RankFileError } from '../base/errors.js';
 import { findRankFiles, type Snapshot, takeSnapshot } from '../rankfile/index.js';
-import { codeOf, reason } from '../base/reason.js';
-import { withWorkFolder } from '../output/work_folder.js';
 import { ExitCode } from './exit.js';
 import { interruptible } from './interrupts.js';
+import { makeRankFile, refuseExisting } from './new_rank_files.js';
 import { printable } from '../report/text.js';
 import { complain } from './streams.js';
 
@@ -55,7 +54,7 @@ async function run(
   let clean = true;
   for (const { from, to } of copies) {
     try {
-      const snapshot = await copy(from, to, bases, interrupt);
+      const snapshot = await makeRankFile(to, interrupt, (draft) => takeSnapshot(from, draft, bases));
       done++;
       clean &&= snapshot.why === null;
       process.stdout.write(`${printable(to)}\n`);
@@ -85,54 +84,6 @@ function plan(input: string, output: string): Copy[] {
     from,
     to: path.join(output, path.relative(base, from).replace(/\.rings$/, '')),
   }));
-}
-
-/** Writes a whole copy or none, and replaces no file. */
-async function copy(
-  from: string,
-  to: string,
-  bases: readonly string[],
-  interrupt: AbortSignal,
-): Promise<Snapshot> {
-  const folder = path.dirname(to);
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    return await withWorkFolder(folder, interrupt, (work) => {
-      const draft = path.join(work, 'copy');
-      const snapshot = takeSnapshot(from, draft, bases);
-      publish(draft, to);
-      return Promise.resolve(snapshot);
-    });
-  } catch (error) {
-    if (!(error instanceof Error) || !('code' in error)) throw error; // has a message already
-    throw new OutputError(to, `cannot be written: ${reason(error)}`, 'name another folder', { cause: error });
-  }
-}
-
-/** Another snapshot may copy to the same folder. The first of two copies of one file stays. */
-function publish(draft: string, to: string): void {
-  try {
-    linkSync(draft, to); // a rename would replace the other's
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST')
-      throw new OutputError(to, 'was made meanwhile, by another process', 'name another folder');
-    // Not every file system has links.
-    refuseExisting(to);
-    renameSync(draft, to);
-  }
-}
-
-function refuseExisting(to: string): void {
-  if (isThere(to)) throw new OutputError(to, 'exists', 'name another folder');
-}
-
-/** Also a link to nothing. A place that cannot be looked at is found when it is written to. */
-function isThere(to: string): boolean {
-  try {
-    return lstatSync(to, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return false;
-  }
 }
 
 function summary(from: string, { bytes, rings, why }: Snapshot): string {

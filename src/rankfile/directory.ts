@@ -12,12 +12,12 @@ import type { Problems } from './problems.js';
 import type { RingClass } from './types.js';
 
 /** Slots of one area: half of what 24 stored bits of a position can distinguish. */
-const MAX_CAPACITY = 2 ** 23;
-const MAX_AREAS = 4096;
+export const MAX_CAPACITY = 2 ** 23;
+export const MAX_AREAS = 4096;
 const DIRECTORY_ALIGNMENT = 8;
 /** Offsets are exact up to here. */
 const MAX_OFFSET = 2 ** 53;
-const MAX_FOLDS = 2 ** 20;
+export const MAX_FOLDS = 2 ** 20;
 
 export type TableClass = 'communicators' | 'strings' | 'leases' | 'heartbeat' | 'clock' | 'control';
 

@@ -22,3 +22,6 @@ export { type RankFileStream, streamRankFile, streamSegments } from './rank_file
 export { SAVED_RINGS } from './saved_rings.js';
 export { type Snapshot, takeSnapshot } from './snapshot.js';
 export { type FileSummary, type RingSummary, summarize } from './summary.js';
+export { filesOfText, isRankText } from './text/parse.js';
+export { rankFileLines, type Redaction, TITLE } from './text/print.js';
+export { writeTextFile } from './text/write.js';

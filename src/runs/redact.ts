@@ -101,13 +101,17 @@ export function redactFile<T extends Redactable>(file: T, aliases: Aliases): T {
     communicators: new Map(
       [...file.communicators].map(([number, comm]) => [number, redactComm(comm, aliases)]),
     ),
-    strings: file.strings.map((text) => (text === undefined ? text : (aliases.comms.get(text) ?? text))),
-    leases: file.leases.map((lease) => ({
-      ...lease,
-      threadName: isForeign(lease.threadName) ? alias(aliases.threads, lease.threadName) : lease.threadName,
-    })),
+    strings: file.strings.map((text) => (text === undefined ? text : hidden.string(text, aliases))),
+    leases: file.leases.map((lease) => ({ ...lease, threadName: hidden.thread(lease.threadName, aliases) })),
   };
 }
+
+/** The texts of a file's tables. */
+export const hidden = {
+  comm: (name: string, { comms }: Aliases): string => alias(comms, name),
+  string: (text: string, { comms }: Aliases): string => comms.get(text) ?? text,
+  thread: (name: string, { threads }: Aliases): string => (isForeign(name) ? alias(threads, name) : name),
+};
 
 /**
  * Replaces the names in a file's facts, also in what the first pass found. Boot ids stay: clocks and runs need them, and they are never
@@ -138,9 +142,9 @@ export const said = (sentence: Sentence, aliases: Aliases | null): string =>
     ? sentenceText(sentence)
     : sentenceText(sentence, (path) => aliases.paths.get(path) ?? HIDDEN_PATH);
 
-const redactComm = (comm: Communicator, { comms }: Aliases): Communicator => ({
+const redactComm = (comm: Communicator, aliases: Aliases): Communicator => ({
   ...comm,
-  name: alias(comms, comm.name),
+  name: hidden.comm(comm.name, aliases),
 });
 
 const redactBoot = (header: RankFileHeader, { boots }: Aliases): RankFileHeader => ({

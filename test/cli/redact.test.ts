@@ -94,6 +94,7 @@ describe('no original name is', () => {
     ['inspect', '--records', '--json'],
     ['clocks'],
     ['clocks', '--json'],
+    ['text'],
     ['merge', '--run', 'list'],
     ['inspect', '--run', 'list', '--json'],
   ])('in what these print: %s %s %s %s', async (command, ...options) => {

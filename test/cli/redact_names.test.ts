@@ -134,6 +134,7 @@ it('no name gets out, whatever characters it holds', async () => {
           ['merge', run, run, '-o', trace, '--summary', summary, '-j', '1'],
           ['inspect', run, '--json', '--records'],
           ['inspect', run, '--files'],
+          ['text', run],
           ['inspect', run, '--run', 'list'],
           ['clocks', run, '--json'],
           ['inspect', path.join(run, `rank${one.file}broken.bin`)],
