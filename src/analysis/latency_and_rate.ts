@@ -4,7 +4,7 @@
  * latency, and a line that explains less than half of the variance does not show what a size costs.
  */
 
-import type { TimedSize } from '../scan/transfer_totals.js';
+import type { SizeTotals } from '../scan/transfer_totals.js';
 
 export interface LinkLine {
   readonly latencyNs: number;
@@ -17,7 +17,7 @@ export interface LinkLine {
 const LEAST_R2 = 0.5;
 
 export function lineTime(
-  sizes: readonly TimedSize[],
+  sizes: readonly SizeTotals[],
   nsPerTick: number,
   mode: 'average' | 'least',
 ): LinkLine | null {

@@ -4,7 +4,7 @@ import { hex64 } from '../base/hex.js';
 import type { Run } from '../runs/run.js';
 import { WAITED } from '../scan/transfer_totals.js';
 import { linkKey, type OnTheWay } from './arrival_times.js';
-import type { AnyEnd } from './connection_ends.js';
+import type { Link } from './all_channels.js';
 import { lineTime, type LinkLine } from './latency_and_rate.js';
 import type { RankLabel, RankLabels } from './rank_labels.js';
 
@@ -35,8 +35,8 @@ export interface LinkRow {
 }
 
 export function linkRows(
-  senders: readonly AnyEnd[],
-  ends: readonly AnyEnd[],
+  senders: readonly Link[],
+  ends: readonly Link[],
   run: Run,
   labels: RankLabels,
   arrivals: ReadonlyMap<string, OnTheWay>,
@@ -48,12 +48,7 @@ export function linkRows(
   });
 }
 
-function linkRow(
-  end: AnyEnd,
-  receiver: AnyEnd | null,
-  run: Run,
-  labels: RankLabels,
-): Omit<LinkRow, 'onTheWay'> {
+function linkRow(end: Link, receiver: Link | null, run: Run, labels: RankLabels): Omit<LinkRow, 'onTheWay'> {
   const { file, peerFile, nsPerTick, sizes, waits } = end;
   const timed = sizes.reduce((sum, { counts }) => sum + counts.total, 0);
   const total = sizes.reduce((sum, { sums }) => sum + sums.total, 0);

@@ -1,7 +1,7 @@
 /** The scan's counts over time (scan/transfer_totals.ts) as series: the mean of each stretch that has any. */
 
 import { countWithin, TimeCounter, type TimeCounts } from '../scan/time_counts.js';
-import type { TimedSize } from '../scan/transfer_totals.js';
+import type { SizeTotals } from '../scan/transfer_totals.js';
 
 /** How long a pair's sends of one size took: ns, the mean of each stretch of time. */
 export interface SendSeries {
@@ -14,7 +14,7 @@ export const sendSeries = ({
   sizes,
   nsPerTick,
 }: {
-  readonly sizes: readonly TimedSize[];
+  readonly sizes: readonly SizeTotals[];
   readonly nsPerTick: number;
 }): SendSeries[] =>
   sizes.map(({ bytes, counts, sums }) => ({

@@ -4,9 +4,10 @@
  */
 
 import type { TransferTimes } from '../clocks/evidence/transfer_times.js';
-import { linkTimes, type LinkTimes } from '../cluster/link_times.js';
-import { slowLinks, type ComparedLink, type SlowLink } from '../cluster/slow_links.js';
+import type { ComparedLink } from '../cluster/connections.js';
+import { slowLinks, type SlowLink } from '../cluster/slow_links.js';
 import type { Run } from '../runs/run.js';
+import { linkKey } from './arrival_times.js';
 
 /** `link`: index into the links. `by`: the time that is long. */
 export interface SlowLinkRow extends Pick<SlowLink, 'like' | 'sizes' | 'medianNs' | 'usualNs' | 'costNs'> {
@@ -17,35 +18,32 @@ export interface SlowLinkRow extends Pick<SlowLink, 'like' | 'sizes' | 'medianNs
   readonly transfers: number;
 }
 
-/** `bound`: of two files' clocks, ns; Infinity: they cannot be compared. */
+/** `sends`: the times of sends. `bound`: of two files' clocks, ns; Infinity: they cannot be compared. */
 export function slowLinkRows(
-  run: Run,
+  sends: readonly ComparedLink[],
   onTheWay: readonly TransferTimes[],
   bound: (sender: number, receiver: number) => number,
-  rowOf: (times: ComparedLink) => number | undefined,
+  { run, rowOf }: { readonly run: Run; readonly rowOf: (link: ComparedLink) => number | undefined },
 ): SlowLinkRow[] {
   const rows = new Map<number, SlowLinkRow>();
-  const add = (by: SlowLinkRow['by'], { times, sends, ...more }: SlowLink): void => {
+  const add = (by: SlowLinkRow['by'], { times, sends: transfers, ...more }: SlowLink): void => {
     const link = rowOf(times);
-    if (link !== undefined && !rows.has(link))
-      rows.set(link, { link, by, transfers: sends, ...rounded(more) });
+    if (link !== undefined && !rows.has(link)) rows.set(link, { link, by, transfers, ...rounded(more) });
   };
-  const sends = linkTimes(run);
   for (const slow of slowLinks(sends)) add('send', slow);
   const sisters = new Map(sends.map((one) => [one.commId, one.sisters]));
   const otherSends = timeOfOtherSends(sends);
-  const arrivals = onTheWay.map(({ sender, receiver, source, destination, commId, channel, sizes }) => {
-    const [from, to] = [sender, receiver].map((file) => run.members[file]!.scan.header.hostName);
-    const link = { file: sender, peerFile: receiver, rank: source, peer: destination, commId, channel };
-    const times = sizes.map((size) => ({
+  const arrivals = onTheWay.map(({ sender: file, receiver: peerFile, ...link }): ComparedLink => {
+    const [from, to] = [file, peerFile].map((one) => run.members[one]!.scan.header.hostName);
+    const sizes = link.sizes.map((size) => ({
       ...size,
-      ownNs: Math.max(1, size.medianNs - otherSends(link, size.bytes)),
+      ownNs: Math.max(1, size.medianNs - otherSends(linkKey(link), size.bytes)),
     }));
+    const { commId } = link;
     return {
       ...link,
+      ...{ file, peerFile, sizes, isWithinHost: from === to },
       sisters: sisters.get(commId) ?? `${commId}`,
-      sizes: times,
-      isWithinHost: from === to,
     };
   });
   for (const slow of slowLinks(arrivals))
@@ -53,20 +51,16 @@ export function slowLinkRows(
   return [...rows.values()];
 }
 
-type Link = Omit<ComparedLink, 'isWithinHost' | 'sizes' | 'sisters'>;
-
 /** ns, by connection and size: how long a send waits until the rank's other sends are served. */
-function timeOfOtherSends(links: readonly LinkTimes[]): (link: Link, bytes: number) => number {
-  const keyOf = ({ file, peerFile, commId, channel }: Link, bytes: number): string =>
-    `${file} ${peerFile} ${commId} ${channel} ${bytes}`;
+function timeOfOtherSends(links: readonly ComparedLink[]): (link: string, bytes: number) => number {
   const known = new Map(
     links.flatMap((link) =>
       link.sizes.map(
-        ({ bytes, medianNs, ownNs }) => [keyOf(link, bytes), Math.max(0, medianNs - ownNs)] as const,
+        ({ bytes, medianNs, ownNs }) => [`${linkKey(link)} ${bytes}`, Math.max(0, medianNs - ownNs)] as const,
       ),
     ),
   );
-  return (link, bytes) => known.get(keyOf(link, bytes)) ?? 0;
+  return (link, bytes) => known.get(`${link} ${bytes}`) ?? 0;
 }
 
 function rounded({ medianNs, usualNs, costNs, sizes, like }: Omit<SlowLink, 'times' | 'sends'>) {

@@ -6,10 +6,10 @@
 
 import type { TraceNs } from '../base/time.js';
 import type { TransferTimes } from '../clocks/evidence/transfer_times.js';
-import type { ComparedLink } from '../cluster/slow_links.js';
+import { connections, sendTimes } from '../cluster/connections.js';
 import type { Run } from '../runs/run.js';
 import { linkKey, onTheWay } from './arrival_times.js';
-import { allChannels, namedEnds, type AnyEnd } from './connection_ends.js';
+import { allChannels, type Link } from './all_channels.js';
 import { linkRows, type LinkRow } from './link_rows.js';
 import { sendSeries, type SendSeries } from './over_time.js';
 import type { RankLabels } from './rank_labels.js';
@@ -36,26 +36,29 @@ export function transfersOf(
   time: (file: number, tick: number) => TraceNs,
   bound: (sender: number, receiver: number) => number,
 ): Transfers {
-  const ends = namedEnds(run);
+  const all = connections(run);
+  // A size that was never timed is none.
+  const ends = all.map((end) => ({ ...end, sizes: end.sizes.filter(({ counts }) => counts.total > 0) }));
   const senders = senderEnds(ends);
   const allPairs = allChannels(ends);
   const pairSenders = senderEnds(allPairs);
   const arrivals = onTheWay(times, bound);
   const rows = new Map(senders.map((end, row) => [linkKey(end), row]));
-  const rowOf = ({ rank: source, peer: destination, ...link }: ComparedLink): number | undefined =>
-    rows.get(linkKey({ ...link, source, destination }));
   return {
     ranks: run.members.map((_, file) => rankWaits(run, file)),
     waits: waitRows(ends, labels, time),
     links: linkRows(senders, ends, run, labels, arrivals),
     pairs: linkRows(pairSenders, allPairs, run, labels, arrivals),
     sends: pairSenders.map(sendSeries),
-    slowLinks: slowLinkRows(run, times, bound, rowOf),
+    slowLinks: slowLinkRows(sendTimes(all, run), times, bound, {
+      run,
+      rowOf: (link) => rows.get(linkKey(link)),
+    }),
   };
 }
 
 /** The most bytes first. Sends whose peer is not known (their operation's start is lost) are of no link. */
-const senderEnds = <T extends AnyEnd>(ends: readonly T[]): T[] =>
+const senderEnds = <T extends Link>(ends: readonly T[]): T[] =>
   ends
     .filter(({ isSend, peer, transfers }) => isSend && peer >= 0 && transfers > 0)
     .sort((a, b) => b.bytes - a.bytes);

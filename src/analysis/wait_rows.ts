@@ -3,7 +3,7 @@
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import { WAITED } from '../scan/transfer_totals.js';
-import type { NamedEnd } from './connection_ends.js';
+import type { Connection } from '../cluster/connections.js';
 import type { RankLabel, RankLabels } from './rank_labels.js';
 
 /**
@@ -24,7 +24,7 @@ export interface WaitRow {
 
 /** Ranks that still wait come first, then the longest waits. */
 export function waitRows(
-  ends: readonly NamedEnd[],
+  ends: readonly Connection[],
   labels: RankLabels,
   time: (file: number, tick: number) => TraceNs,
 ): WaitRow[] {

@@ -6,9 +6,7 @@
 
 import { addTo } from '../base/grouped.js';
 import { maxOf } from '../base/extremes.js';
-import type { LinkTimes, SizeTimes } from './link_times.js';
-
-export type ComparedLink = Omit<LinkTimes, 'longest'>;
+import type { ComparedLink, TimesOfSize } from './connections.js';
 
 export interface SlowLink {
   readonly times: ComparedLink;
@@ -49,7 +47,8 @@ export function slowLinks(links: readonly ComparedLink[]): SlowLink[] {
 }
 
 function slowIn(kind: readonly ComparedLink[]): SlowLink[] {
-  const like = new Set(kind.map(({ commId, rank, peer }) => `${commId} ${rank} ${peer}`)).size - 1;
+  const like =
+    new Set(kind.map(({ commId, source, destination }) => `${commId} ${source} ${destination}`)).size - 1;
   if (like < FEWEST_LIKE) return [];
   const usual = usualBySize(kind);
   const compared = kind.flatMap((times) => comparison(times, usual, like) ?? []);
@@ -63,10 +62,10 @@ function slowIn(kind: readonly ComparedLink[]): SlowLink[] {
   return slow.filter(({ times, costNs }) => BESIDE * costNs >= most.get(times.commId)!);
 }
 
-type Usual = Pick<SizeTimes, 'medianNs' | 'quickNs' | 'ownNs'>;
+type Usual = Pick<TimesOfSize, 'medianNs' | 'quickNs' | 'ownNs'>;
 
 function usualBySize(kind: readonly ComparedLink[]): Map<number, Usual> {
-  const bySize = new Map<number, SizeTimes[]>();
+  const bySize = new Map<number, TimesOfSize[]>();
   for (const one of kind.flatMap(({ sizes }) => sizes))
     if (one.sends >= FEWEST_SENDS) addTo(bySize, one.bytes, one);
   return new Map(

@@ -36,18 +36,14 @@ export interface EndTotals {
   readonly sizes: readonly SizeTotals[];
 }
 
-/** Ticks. */
-export interface TimedSize {
+/** Sends of one size; -1: not reported, up to interface v3, so only `times` counts them. Ticks. */
+export interface SizeTotals {
   readonly bytes: number;
   readonly sumOfSquares: number;
   readonly least: number;
   /** Number and sum of the times, by the time of their end. Both have the same bins. */
   readonly counts: TimeCounts;
   readonly sums: TimeCounts;
-}
-
-/** Sends of one size; -1: not reported, up to interface v3, so only `times` counts them. */
-export interface SizeTotals extends TimedSize {
   /** In bins (base/time_bins.ts). Empty: beyond the first sizes, or the communicator is not known. */
   readonly times: Uint32Array;
   /** Their sum without the time in which the rank's other sends used the wire (kernel/wire.ts). */

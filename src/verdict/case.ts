@@ -3,7 +3,7 @@
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import type { Comparable } from '../clocks/comparable.js';
-import type { LinkTimes } from '../cluster/link_times.js';
+import type { ComparedLink } from '../cluster/connections.js';
 import type { SlowLink } from '../cluster/slow_links.js';
 import type { ClusterComm } from '../cluster/types.js';
 import type { PendingWork } from '../model/pending.js';
@@ -27,7 +27,10 @@ export interface Facts extends Comparable {
 }
 
 /** The send of a connection that was on the wire longest. */
-export interface LongestSend extends Pick<LinkTimes, 'commId' | 'file' | 'rank' | 'peerFile' | 'channel'> {
+export interface LongestSend extends Pick<
+  ComparedLink,
+  'commId' | 'file' | 'source' | 'peerFile' | 'channel'
+> {
   readonly from: TraceNs;
   readonly to: TraceNs;
   readonly step: number;

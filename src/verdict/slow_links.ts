@@ -45,7 +45,7 @@ function longestStop(comm: ClusterComm, { longestSends, ranks }: Case): Slowness
   const [worst] = own.toSorted((a, b) => took(b) - took(a));
   const { collectives } = comm;
   if (!worst || took(worst) < Math.max(STOOD_STILL, MUCH_LONGER * worst.medianNs)) return null;
-  const { file, rank, peerFile, channel, from, to, step, medianNs } = worst;
+  const { file, source, peerFile, channel, from, to, step, medianNs } = worst;
   const alike = own.filter(({ file: other }) => other !== file);
   // When it began, other ranks may not have ended the collective before.
   const middle = (from + to) / 2;
@@ -62,7 +62,7 @@ function longestStop(comm: ClusterComm, { longestSends, ranks }: Case): Slowness
     maxOf(collectives.map(({ end, lastArrival }) => end ?? lastArrival)) - collectives[0]!.firstArrival;
   const cost = took(worst) - medianNs;
   return {
-    ...slowSends(comm, one, { file, inComm: rank, cost, span, sends: 1 }, ranks),
+    ...slowSends(comm, one, { file, inComm: source, cost, span, sends: 1 }, ranks),
     ...{ course: 'once', from, to },
     link: {
       file,
@@ -105,7 +105,7 @@ function describe(
       ),
     ).size;
   const isReceiver = linksOf(times.peerFile) > linksOf(times.file);
-  const [file, inComm] = isReceiver ? [times.peerFile, times.peer] : [times.file, times.rank];
+  const [file, inComm] = isReceiver ? [times.peerFile, times.destination] : [times.file, times.source];
   const [, second, ...more] = comm.collectives;
   const longest = more.reduce((a, b) => (lengthOf(b) > lengthOf(a) ? b : a), second!);
   return {

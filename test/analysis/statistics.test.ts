@@ -11,7 +11,15 @@ import { medianOf, quantile, sortedNumbers } from '../../src/base/quantile.js';
 function timed(bytes: number, of: { count: number; sum: number; sumOfSquares: number; least: number }) {
   const total = (all: number) => ({ first: 0, width: 1, counts: new Float64Array(0), total: all });
   const { count, sum, sumOfSquares, least } = of;
-  return { bytes, sumOfSquares, least, counts: total(count), sums: total(sum) };
+  return {
+    bytes,
+    sumOfSquares,
+    least,
+    counts: total(count),
+    sums: total(sum),
+    own: sum,
+    times: new Uint32Array(0),
+  };
 }
 
 describe('quantiles', () => {

@@ -1,7 +1,8 @@
 /** Which link is called slow. Chance, few sends or another kind of path are not enough. */
 
 import { describe, expect, it } from 'vitest';
-import { slowLinks, type ComparedLink } from '../../src/cluster/slow_links.js';
+import type { ComparedLink } from '../../src/cluster/connections.js';
+import { slowLinks } from '../../src/cluster/slow_links.js';
 
 /** `times` the usual send time, for each size. The usual times differ by a tenth. */
 function link(
@@ -21,8 +22,8 @@ function link(
     commId: 7n,
     sisters: 'world',
     file: rank,
-    rank,
-    peer: rank + 1,
+    source: rank,
+    destination: rank + 1,
     peerFile: rank + 1,
     channel: 0,
     isWithinHost: !other,
@@ -36,13 +37,13 @@ describe('slow links', () => {
   it('one of eight, three times as slow at all sizes, is named with its evidence', () => {
     const found = slowLinks(ring(1, 1, 1, 3, 1, 1, 1, 1));
     expect(found).toEqual([expect.objectContaining({ sends: 80, sizes: 2, like: 7 })]);
-    expect(found[0]!.times.rank).toBe(3);
+    expect(found[0]!.times.source).toBe(3);
     expect(found[0]!.medianNs / found[0]!.usualNs).toBeGreaterThan(2.5);
     expect(found[0]!.costNs).toBeGreaterThan(0);
   });
 
   it('lists the costlier of two first', () => {
-    expect(slowLinks(ring(1, 1, 3, 1, 1, 6, 1, 1, 1, 1)).map((one) => one.times.rank)).toEqual([5, 2]);
+    expect(slowLinks(ring(1, 1, 3, 1, 1, 6, 1, 1, 1, 1)).map((one) => one.times.source)).toEqual([5, 2]);
   });
 
   it.each([
@@ -70,6 +71,6 @@ describe('slow links', () => {
   });
 
   it('two of four are found: those at the rank with a slow NIC', () => {
-    expect(slowLinks(ring(1, 20, 20, 1)).map((one) => one.times.rank)).toEqual([2, 1]);
+    expect(slowLinks(ring(1, 20, 20, 1)).map((one) => one.times.source)).toEqual([2, 1]);
   });
 });

@@ -1,7 +1,8 @@
 /** A slow link that costs so much that the verdict names it. */
 
 import { describe, expect, it } from 'vitest';
-import { slowLinks, type ComparedLink } from '../../src/cluster/slow_links.js';
+import type { ComparedLink } from '../../src/cluster/connections.js';
+import { slowLinks } from '../../src/cluster/slow_links.js';
 import { verdictText } from '../../src/report/verdict_text.js';
 import { judge } from '../../src/verdict/judge.js';
 import { suspects } from '../../src/verdict/evidence/suspects.js';
@@ -18,8 +19,8 @@ const ring = (ms: Readonly<Record<number, number>>, sends = 100): ComparedLink[]
     commId: 1n,
     sisters: 'world',
     file: rank,
-    rank,
-    peer: (rank + 1) % RANKS,
+    source: rank,
+    destination: (rank + 1) % RANKS,
     peerFile: (rank + 1) % RANKS,
     channel: 0,
     isWithinHost: false,
@@ -64,7 +65,7 @@ describe('a link that stands still once', () => {
   /** Rank 2 sends for 1.5 s in the sixth collective; `of`: the longest send of rank 0. */
   const stop = (of: number, length: number) => {
     const sends = [1.5, of].map((took, i) => ({
-      ...{ commId: 1n, file: 2 - 2 * i, rank: 2 - 2 * i, peerFile: 3 - 2 * i, channel: 0, step: 7 },
+      ...{ commId: 1n, file: 2 - 2 * i, source: 2 - 2 * i, peerFile: 3 - 2 * i, channel: 0, step: 7 },
       ...{ from: s(5.005), to: s(5.005 + took), medianNs: 1e6 },
     }));
     const long = calls.map((call) => (call.seq === 5 ? { ...call, end: 6.6 } : call));

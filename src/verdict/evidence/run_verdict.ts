@@ -8,7 +8,7 @@ import { type Column } from '../../base/columns.js';
 import type { Ticks, TraceNs } from '../../base/time.js';
 import { toTrace } from '../../clocks/clock_map.js';
 import { toLocal, type ClockSolution } from '../../clocks/domains.js';
-import { linkTimes } from '../../cluster/link_times.js';
+import { connections, sendTimes } from '../../cluster/connections.js';
 import { slowLinks } from '../../cluster/slow_links.js';
 import type { ClusterComm } from '../../cluster/types.js';
 import { EventType, type EventTypeName } from '../../rankfile/format/nccl.js';
@@ -68,7 +68,7 @@ export function runVerdict(
     // Ranks with different sampling left out different collectives.
     return sampling.size > 1 ? { ...rank, reach: { ...rank.reach, knownFrom: Infinity as TraceNs } } : rank;
   });
-  const links = linkTimes(run).filter(({ sizes }) => sizes.length > 0);
+  const links = sendTimes(connections(run), run);
   return judge({
     comms,
     ranks,

@@ -1,0 +1,116 @@
+/**
+ * The connections of a run in one table: a row for each channel, direction and file. Whatever asks for bytes, waits or times of transfers
+ * reads these rows: slow links, the tables of a report, the causes.
+ */
+
+import { countOf, quantileOf } from '../base/time_bins.js';
+import type { Run } from '../runs/run.js';
+import type { EndTotals } from '../scan/transfer_totals.js';
+import type { ClusterComm } from './types.js';
+
+/** One end of a connection. Ticks are its file's, at its nominal rate. */
+export interface Connection extends Omit<EndTotals, 'comm' | 'drawn'> {
+  readonly file: number;
+  /** File of the other end; null: not here. */
+  readonly peerFile: number | null;
+  readonly commId: bigint;
+  readonly name: string;
+  /** Links of the same name are compared: those of a communicator and its sisters. */
+  readonly sisters: string;
+  /** Ranks of the communicator. */
+  readonly source: number;
+  readonly destination: number;
+  readonly nsPerTick: number;
+}
+
+/** How long the sends of one channel took, or the transfers until they arrived. */
+export interface ComparedLink extends Pick<
+  Connection,
+  'commId' | 'sisters' | 'file' | 'source' | 'destination' | 'channel'
+> {
+  readonly peerFile: number;
+  readonly isWithinHost: boolean;
+  readonly sizes: readonly TimesOfSize[];
+}
+
+export interface TimesOfSize {
+  readonly bytes: number;
+  readonly sends: number;
+  /** ns: half of the sends took longer than the median, and nine of ten took longer than the quick time. */
+  readonly medianNs: number;
+  readonly quickNs: number;
+  /**
+   * ns: the mean without the time in which the rank's other sends used the wire (kernel/wire.ts). Not the median, because sends may
+   * end together, and then only the first has time of its own.
+   */
+  readonly ownNs: number;
+}
+
+/** Without those of communicators that NCCL reported no id of. */
+export function connections({ members }: Run): Connection[] {
+  const files = new Map<string, number>();
+  members.forEach(({ scan }, file) => {
+    for (const { commId, rank } of scan.communicators) files.set(`${commId} ${rank}`, file);
+  });
+  const sisters = sisterNames(members.map(({ scan }) => scan.communicators));
+  return members.flatMap(({ scan: { transfers, communicators, header } }, file) =>
+    transfers.ends.flatMap(({ comm: number, ...end }): Connection[] => {
+      const comm = communicators.find((one) => one.number === number);
+      if (!comm || comm.commId === 0n) return [];
+      const { commId, name, rank } = comm;
+      const [source, destination] = end.isSend ? [rank, end.peer] : [end.peer, rank];
+      const peerFile = files.get(`${commId} ${end.peer}`) ?? null;
+      const about = { file, peerFile, commId, name, sisters: sisters.get(commId)! };
+      return [{ ...end, ...about, source, destination, nsPerTick: 1e9 / header.tickHz }];
+    }),
+  );
+}
+
+/** The send that was on the wire longest, in ticks of its file. */
+export type TimedLink = ComparedLink & Pick<Connection, 'longest'>;
+
+/**
+ * How long the sends of each connection were on the wire. Only connections with files of both ends: for others it is not known whether they
+ * leave the host.
+ */
+export const sendTimes = (all: readonly Connection[], { members }: Run): TimedLink[] =>
+  all.flatMap(({ sizes: bySize, nsPerTick: ns, file, peerFile, ...link }) => {
+    const sizes = bySize.filter(({ times }) => times.length > 0);
+    if (peerFile === null || sizes.length === 0) return [];
+    const { commId, sisters, source, destination, channel, longest } = link;
+    const [from, to] = [file, peerFile].map((one) => members[one]!.scan.header.hostName);
+    return [
+      {
+        ...{ commId, sisters, file, peerFile, source, destination, channel, longest },
+        isWithinHost: from === to,
+        sizes: sizes.map(({ bytes, times, own }) => ({
+          bytes,
+          sends: countOf(times),
+          medianNs: quantileOf(times, 0.5) * ns,
+          quickNs: quantileOf(times, 0.1) * ns,
+          ownNs: (own / countOf(times)) * ns,
+        })),
+      },
+    ];
+  });
+
+/**
+ * Communicator → a name that it has in common with its sisters: those of the same name and size, none of whose processes is in two of them, as
+ * the data-parallel groups of a job. What one of them does, the others do. `files`: the communicators of each file.
+ */
+function sisterNames(
+  files: readonly (readonly Pick<ClusterComm, 'commId' | 'name' | 'nRanks'>[])[],
+): ReadonlyMap<bigint, string> {
+  const names = new Map<bigint, string>();
+  const mixed = new Set<string>();
+  for (const comms of files) {
+    const own = new Map<string, bigint>();
+    for (const { commId, name, nRanks } of comms) {
+      const common = `${nRanks} ${name}`;
+      if ((own.get(common) ?? commId) !== commId) mixed.add(common);
+      own.set(common, commId);
+      names.set(commId, common);
+    }
+  }
+  return new Map([...names].map(([commId, name]) => [commId, mixed.has(name) ? `${commId}` : name]));
+}
