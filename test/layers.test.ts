@@ -25,7 +25,7 @@ const LAYERS = table(`
   scan           | base rankfile kernel/host kernel/result_rows model clocks/lower_hull clocks/gpu_clock clocks/gpu_votes |        |            | yes
   clocks         | base                                               | rankfile      |            | no
   clocks/evidence | base clocks model scan/step_file scan/step_sample scan/gpu_stamps  | rankfile scan runs |       | yes
-  cluster        | base rankfile/format model clocks clocks/evidence runs             |               |            | no
+  cluster        | base rankfile/format model clocks clocks/evidence runs             | scan/transfer_totals |            | no
   verdict        | base rankfile/format model scan/read_order cluster clocks | scan runs |           | no
   trace/tracks   | base cluster model                                 |               |            | no
   trace/perfetto | base kernel/host                                   | trace/tracks model/detail | protobufjs | no
