@@ -109,13 +109,14 @@ export class Alarms {
     this.seen = { key: '', since: 0 };
   }
 
-  /** `now`: ms. null: nothing new to say. */
+  /** `now`: ms; Infinity: the run is over, and this is its verdict. null: nothing new to say. */
   take(found: Diagnosis, progress: readonly RankProgress[], now: number): Change | null {
     const alarm = alarmOf(found);
     const isWell = alarm === null && WELL.includes(found.verdict.kind);
     const key = alarm === null ? (isWell ? 'well' : 'doubt') : `${alarm.kind} ${alarm.ranks}`;
     if (key !== this.seen.key) this.seen = { key, since: now };
-    const isSeen = (kind: AlarmKind): boolean => now - this.seen.since >= (SEEN_FOR[kind] ?? 0);
+    const isSeen = (kind: AlarmKind): boolean =>
+      now === Infinity || now - this.seen.since >= (SEEN_FOR[kind] ?? 0);
     const before = this.standing;
     if (alarm !== null) {
       if (before?.key === key || !isSeen(alarm.kind)) return null;

@@ -5,6 +5,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Diagnosis } from '../report/diagnosis.js';
+import { headline } from '../report/headline.js';
 import { interruptedBy } from '../output/work_folder.js';
 import { Alarms, type Alarm, type AlarmKind, type Change } from './alarm.js';
 import { Follower, type Member, type Sight } from './follow.js';
@@ -120,6 +121,8 @@ class WatchedJob {
   private isTaken = false;
   /** ms: begin of the last look at this run. */
   private lookedAt: number | null = null;
+  /** What all files of a run that is over say. */
+  private whole: { readonly found: Diagnosis; readonly progress: readonly RankProgress[] } | null = null;
 
   constructor(private readonly options: WatchOptions) {
     const { hungAfter } = options;
@@ -146,6 +149,7 @@ class WatchedJob {
       this.run = sight.run;
       this.alarms.forget();
       this.lookedAt = null;
+      this.whole = null;
       this.isTaken = false;
     }
     if (sight.events.length > 0) this.isOther = true;
@@ -155,14 +159,20 @@ class WatchedJob {
     if (sight.members.length > 0 && isDue) await this.look(sight, now);
   }
 
-  /** The last look, if anything has happened since the one before. */
+  /** The verdict on the whole run, as `inspect` gives it. */
   async end(sight: Sight, now: number): Promise<AlarmKind | null> {
-    if (this.isOther && sight.members.length > 0) await this.look(sight, now);
+    const { members } = sight;
+    if (members.length === 0) return null;
+    if (this.isOther || this.whole === null) await this.look(sight, now);
+    if (this.whole === null) return this.alarms.now?.kind ?? null;
+    const { found, progress } = this.whole;
+    this.options.onNote(`the run is over. ${headline(found)}`);
+    await this.tell(found, this.alarms.take(found, progress, Infinity), members);
     return this.alarms.now?.kind ?? null;
   }
 
   private async look({ members, isOver }: Sight, began: number): Promise<void> {
-    const { every, look, onLook, onChange, actOn, onIncident, onNote } = this.options;
+    const { every, look, onLook, onNote } = this.options;
     this.isOther = false;
     const last = began - (this.lookedAt ?? began - every);
     this.lookedAt = began;
@@ -179,9 +189,15 @@ class WatchedJob {
       if (this.failures === WORTH_A_NOTE) onNote(found);
       return;
     }
+    this.whole = isOver ? { found, progress: looked.progress } : null;
     const change = this.alarms.take(found, looked.progress, began);
     // What a death means shows when the heartbeats and the rings of the others go on.
     this.isOther ||= began - this.diedAt < DEATH_SHOWS && !this.isSettled;
+    await this.tell(found, change, members);
+  }
+
+  private async tell(found: Diagnosis, change: Change | null, members: readonly Member[]): Promise<void> {
+    const { onChange, actOn, onIncident } = this.options;
     if (change === null) return;
     await onChange(change, found);
     if (change.alarm === null) this.isTaken = false;

@@ -87,9 +87,7 @@ it('says nothing of a healthy job, and ends with it', async () => {
   expect({ code, out }).toEqual({ code: 0, out: '' });
 });
 
-it('the exit code follows what was said: one look that finds a slow rank is not enough', async () => {
-  cpSync(projectFile('samples/straggler'), recording(), { recursive: true });
-  expect(await runHere(folder, 'inspect', 'recording', '--fail-on', 'slow')).toMatchObject({ code: 5 });
+ expect(await runHere(folder, 'inspect', 'recording', '--fail-on', 'slow')).toMatchObject({ code: 5 });
   const { out: runs } = await runHere(folder, 'inspect', 'recording', '--json', '--run', 'list');
   const { name } = (JSON.parse(runs) as { runs: [{ name: string }] }).runs[0];
   const { code, out } = await startWatch(
@@ -109,3 +107,22 @@ describe('the command line', () => {
     expect(err.replaceAll('\n', ' ')).toMatch(words);
   });
 });
+
+it.each([
+  ['healthy', 0, '', 'HEALTHY: everything that began also ended'],
+  ['straggler', 5, 'SLOW: rank 2 ', 'SLOW: rank 2 '],
+])(
+  'a run that is over (%s) has the verdict of inspect, and its exit code',
+  async (sample, code, told, note) => {
+    const run = projectFile(`samples/${sample}`);
+    const named = await runHere(folder, 'inspect', run, '--run', 'list');
+    const name = /@\S+/.exec(named.out)![0];
+    const watched = startWatch(
+      ...[run, '--run', name, '--linger', '0', '--fail-on', 'slow', '--act-on', 'none'],
+    );
+    const { out, err, code: ended } = await watched.ended;
+    expect(ended).toBe(code);
+    expect(out.slice(out.indexOf('  ') + 2)).toMatch(told === '' ? /^$/ : new RegExp(`^${told}.*\n$`));
+    expect(err).toContain(`the run is over. ${note}`);
+  },
+);
