@@ -4,14 +4,9 @@
  * not read.
  */
 
-import { PickleError, readPickle, type PickleValue } from './pickle.js';
-
-/** One line of a Python stack, the innermost first. */
-export interface Frame {
-  readonly name: string;
-  readonly file: string;
-  readonly line: number;
-}
+import { memoized } from '../base/memoized.js';
+import { STATES, type Calls, type CallKind, type DumpedCall, type Frame, type ReadCall } from './calls.js';
+import { PickleDict, PickleError, readPickle, type PickleValue } from './pickle.js';
 
 export interface ProcessGroup {
   /** PyTorch's name of it, mostly a number. */
@@ -22,50 +17,14 @@ export interface ProcessGroup {
   readonly ranks: readonly number[];
 }
 
-/** One call on a process group. */
-export interface DumpedCall {
-  /** Rises with every call of the process. */
-  readonly record: number;
-  readonly group: string;
-  readonly description: string;
-  /** The group's number in this process, as in `pg_status`. */
-  readonly groupId: number;
-  /** Number of the collective in its group, from 1 (torchcomms: from 0). A coalesced group of calls has one. */
-  readonly seq: number;
-  /** Number of the send or receive, or of its coalesced group; 0: the writer does not count them. */
-  readonly p2pSeq: number;
-  /** Number of the call in its group, of any kind. */
-  readonly opId: number;
-  readonly isP2p: boolean;
-  /** "nccl", "nccl2", "gloo": what stands before the colon of PyTorch's name. */
-  readonly backend: string;
-  /** "all_reduce", "send 0->3": ranks in the group. */
-  readonly op: string;
-  readonly inputs: readonly (readonly number[])[];
-  readonly outputs: readonly (readonly number[])[];
-  /** Types of the inputs; of the outputs if there is no input. */
-  readonly dtypes: readonly string[];
-  readonly state: 'scheduled' | 'started' | 'completed';
-  /** The writer will look at it no more. What that means depends on the writer: see `call_ends.ts`. */
-  readonly isRetired: boolean;
-  /** `given up`: it ended without being done, by an abort. */
-  readonly end: 'pending' | 'finished' | 'given up';
-  /** ns since the Unix epoch, exact to 256 ns. 0: not known. */
-  readonly createdNs: number;
-  readonly startedNs: number;
-  readonly completedNs: number;
-  /** 0: not known. */
-  readonly timeoutMs: number;
-  readonly frames: readonly Frame[];
-}
-
 /** What a rank's status says of a group: numbers of calls. */
 export interface GroupStatus {
   readonly enqueued: number;
   readonly completed: number;
 }
 
-export interface Dump {
+/** A dump as it was read. How its calls ended is not known yet (call_ends.ts). */
+export interface ReadDump {
   readonly path: string;
   readonly rank: number;
   readonly version: string;
@@ -73,7 +32,11 @@ export interface Dump {
   /** By `groupId`: what the rank's watchdog saw. */
   readonly status: ReadonlyMap<number, GroupStatus>;
   /** In order of `record`. */
-  readonly calls: readonly DumpedCall[];
+  readonly calls: readonly ReadCall[];
+}
+
+export interface Dump extends Omit<ReadDump, 'calls'> {
+  readonly calls: Calls;
   /** Groups that the process gave up and replaced, with the call in which it gave up. */
   readonly left: readonly LeftGroup[];
 }
@@ -97,30 +60,31 @@ export class ReasonOnly extends DumpError {
   }
 }
 
-/** How its calls ended is not known yet (call_ends.ts). Throws DumpError. `note` gets what is left out. */
+/** Throws DumpError. `note` gets what is left out. `kinds`: those of the dumps that were read before. */
 export function readDump(
   path: string,
   rank: number,
-  bytes: Uint8Array,
+  bytes: Buffer,
   note: (sentence: string) => void = () => undefined,
-): Omit<Dump, 'left'> {
+  kinds = new CallKinds(),
+): ReadDump {
   const dump = fields(parsed(bytes), 'the dump');
-  if (dump.version === undefined && typeof dump.reason === 'string') throw new ReasonOnly(dump.reason);
-  const version = text(dump.version, 'version');
+  const reason = dump.get('reason');
+  if (dump.get('version') === undefined && typeof reason === 'string') throw new ReasonOnly(reason);
+  const version = text(dump.get('version'), 'version');
   if (!/^2\.\d+$/.test(version)) throw new DumpError(`has version ${version}; 2.x is read`);
-  const groups = groupsOf(dump.pg_config ?? {});
+  const groups = groupsOf(dump.get('pg_config'));
   const names = new Set(groups.map(({ name }) => name));
-  const calls = callsOf(list(dump.entries ?? [], 'entries'), note);
-  const strays = new Set(calls.map(({ group }) => group).filter((group) => !names.has(group)));
-  for (const group of strays)
-    note(`its calls on process group ${group} are left out, because its pg_config does not list the ranks`);
-  const known = calls.filter(({ group }) => names.has(group)).sort((a, b) => a.record - b.record);
-  return { path, rank, version, groups, status: statusOf(dump.pg_status ?? {}), calls: known };
+  const calls = callsOf(list(dump.get('entries') ?? [], 'entries'), new Reader(kinds), note);
+  for (const stray of new Set(calls.map(({ kind }) => kind.group).filter((group) => !names.has(group))))
+    note(`its calls on process group ${stray} are left out, because its pg_config does not list the ranks`);
+  const known = calls.filter(({ kind }) => names.has(kind.group)).sort((a, b) => a.record - b.record);
+  return { path, rank, version, groups, status: statusOf(dump.get('pg_status')), calls: known };
 }
 
-function parsed(bytes: Uint8Array): PickleValue {
+function parsed(bytes: Buffer): PickleValue {
   try {
-    return bytes[0] === 0x80 ? readPickle(bytes) : (JSON.parse(Buffer.from(bytes).toString()) as PickleValue);
+    return bytes[0] === 0x80 ? readPickle(bytes) : (JSON.parse(bytes.toString(), asInPickle) as PickleValue);
   } catch (error) {
     if (error instanceof PickleError) throw new DumpError(error.message);
     if (error instanceof SyntaxError) throw new DumpError('is neither a pickle nor JSON');
@@ -128,19 +92,25 @@ function parsed(bytes: Uint8Array): PickleValue {
   }
 }
 
+const asInPickle = (_: string, value: PickleValue | { [key: string]: PickleValue }): PickleValue =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? new PickleDict(Object.entries(value).flatMap((pair): PickleValue[] => pair))
+    : value;
+
 /** A file may name one text a million times, so what follows takes as long as all groups' ranks together. */
 const MOST_GROUPS = 2048;
 const MOST_RANKS = 2 ** 20;
 /** Of names, titles, types, numbers in letters. */
 const MOST_LETTERS = 4096;
 
-function groupsOf(config: PickleValue): ProcessGroup[] {
-  const found = Object.values(fields(config, 'pg_config'));
+function groupsOf(config: PickleValue | undefined): ProcessGroup[] {
+  const found = entriesOf(config, 'pg_config');
   if (found.length > MOST_GROUPS) throw new DumpError(`has more than ${MOST_GROUPS} process groups`);
   const known = new Map<string, readonly number[]>();
   let most = MOST_RANKS;
-  return found.map((value) => {
-    const { name, desc, ranks: written } = fields(value, 'a process group');
+  return found.map(([, value]) => {
+    const group = fields(value, 'a process group');
+    const written = group.get('ranks');
     if (typeof written !== 'string')
       throw new DumpError('has no text where ranks of a process group should be');
     const ranks = known.get(written) ?? ranksIn(written);
@@ -148,8 +118,8 @@ function groupsOf(config: PickleValue): ProcessGroup[] {
     if ((most -= ranks.length) < 0)
       throw new DumpError(`has more than ${MOST_RANKS} ranks in its process groups together`);
     return {
-      name: text(name, 'name of a process group'),
-      description: text(desc ?? '', 'description of a process group'),
+      name: text(group.get('name'), 'name of a process group'),
+      description: text(group.get('desc') ?? '', 'description of a process group'),
       ranks,
     };
   });
@@ -159,11 +129,14 @@ const ranksIn = (written: string): readonly number[] =>
   (written.match(/\d+/g) ?? []).map((one) => whole(Number(one), 'rank of a process group'));
 
 /** Each record once: a file may name one entry a million times. */
-function callsOf(entries: readonly PickleValue[], note: (sentence: string) => void): DumpedCall[] {
-  const shared = new SharedLists();
-  const found = new Map<number, DumpedCall>();
+function callsOf(
+  entries: readonly PickleValue[],
+  reader: Reader,
+  note: (sentence: string) => void,
+): ReadCall[] {
+  const found = new Map<number, ReadCall>();
   for (const entry of new Set(entries)) {
-    const call = callOf(entry, shared);
+    const call = reader.call(entry);
     if (!found.has(call.record)) found.set(call.record, call);
   }
   const repeated = entries.length - found.size;
@@ -172,87 +145,128 @@ function callsOf(entries: readonly PickleValue[], note: (sentence: string) => vo
   return [...found.values()];
 }
 
-function statusOf(value: PickleValue): Map<number, GroupStatus> {
-  const found = new Map<number, GroupStatus>();
-  for (const [id, one] of Object.entries(fields(value, 'pg_status'))) {
-    const status = fields(one, 'pg_status');
-    found.set(Number(id), {
-      enqueued: number(status.last_enqueued_collective, NaN),
-      completed: number(status.last_completed_collective, NaN),
-    });
-  }
-  return found;
+function statusOf(value: PickleValue | undefined): Map<number, GroupStatus> {
+  return new Map(
+    entriesOf(value, 'pg_status').map(([id, one]) => {
+      const status = fields(one, 'pg_status');
+      const enqueued = number(status.get('last_enqueued_collective'), NaN);
+      return [Number(id), { enqueued, completed: number(status.get('last_completed_collective'), NaN) }];
+    }),
+  );
 }
 
-function callOf(value: PickleValue, shared: SharedLists): DumpedCall {
-  const entry = fields(value, 'an entry');
-  const [group, description] = list(entry.process_group, 'process_group');
-  const state = text(entry.state, 'state');
-  if (state !== 'scheduled' && state !== 'started' && state !== 'completed')
-    throw new DumpError(`has an unknown state: ${state}`);
-  const title = text(entry.profiling_name, 'profiling_name');
-  // Any backend stands before the colon. The arguments of a send ("send 0->3") hold none.
+/** Kinds of calls and their stacks, each once. */
+export class CallKinds {
+  readonly all = new Map<string, CallKind>();
+  private readonly stacks = new Map<number, (readonly Frame[])[]>();
+  private readonly numbers = new Map<readonly Frame[], number>();
+
+  /** `frames` as it was read. A stack that is known was checked before. */
+  stack(frames: readonly PickleDict[]): { readonly frames: readonly Frame[]; readonly number: number } {
+    const hash = frames.reduce((sum, frame) => (Math.imul(sum, 31) + Number(frame.get('line'))) | 0, 0);
+    const alike = this.stacks.get(hash) ?? [];
+    const isSame = (stack: readonly Frame[]): boolean =>
+      stack.length === frames.length &&
+      stack.every(({ name, file, line }, i) => {
+        const frame = frames[i]!;
+        return frame.get('line') === line && frame.get('name') === name && frame.get('filename') === file;
+      });
+    const known = alike.find(isSame) ?? frames.map(frameIn);
+    if (!this.numbers.has(known)) {
+      this.numbers.set(known, this.numbers.size);
+      this.stacks.set(hash, [...alike, known]);
+    }
+    return { frames: known, number: this.numbers.get(known)! };
+  }
+}
+
+const frameIn = (frame: PickleDict): Frame => ({
+  name: text(frame.get('name'), 'a frame'),
+  file: text(frame.get('filename'), 'a frame'),
+  line: whole(frame.get('line'), 'a frame'),
+});
+
+/** Entries of one dump. */
+class Reader {
+  private readonly size = lister('a size', (one) => whole(one, 'a size'));
+  private readonly sizes = lister('sizes', this.size);
+  private readonly texts = lister('dtypes', (one) => text(one, 'dtypes'));
+  private readonly frames = lister('frames', (one) => fields(one, 'a frame'));
+  private readonly stack = memoized((frames: readonly PickleDict[]) => this.kinds.stack(frames));
+
+  constructor(private readonly kinds: CallKinds) {}
+
+  call(value: PickleValue): ReadCall {
+    const entry = fields(value, 'an entry');
+    const state = STATES.find((one) => one === entry.get('state'));
+    if (state === undefined)
+      throw new DumpError(`has an unknown state: ${text(entry.get('state'), 'state')}`);
+    return {
+      kind: this.kind(entry),
+      record: whole(entry.get('record_id'), 'record_id'),
+      seq: whole(entry.get('collective_seq_id'), 'collective_seq_id'),
+      p2pSeq: number(entry.get('p2p_seq_id')),
+      opId: number(entry.get('op_id')),
+      createdNs: number(entry.get('time_created_ns')),
+      startedNs: number(entry.get('time_discovered_started_ns')),
+      completedNs: number(entry.get('time_discovered_completed_ns')),
+      ...{ state, isRetired: entry.get('retired') === true, end: 'pending', batch: 0 },
+    };
+  }
+
+  private kind(entry: PickleDict): CallKind {
+    const [group, description] = list(entry.get('process_group'), 'process_group');
+    const title = text(entry.get('profiling_name'), 'profiling_name');
+    const { frames, number: stack } = this.stack(this.frames(entry.get('frames')));
+    const [inputs, outputs] = [this.sizes(entry.get('input_sizes')), this.sizes(entry.get('output_sizes'))];
+    const inputTypes = this.texts(entry.get('input_dtypes'));
+    const dtypes = inputTypes.length > 0 ? inputTypes : this.texts(entry.get('output_dtypes'));
+    const { all } = this.kinds;
+    const names = `${text(group, 'process_group')}\0${text(description ?? '', 'process_group')}\0${title}`;
+    const groupId = whole(entry.get('pg_id'), 'pg_id');
+    const timeoutMs = number(entry.get('timeout_ms'));
+    const isP2p = entry.get('is_p2p') === true;
+    const sizes = `${inputs.length} ${inputs.join(' ')} ${outputs.join(' ')}`;
+    const key = `${names}\0${groupId} ${timeoutMs} ${isP2p} ${stack} ${sizes} ${dtypes.join()}`;
+    const known = all.get(key) ?? {
+      ...callNamed(title, isP2p),
+      ...{ group: group as string, description: (description ?? '') as string, groupId, timeoutMs },
+      ...{ inputs, outputs, dtypes, frames },
+    };
+    all.set(key, known);
+    return known;
+  }
+}
+
+/** Any backend stands before the colon. The arguments of a send ("send 0->3") hold none. */
+function callNamed(title: string, isP2p: boolean): Pick<CallKind, 'backend' | 'op' | 'isP2p'> {
   const [, backend = '', op = title] = /^([^:\s]*):(.*)$/.exec(title) ?? [];
-  const inputTypes = shared.texts(entry.input_dtypes);
-  return {
-    record: whole(entry.record_id, 'record_id'),
-    group: text(group, 'process_group'),
-    description: text(description ?? '', 'process_group'),
-    groupId: whole(entry.pg_id, 'pg_id'),
-    seq: whole(entry.collective_seq_id, 'collective_seq_id'),
-    p2pSeq: number(entry.p2p_seq_id),
-    opId: number(entry.op_id),
-    isP2p: entry.is_p2p === true || /^(send|recv|batch_op_issue)\b/.test(op),
-    backend,
-    op,
-    inputs: shared.sizes(entry.input_sizes),
-    outputs: shared.sizes(entry.output_sizes),
-    dtypes: inputTypes.length > 0 ? inputTypes : shared.texts(entry.output_dtypes),
-    state,
-    isRetired: entry.retired === true,
-    end: 'pending',
-    createdNs: number(entry.time_created_ns),
-    startedNs: number(entry.time_discovered_started_ns),
-    completedNs: number(entry.time_discovered_completed_ns),
-    timeoutMs: number(entry.timeout_ms),
-    frames: shared.frames(entry.frames),
-  };
+  return { backend, op, isP2p: isP2p || /^(send|recv|batch_op_issue)\b/.test(op) };
 }
 
 /**
- * A pickle may name one list a million times. Each list is read once, so reading never takes more time than the file is long.
+ * A missing list is empty. A pickle may name one list a million times. A long one is read once, so reading never takes much more time than
+ * the file is long.
  */
-class SharedLists {
-  private readonly size = lister('a size', (one) => whole(one, 'a size'));
-  readonly sizes = lister('sizes', this.size);
-  readonly texts = lister('dtypes', (one) => text(one, 'dtypes'));
-  readonly frames = lister('frames', (one): Frame => {
-    const { name, filename, line } = fields(one, 'a frame');
-    return { name: text(name, 'a frame'), file: text(filename, 'a frame'), line: whole(line, 'a frame') };
-  });
-}
-
-/** A missing list is empty. */
 function lister<T>(what: string, one: (item: PickleValue) => T) {
   const known = new Map<PickleValue[], readonly T[]>();
   return (value: PickleValue | undefined): readonly T[] => {
     if (value === undefined || value === null) return [];
     const items = list(value, what);
+    if (items.length < 8) return items.map(one);
     const made = known.get(items) ?? items.map(one);
     known.set(items, made);
     return made;
   };
 }
 
-interface Fields {
-  readonly [key: string]: PickleValue | undefined;
-}
-
-function fields(value: PickleValue | undefined, what: string): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new DumpError(`has no fields where ${what} should be`);
+function fields(value: PickleValue | undefined, what: string): PickleDict {
+  if (!(value instanceof PickleDict)) throw new DumpError(`has no fields where ${what} should be`);
   return value;
 }
+
+const entriesOf = (value: PickleValue | undefined, what: string): [PickleValue, PickleValue][] =>
+  value === undefined || value === null ? [] : fields(value, what).entries();
 
 function list(value: PickleValue | undefined, what: string): PickleValue[] {
   if (!Array.isArray(value)) throw new DumpError(`has no list where ${what} should be`);

@@ -1,5 +1,5 @@
 /**
- * The dumps below a folder, one per rank, and those of another job told apart. PyTorch writes `nccl_trace_rank_7`, or any prefix of
+ * The dumps below a folder, by job. PyTorch writes `nccl_trace_rank_7`, or any prefix of
  * `TORCH_FR_DUMP_TEMP_FILE` and the rank: the number at the end of a name is the rank. Folders below may hold one node each. A file that
  * cannot be used gets a sentence, and the next one is read.
  */
@@ -8,16 +8,15 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { UsageError } from '../base/errors.js';
 import { withEnds } from './call_ends.js';
-import { DumpError, readDump, ReasonOnly, type Dump } from './dump.js';
-import { ofNewestJob, type LeftOut } from './same_job.js';
-
-export type { LeftOut };
+import type { CallKind } from './calls.js';
+import { CallKinds, DumpError, readDump, ReasonOnly, type Dump } from './dump.js';
+import { jobsIn, type DumpedJob } from './same_job.js';
 
 export interface FoundDumps {
-  /** By rank. */
-  readonly dumps: readonly Dump[];
-  /** Dumps that belong to another job, or to an older attempt. */
-  readonly leftOut: readonly LeftOut[];
+  /** The newest first. */
+  readonly jobs: readonly DumpedJob[];
+  /** Of all calls. */
+  readonly kinds: Iterable<CallKind>;
   /** Ranks whose file holds only the reason why there is no dump. */
   readonly reasons: readonly { readonly rank: number; readonly reason: string }[];
   /** Files that cannot be used, in whole sentences. */
@@ -34,6 +33,7 @@ export function readDumps(folder: string): FoundDumps {
   const dumps: Dump[] = [];
   const reasons: { rank: number; reason: string }[] = [];
   const problems: string[] = [];
+  const kinds = new CallKinds();
   for (const path of filesIn(folder, problems)) {
     const rank = rankOf(path);
     if (rank === null) {
@@ -43,7 +43,7 @@ export function readDumps(folder: string): FoundDumps {
     try {
       if (statSync(path).size > MOST_BYTES) throw new DumpError('is larger than 1 GiB');
       const note = (sentence: string): number => problems.push(`${path}: ${sentence}`);
-      dumps.push(withEnds(readDump(path, rank, readFileSync(path), note)));
+      dumps.push(withEnds(readDump(path, rank, readFileSync(path), note, kinds)));
     } catch (error) {
       if (!(error instanceof DumpError) && !isSystemError(error)) throw error;
       if (error instanceof ReasonOnly) reasons.push({ rank, reason: error.reason });
@@ -53,7 +53,7 @@ export function readDumps(folder: string): FoundDumps {
   }
   if (dumps.length === 0)
     throw new UsageError([`${folder}: holds no dump of PyTorch's Flight Recorder`, ...problems].join('\n'));
-  return { ...ofNewestJob(dumps), reasons, problems };
+  return { jobs: jobsIn(dumps), kinds: kinds.all.values(), reasons, problems };
 }
 
 /** Throws UsageError if the folder itself cannot be read. */

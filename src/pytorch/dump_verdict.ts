@@ -3,12 +3,13 @@
  * looks like a hung one.
  */
 
-import { isPending } from './call_ends.js';
-import type { Dump, DumpedCall, LeftGroup } from './dump.js';
-import type { FoundDumps, LeftOut } from './dump_files.js';
+import type { Calls, DumpedCall } from './calls.js';
+import type { Dump, LeftGroup } from './dump.js';
+import type { FoundDumps } from './dump_files.js';
 import type { JoinedGroup } from './joined_calls.js';
 import { nameOf, type NamedCollective, type Place } from './rank_positions.js';
 import { factsOf, RULES, type DumpFinding } from './rules.js';
+import type { DumpedJob } from './same_job.js';
 
 export interface DumpVerdict {
   /** The kind of the first finding; `quiet` if there is none. */
@@ -26,8 +27,10 @@ export interface DumpVerdict {
   readonly withoutDump: readonly number[];
   /** Ranks whose file holds only the reason why there is no dump. */
   readonly reasons: FoundDumps['reasons'];
-  /** Dumps in the same place that belong to another job, or to an older attempt. */
-  readonly leftOut: readonly LeftOut[];
+  /** Ranks whose wall clock was corrected, and by how much it is ahead of the others. */
+  readonly clocks: DumpedJob['clocks'];
+  /** Dumps in the same place that are no part of this job. */
+  readonly others: readonly OtherJob[];
   /** Groups that their processes gave up and replaced, in order of time. */
   readonly givenUp: readonly GivenUp[];
 }
@@ -44,9 +47,49 @@ export interface GivenUp extends NamedCollective {
   readonly sinceNs: number;
 }
 
-const MOST_PENDING = 50;
+/** Dumps beside those of the verdict, with a verdict of their own. */
+export interface OtherJob {
+  readonly why: 'another job' | 'an older attempt' | 'older dumps of ranks that have a newer one';
+  readonly ranks: readonly number[];
+  readonly paths: readonly string[];
+  /** Ranks in its largest group. */
+  readonly worldSize: number;
+  /** Its newest call, ns since the Unix epoch; 0: it lists none. */
+  readonly lastNs: number;
+  /** null: not judged. */
+  readonly verdict: Omit<DumpVerdict, 'others' | 'reasons'> | null;
+}
 
-export function judgeDumps({ dumps, leftOut, reasons }: Omit<FoundDumps, 'problems'>): DumpVerdict {
+const MOST_PENDING = 50;
+const GRAVITY = ['quiet', 'pending', 'mismatch', 'hung'];
+
+/** The worst job first; a job that was started again counts for less than any other. */
+export function judgeJobs({ jobs, reasons }: Pick<FoundDumps, 'jobs' | 'reasons'>): DumpVerdict {
+  const judged = jobs.map((job) => ({ job, verdict: judgeJob(job) }));
+  const weight = ({ job, verdict }: (typeof judged)[number]): number =>
+    Math.min(GRAVITY.indexOf(verdict.kind), 2) - (job.isOlderAttempt ? GRAVITY.length : 0);
+  const [worst, ...rest] = judged.sort((a, b) => weight(b) - weight(a));
+  const others = rest.map(({ job, verdict }): OtherJob => ({
+    why: job.isOlderAttempt ? 'an older attempt' : 'another job',
+    ...ofDumps(job, job.dumps),
+    verdict,
+  }));
+  const second = jobs.filter((job) => job.second.length > 0);
+  const older = second.map((job): OtherJob => ({
+    why: 'older dumps of ranks that have a newer one',
+    ...ofDumps(job, job.second),
+    verdict: null,
+  }));
+  return { ...worst!.verdict, reasons, others: [...others, ...older] };
+}
+
+const ofDumps = ({ worldSize, lastNs }: DumpedJob, dumps: readonly Dump[]) => ({
+  ranks: dumps.map(({ rank }) => rank),
+  paths: dumps.map(({ path }) => path),
+  ...{ worldSize, lastNs },
+});
+
+function judgeJob({ dumps, clocks }: DumpedJob): Omit<DumpVerdict, 'others' | 'reasons'> {
   const facts = factsOf(dumps);
   const { groups, places } = facts;
   const pending = groups.flatMap((group) => pendingOf(group, places)).sort((a, b) => a.sinceNs - b.sinceNs);
@@ -56,9 +99,7 @@ export function judgeDumps({ dumps, leftOut, reasons }: Omit<FoundDumps, 'proble
   );
   const [first] = findings;
   // torchcomms does not say between which ranks a send is.
-  const openTransfers = dumps
-    .flatMap(({ calls }) => calls)
-    .filter((call) => call.isP2p && call.op !== 'coalesced' && isPending(call)).length;
+  const openTransfers = dumps.reduce((sum, { calls }) => sum + pendingP2p(calls), 0);
   const isFirst = ({ group, ranks }: PendingCollective): number =>
     Number(group === first?.group && ranks.join() === first.ranks.join());
   return {
@@ -69,9 +110,12 @@ export function judgeDumps({ dumps, leftOut, reasons }: Omit<FoundDumps, 'proble
     pendingGroups: pending.length,
     pendingTransfers: openTransfers,
     withoutDump: [...new Set(groups.flatMap((one) => one.withoutDump))].sort((a, b) => a - b),
-    ...{ reasons, leftOut, givenUp: givenUpIn(dumps) },
+    ...{ clocks, givenUp: givenUpIn(dumps) },
   };
 }
+
+const pendingP2p = (calls: Calls): number =>
+  calls.kinds.filter(({ isP2p, op }, row) => isP2p && op !== 'coalesced' && calls.isPending(row)).length;
 
 /** The place where most of the group's ranks wait, the latest of those. */
 function pendingOf(group: JoinedGroup, places: readonly Place[]): PendingCollective[] {

@@ -1,9 +1,9 @@
 /** What PyTorch's dumps add to a verdict, as plain data: the dumps' own verdict, and the stuck collective with its Python stacks. */
 
 import type { Hang } from '../verdict/types.js';
-import type { Dump, DumpedCall, ProcessGroup } from './dump.js';
+import type { Dump } from './dump.js';
 import { readDumps, type FoundDumps } from './dump_files.js';
-import { judgeDumps, type DumpVerdict } from './dump_verdict.js';
+import { judgeJobs, type DumpVerdict } from './dump_verdict.js';
 import { matchDumps, type MatchedCollective, type OurRun } from './matching_call.js';
 
 export interface FlightReport {
@@ -17,11 +17,12 @@ export function flightReport(
   found: Omit<FoundDumps, 'problems'>,
   ours: (OurRun & { readonly hang: Hang | null }) | null,
 ): FlightReport {
-  const { dumps } = found;
+  const { jobs } = found;
+  const matches = ours?.hang ? jobs.flatMap(({ dumps }) => matchDumps(ours.hang!, ours, dumps) ?? []) : [];
   return {
-    files: dumps.map(({ rank, path, version }) => ({ rank, path, version })),
-    verdict: judgeDumps(found),
-    matched: ours?.hang ? matchDumps(ours.hang, ours, dumps) : null,
+    files: jobs.flatMap(({ dumps }) => dumps.map(({ rank, path, version }) => ({ rank, path, version }))),
+    verdict: judgeJobs(found),
+    matched: matches[0] ?? null,
   };
 }
 
@@ -39,27 +40,25 @@ export function dumpsFor({ flightRecorder, redact }: FlightOptions): FoundDumps 
 }
 
 /** The dumps without the user's names of groups, files and functions. Numbers, types and PyTorch's own words stay. */
-function redactDumps({ dumps, leftOut, reasons, problems }: FoundDumps): FoundDumps {
-  const names = [...new Set(dumps.flatMap(({ groups }) => groups.map(({ name }) => name)))];
+function redactDumps({ jobs, kinds, reasons, problems }: FoundDumps): FoundDumps {
+  const all = jobs.flatMap(({ dumps, second }) => [...dumps, ...second]);
+  const names = [...new Set(all.flatMap(({ groups }) => groups.map(({ name }) => name)))];
   const aliasOf = new Map(names.map((name, i) => [name, `group-${i + 1}`]));
-  const shown = (name: string): string => aliasOf.get(name) ?? 'group';
-  const redacted = (call: DumpedCall): DumpedCall => ({
-    ...call,
-    ...{ group: shown(call.group), description: '', frames: [] },
-  });
-  const hidden = <Group extends ProcessGroup>(group: Group): Group => ({
-    ...group,
-    ...{ name: shown(group.name), description: '' },
+  const shown = (name: string) => ({ name: aliasOf.get(name) ?? 'group', description: '' });
+  for (const kind of kinds)
+    Object.assign(kind, { group: shown(kind.group).name, description: '', frames: [] });
+  const hidden = (dump: Dump): Dump => ({
+    ...dump,
+    path: `dump-${all.indexOf(dump) + 1}`,
+    groups: dump.groups.map((group) => ({ ...group, ...shown(group.name) })),
+    left: dump.left.map(({ call, ...one }) => ({
+      ...{ ...one, ...shown(one.name) },
+      call: { ...call, group: shown(call.group).name, description: '', frames: [] },
+    })),
   });
   return {
-    dumps: dumps.map((dump, i): Dump => ({
-      ...dump,
-      path: `dump-${i + 1}`,
-      groups: dump.groups.map(hidden),
-      calls: dump.calls.map(redacted),
-      left: dump.left.map((one) => ({ ...hidden(one), call: redacted(one.call) })),
-    })),
-    leftOut: leftOut.map((one, i) => ({ ...one, path: `dump-${dumps.length + i + 1}` })),
+    jobs: jobs.map((job) => ({ ...job, dumps: job.dumps.map(hidden), second: job.second.map(hidden) })),
+    kinds,
     reasons: reasons.map(({ rank }) => ({ rank, reason: 'not shown' })),
     problems: problems.map(() => 'a file beside the dumps is not read'),
   };

@@ -1,32 +1,28 @@
 /**
- * The dumps of all ranks, put together. For each process group: its collectives by number, and on which ranks each collective is listed,
- * pending or finished. It judges nothing.
+ * The dumps of all ranks, put together. For each process group: up to where each rank called and finished its collectives, and in which
+ * ones the ranks differ. A collective's calls are looked up where a rule asks for them. It judges nothing.
  */
 
 import { maxOf } from '../base/extremes.js';
-import { callsByGroup, isPending } from './call_ends.js';
-import type { Dump, DumpedCall, ProcessGroup } from './dump.js';
+import { addTo } from '../base/grouped.js';
+import { completedTo } from './call_ends.js';
+import { functionOf, wayOf, type RankCall } from './compared_calls.js';
+import type { Dump, ProcessGroup } from './dump.js';
 
-/** A collective of a group, as one rank called it; several entries if they are coalesced. */
-export interface RankCall {
-  readonly rank: number;
-  readonly calls: readonly DumpedCall[];
-  readonly isPending: boolean;
-}
-
-/** The same, while it is made. */
-interface RankCalls extends RankCall {
-  readonly calls: DumpedCall[];
-  isPending: boolean;
+/** A dump, and which of its calls are on the group, in order. */
+export interface Member {
+  readonly dump: Dump;
+  readonly rows: readonly number[];
 }
 
 export interface JoinedGroup extends ProcessGroup {
-  /** Its members that left a dump. */
-  readonly dumps: readonly Dump[];
+  /** Its members that left a dump, by rank. */
+  readonly members: ReadonlyMap<number, Member>;
   /** Members without one. */
   readonly withoutDump: readonly number[];
-  /** Collectives by number, then by rank. */
-  readonly collectives: ReadonlyMap<number, ReadonlyMap<number, RankCall>>;
+  readonly hasP2p: boolean;
+  /** Numbers of the collectives that the ranks called in different ways, in order. */
+  readonly differing: readonly number[];
   /** By rank: the first collective that is pending. */
   readonly firstPending: ReadonlyMap<number, number>;
   /** By rank: the last collective that is listed. */
@@ -42,15 +38,21 @@ export function joinDumps(dumps: readonly Dump[]): JoinedGroup[] {
   const left = new Set(
     dumps.flatMap((dump) => dump.left.filter(({ livesOn }) => !livesOn)).map((one) => groupKey(one)),
   );
-  const groups = new Map<string, ProcessGroup>();
-  for (const { groups: some } of dumps) for (const group of some) groups.set(groupKey(group), group);
-  const indexed = dumps.map((dump) => ({
-    dump,
-    keys: new Set(dump.groups.map(groupKey)),
-    calls: callsByGroup(dump.calls),
-    unlisted: unlistedCalls(dump),
-  }));
-  return [...groups].filter(([key]) => !left.has(key)).map(([, group]) => joined(group, indexed));
+  const groups = new Map<string, { group: ProcessGroup; members: Map<number, Member> }>();
+  for (const dump of dumps) {
+    const rows = new Map<string, number[]>();
+    dump.calls.kinds.forEach(({ group }, row) => {
+      addTo(rows, group, row);
+    });
+    for (const group of dump.groups) {
+      const key = groupKey(group);
+      const known = groups.get(key) ?? { group, members: new Map<number, Member>() };
+      groups.set(key, known);
+      if (group.ranks.includes(dump.rank))
+        known.members.set(dump.rank, { dump, rows: rows.get(group.name) ?? [] });
+    }
+  }
+  return [...groups].flatMap(([key, { group, members }]) => (left.has(key) ? [] : joined(group, members)));
 }
 
 /** By ranks, which many groups and all dumps may share. */
@@ -62,75 +64,75 @@ export function groupKey({ name, ranks }: ProcessGroup): string {
   return `${name} ${known}`;
 }
 
-/** A dump, and its calls by group. */
-interface IndexedDump {
-  readonly dump: Dump;
-  readonly keys: ReadonlySet<string>;
-  readonly calls: ReadonlyMap<string, readonly DumpedCall[]>;
-  /** Up to which number it may have called something of a group of which it lists nothing. */
-  readonly unlisted: number;
-}
-
-function joined(group: ProcessGroup, all: readonly IndexedDump[]): JoinedGroup {
-  const key = groupKey(group);
-  const members = new Set(group.ranks);
-  const own = all.filter(({ dump, keys }) => keys.has(key) && members.has(dump.rank));
-  const dumps = own.map(({ dump }) => dump);
-  const collectives = new Map<number, Map<number, RankCalls>>();
+function joined(group: ProcessGroup, members: ReadonlyMap<number, Member>): JoinedGroup {
+  const ways = new Map<number, string>();
+  const differing = new Set<number>();
   const firstPending = new Map<number, number>();
   const lastListed = new Map<number, number>();
   const finishedTo = new Map<number, number>();
   const maybeCalledTo = new Map<number, number>();
-  for (const { dump, calls: byGroup, unlisted } of own) {
-    const { rank } = dump;
-    const calls = byGroup.get(group.name) ?? [];
-    for (const call of calls) {
-      if (call.isP2p) continue;
-      const { seq } = call;
-      const ranks = collectives.get(seq) ?? new Map<number, RankCalls>();
-      const ofRank = ranks.get(rank) ?? { rank, calls: [], isPending: false };
-      ofRank.calls.push(call);
-      ofRank.isPending ||= isPending(call);
-      ranks.set(rank, ofRank);
-      collectives.set(seq, ranks);
-      if (ofRank.isPending) firstPending.set(rank, Math.min(seq, firstPending.get(rank) ?? Infinity));
-      else finishedTo.set(rank, Math.max(seq, finishedTo.get(rank) ?? -1));
-      lastListed.set(rank, Math.max(seq, lastListed.get(rank) ?? -1));
+  let hasP2p = false;
+  for (const [rank, { dump, rows }] of members) {
+    const { calls, status } = dump;
+    const { seq: seqs } = calls.numbers;
+    let isAnyP2p = false;
+    let [pending, listed, finished] = [Infinity, -1, -1];
+    for (let i = 0; i < rows.length;) {
+      const [row, seq] = [rows[i]!, seqs[rows[i]!]!];
+      const kind = calls.kinds[row]!;
+      let [way, isOpen] = [wayOf(kind), calls.isPending(row)];
+      isAnyP2p ||= kind.isP2p;
+      i++;
+      if (kind.isP2p) continue;
+      const from = i;
+      for (; i < rows.length && seqs[rows[i]!] === seq && !calls.kinds[rows[i]!]!.isP2p; i++) {
+        way = `${from === i ? functionOf(kind) : way} + ${functionOf(calls.kinds[rows[i]!]!)}`;
+        isOpen ||= calls.isPending(rows[i]!);
+      }
+      if (ways.has(seq) && ways.get(seq) !== way) differing.add(seq);
+      ways.set(seq, way);
+      if (isOpen) pending = Math.min(pending, seq);
+      else finished = Math.max(finished, seq);
+      listed = Math.max(listed, seq);
     }
-    finishedTo.set(rank, Math.max(finishedTo.get(rank) ?? -1, finishedByStatus(dump, calls)));
-    if (calls.length === 0) maybeCalledTo.set(rank, unlisted);
+    if (pending < Infinity) firstPending.set(rank, pending);
+    if (listed >= 0) lastListed.set(rank, listed);
+    const [first, last] = [
+      calls.at(rows[0] ?? -calls.length - 1),
+      calls.at(rows.at(-1) ?? -calls.length - 1),
+    ];
+    const to = completedTo(first && status.get(first.groupId), isAnyP2p ? null : (last ?? null));
+    const before = to?.isOpId ? (first!.opId > to.last ? first!.seq - 1 : -1) : (to?.last ?? -1);
+    finishedTo.set(rank, Math.max(finished, before));
+    if (rows.length === 0) maybeCalledTo.set(rank, unlistedCalls(dump));
+    hasP2p ||= isAnyP2p;
   }
-  const withDump = new Set(dumps.map(({ rank }) => rank));
-  const withoutDump = group.ranks.filter((rank) => !withDump.has(rank));
   return {
     ...group,
-    ...{ dumps, withoutDump, collectives, firstPending, lastListed, finishedTo, maybeCalledTo },
+    ...{ members, hasP2p, firstPending, lastListed, finishedTo, maybeCalledTo },
+    withoutDump: group.ranks.filter((rank) => !members.has(rank)),
+    differing: [...differing].sort((a, b) => a - b),
   };
 }
 
-/** Up to which number the group's status says that all is finished. */
-function finishedByStatus({ status }: Dump, own: readonly DumpedCall[]): number {
-  const [first] = own;
-  const found = first && status.get(first.groupId);
-  // Calls between two ranks have numbers of their own but count in the same status.
-  if (!found || own.some(({ isP2p }) => isP2p)) return -1;
-  const last = own.at(-1)!;
-  const countsAnyCall = found.enqueued === last.opId && last.opId !== last.seq;
-  if (!countsAnyCall) return found.completed;
-  return first.opId > found.completed ? first.seq - 1 : -1;
+/** The ranks' calls of one collective. */
+export function callsOf({ members }: JoinedGroup, seq: number): Map<number, RankCall> {
+  const found = new Map<number, RankCall>();
+  for (const [rank, { dump, rows }] of members) {
+    const { seq: seqs } = dump.calls.numbers;
+    const own = rows.filter((row) => seqs[row] === seq && !dump.calls.kinds[row]!.isP2p);
+    const calls = own.map((row) => dump.calls.at(row)!);
+    if (own.length > 0)
+      found.set(rank, { rank, calls, isPending: own.some((row) => dump.calls.isPending(row)) });
+  }
+  return found;
 }
 
 /** A status of a group without a listed call: it is not known which group that is. */
-const unlistedCalls = ({ status, calls }: Dump): number => {
-  const listed = new Set(calls.map(({ groupId }) => groupId));
+function unlistedCalls({ status, calls }: Dump): number {
+  const listed = new Set(calls.kinds.map(({ groupId }) => groupId));
   return maxOf(
     [...status].flatMap(([id, { enqueued }]) => (listed.has(id) ? [] : [enqueued])),
     -1,
   );
-};
-
-/** Whether the rank is known to have finished the collective. */
-export function hasFinished(group: JoinedGroup, rank: number, seq: number): boolean {
-  const listed = group.collectives.get(seq)?.get(rank);
-  return listed ? !listed.isPending : (group.finishedTo.get(rank) ?? -1) >= seq;
 }

@@ -7,9 +7,9 @@
 
 import { median } from '../base/median.js';
 import type { Hang } from '../verdict/types.js';
-import { isPending } from './call_ends.js';
+import type { CallKind, DumpedCall } from './calls.js';
 import { functionOf } from './compared_calls.js';
-import type { Dump, DumpedCall } from './dump.js';
+import type { Dump } from './dump.js';
 import { joinDumps, type JoinedGroup } from './joined_calls.js';
 import { stacksOf, type SharedStack } from './stacks.js';
 
@@ -64,7 +64,7 @@ export function matchDumps(hang: Hang, ours: OurRun, dumps: readonly Dump[]): Ma
     seq: seqs.size === 1 ? [...seqs][0]! : null,
     op: functionOf(callers[0]!.call),
     agreed: callers.length,
-    of: waiting.filter(({ rank }) => group.dumps.some((dump) => dump.rank === rank)).length,
+    of: waiting.filter(({ rank }) => group.members.has(rank)).length,
     alsoFit:
       found.filter((one) => one.callers.length === callers.length && one.alike === best.alike).length - 1,
     apartNs,
@@ -91,8 +91,9 @@ function fitOf(
 ): Fit {
   const apart: number[] = [];
   const callers = waiting.flatMap(({ rank, calledNs }) => {
-    const calls = group.dumps.find((dump) => dump.rank === rank)?.calls ?? [];
-    const call = calls.find((one) => one.group === group.name && isPending(one) && isCallOf(one, func));
+    const { dump, rows } = group.members.get(rank) ?? { dump: null, rows: [] };
+    const row = rows.find((one) => dump!.calls.isPending(one) && isCallOf(dump!.calls.kinds[one]!, func));
+    const call = row === undefined ? undefined : dump!.calls.at(row);
     if (!call) return [];
     apart.push(Math.abs(calledNs - call.createdNs));
     return [{ rank, call }];
@@ -115,7 +116,7 @@ const FUNCTIONS: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 const BY_TRANSFERS = ['send', 'recv', 'all_to_all', 'gather', 'scatter'];
 
-function isCallOf(call: DumpedCall, func: string): boolean {
+function isCallOf(call: CallKind, func: string): boolean {
   const name = functionOf(call);
   if (func === 'Send' || func === 'Recv') return BY_TRANSFERS.includes(name) || name === 'coalesced';
   const names = FUNCTIONS.get(func) ?? [];

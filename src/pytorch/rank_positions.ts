@@ -1,8 +1,8 @@
 /** Where the ranks of a process group are, relative to one of its collectives: inside it, after it, or before it. It judges nothing. */
 
-import type { DumpedCall } from './dump.js';
+import type { CallKind, DumpedCall } from './calls.js';
 import { functionOf } from './compared_calls.js';
-import { hasFinished, type JoinedGroup } from './joined_calls.js';
+import { callsOf, type JoinedGroup } from './joined_calls.js';
 
 export interface NamedCollective {
   readonly group: string;
@@ -53,33 +53,43 @@ export const placesIn = (group: JoinedGroup): Place[] =>
   [...new Set(group.firstPending.values())].sort((a, b) => a - b).map((seq) => placeAt(group, seq));
 
 function placeAt(group: JoinedGroup, seq: number): Place {
-  const calls = group.collectives.get(seq)!;
-  const ranks = group.dumps.map(({ rank }) => rank);
-  const finished = ranks.filter((rank) => hasFinished(group, rank, seq));
-  const behind = ranks.filter((rank) => !finished.includes(rank) && isBehind(group, rank, seq));
+  const calls = callsOf(group, seq);
+  const ranks = [...group.members.keys()].sort((a, b) => a - b);
+  // A root may leave these functions before the others come. So a rank that does not list one may have finished it.
+  const isOneSidedHere = [...calls.values()].some((one) => one.calls.some(isOneSided));
+  const isFinished = (rank: number): boolean => {
+    const listed = calls.get(rank);
+    return listed ? !listed.isPending : (group.finishedTo.get(rank) ?? -1) >= seq;
+  };
+  const finished = ranks.filter(isFinished);
+  const behind = ranks.filter(
+    (rank) => !finished.includes(rank) && isBehind(group, rank, seq, isOneSidedHere),
+  );
   const waiting = ranks.filter((rank) => group.firstPending.get(rank) === seq);
   const gone = new Set([...finished, ...behind, ...waiting]);
-  const callsOf = (rank: number): readonly DumpedCall[] => calls.get(rank)!.calls;
+  const own = (rank: number): readonly DumpedCall[] => calls.get(rank)!.calls;
   return {
     ...{ group, seq, waiting, finished, behind },
-    first: earliest(waiting.map((rank) => callsOf(rank)[0]!)),
-    started: waiting.filter((rank) => callsOf(rank).some(({ state }) => state !== 'scheduled')),
-    aborted: waiting.filter((rank) => callsOf(rank).some(({ end }) => end === 'given up')),
+    first: earliest(waiting.map((rank) => own(rank)[0]!)),
+    started: waiting.filter((rank) => own(rank).some(({ state }) => state !== 'scheduled')),
+    aborted: waiting.filter((rank) => own(rank).some(({ end }) => end === 'given up')),
     notListed: ranks.filter((rank) => !gone.has(rank)),
   };
 }
 
 /** It is still in an earlier collective of the group, or never called this one. */
-function isBehind(group: JoinedGroup, rank: number, seq: number): boolean {
+function isBehind(group: JoinedGroup, rank: number, seq: number, isOneSidedHere: boolean): boolean {
   const pending = group.firstPending.get(rank);
   if (pending !== undefined) return pending < seq;
   const called = group.lastListed.get(rank) ?? group.maybeCalledTo.get(rank) ?? -1;
-  return called < seq && !mayFinishAlone(group, seq);
+  return called < seq && (!isOneSidedHere || neverUsed(group, rank));
 }
 
-/** A root may leave these functions before the others come. So a rank that does not list one may have finished it. */
-const mayFinishAlone = (group: JoinedGroup, seq: number): boolean =>
-  [...(group.collectives.get(seq)?.values() ?? [])].some(({ calls }) => calls.some(isOneSided));
+/** A dump that lost no call lists none of the group, and its status knows no group that it does not list. */
+function neverUsed({ members, maybeCalledTo }: JoinedGroup, rank: number): boolean {
+  const { dump } = members.get(rank)!;
+  return dump.calls.numbers.record[0] === 0 && maybeCalledTo.get(rank) === -1;
+}
 
-export const isOneSided = (call: DumpedCall): boolean =>
+export const isOneSided = (call: Pick<CallKind, 'op'>): boolean =>
   ['broadcast', 'reduce', 'gather', 'scatter'].includes(functionOf(call));

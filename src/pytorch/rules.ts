@@ -5,10 +5,20 @@
  */
 
 import { minOf } from '../base/extremes.js';
+import { addTo } from '../base/grouped.js';
 import { isPending } from './call_ends.js';
-import { functionOf, waysOf, type DumpedWay } from './compared_calls.js';
-import type { Dump, DumpedCall } from './dump.js';
-import { joinDumps, type JoinedGroup } from './joined_calls.js';
+import type { CallKind, DumpedCall } from './calls.js';
+import {
+  functionOf,
+  oddOnes,
+  unequalPairs,
+  unequalSums,
+  waysOf,
+  type DumpedWay,
+  type UnequalPair,
+} from './compared_calls.js';
+import type { Dump } from './dump.js';
+import { callsOf, joinDumps, type JoinedGroup } from './joined_calls.js';
 import {
   earliest,
   isOneSided,
@@ -27,6 +37,8 @@ export interface DumpFinding extends NamedCollective {
     | 'not called'
     | 'not started'
     | 'half not called'
+    | 'batches differ'
+    | 'other order'
     | 'circle'
     | 'no dump'
     | 'pending';
@@ -39,10 +51,17 @@ export interface DumpFinding extends NamedCollective {
   readonly sinceNs: number;
   /** How the ranks called it, where that is what is wrong. */
   readonly ways: readonly DumpedWay[];
+  /** Of an all_to_all of lists: which sizes differ, at most MOST_PAIRS. */
+  readonly pairs: readonly UnequalPair[];
+  /** Further transfers between the same ranks of which the same is true. */
+  readonly alike: number;
 }
+
+const MOST_PAIRS = 64;
 
 export interface DumpFacts {
   readonly dumps: readonly Dump[];
+  readonly byRank: ReadonlyMap<number, Dump>;
   readonly groups: readonly JoinedGroup[];
   /** Where ranks wait. */
   readonly places: readonly Place[];
@@ -67,11 +86,12 @@ const calledDifferently: Rule = ({ groups }) => groups.flatMap((group) => differ
 /** Calls that differ but ended do not stop a job. */
 const endedDifferently: Rule = ({ groups }) => groups.flatMap((group) => differing(group, false));
 
-const sizesDiffer: Rule = ({ transfers, firstOpen }) =>
-  transfers.flatMap(({ group, rank, peer, isSend, call, other, isSure }) => {
+const sizesDiffer: Rule = ({ transfers, firstOpen }) => {
+  const found = transfers.flatMap(({ group, rank, peer, isSend, call, other, isSure }): DumpFinding[] => {
     if (other === null || (!isSend && isPending(other))) return [];
     // If each rank waits in its half first of all, the two belong together.
-    const isPair = firstOpen.get(rank) === call && firstOpen.get(peer) === other;
+    const isPair =
+      firstOpen.get(rank)?.record === call.record && firstOpen.get(peer)?.record === other.record;
     if (!isSure && !isPair) return [];
     const [sent, received] = [sizeOf(call, isSend), sizeOf(other, !isSend)];
     if (sent.bytes === received.bytes) return [];
@@ -84,6 +104,43 @@ const sizesDiffer: Rule = ({ transfers, firstOpen }) =>
       { rank: peer, last: other },
     ];
     return [{ ...finding('sizes differ', group, call, named), kind: 'mismatch', ways }];
+  });
+  return oncePerPair(found);
+};
+
+/** A batch may have hundreds of transfers. Of those between the same ranks the first is told, and the others are counted. */
+function oncePerPair(found: readonly DumpFinding[]): DumpFinding[] {
+  const first = new Map<string, DumpFinding>();
+  for (const one of found) {
+    const key = [one.group, one.ranks, one.named.map(({ rank }) => rank), one.waiting].join('|');
+    const known = first.get(key);
+    first.set(key, known ? { ...known, alike: known.alike + 1 } : one);
+  }
+  return [...first.values()];
+}
+
+/** An all_to_all in which one rank expects what the other does not send. */
+const unequalParts: Rule = ({ places }) =>
+  places.flatMap(({ group, seq, first }) => {
+    if (functionOf(first) !== 'all_to_all') return [];
+    const calls = callsOf(group, seq);
+    const pairs = unequalPairs(group.ranks, calls);
+    const ways = pairs.length > 0 ? [] : unequalSums(group.ranks, calls);
+    const isMinority = ways.length > 1 && ways[0]!.ranks.length > ways[1]!.ranks.length;
+    const odd =
+      pairs.length > 0 ? oddOnes(pairs) : ways.slice(Number(isMinority)).flatMap((way) => way.ranks);
+    if (odd.length === 0) return [];
+    const named = odd.map((rank) => ({ rank, last: calls.get(rank)!.calls[0]! }));
+    const ofOdd = ({ from }: UnequalPair): number => Number(odd.includes(from));
+    const found = finding('sizes differ', group, first, named);
+    return [
+      {
+        ...found,
+        kind: 'mismatch',
+        ways,
+        pairs: pairs.sort((a, b) => ofOdd(b) - ofOdd(a)).slice(0, MOST_PAIRS),
+      },
+    ];
   });
 
 const notFinished: Rule = (facts) => roots(facts, stuckAlone(facts));
@@ -99,9 +156,9 @@ const notStarted: Rule = (facts) =>
     const late = waiting.filter((rank) => !started.includes(rank));
     if (finished.length + behind.length + notListed.length > 0 || late.length > started.length) return [];
     const isIdle = (rank: number): boolean => {
-      const { calls } = facts.dumps.find((one) => one.rank === rank)!;
+      const { calls } = facts.byRank.get(rank)!;
       // A recorder without timing never says "started".
-      const tells = calls.every(({ state, startedNs }) => state !== 'completed' || startedNs > 0);
+      const tells = [...calls].every(({ state, startedNs }) => state !== 'completed' || startedNs > 0);
       const open = facts.firstOpen.get(rank);
       return tells && open?.group === group.name && open.seq === seq;
     };
@@ -130,44 +187,106 @@ const circle: Rule = (facts) => {
   const ranks = new Set(likely.flatMap(({ named }) => named.map(({ rank }) => rank)));
   const [first] = likely;
   if (!first || skipped.length > 0 || ranks.size === first.named.length) return likely.slice(0, 1);
-  const named = [...ranks]
-    .sort((a, b) => a - b)
-    .map((rank) => ({ rank, last: facts.firstOpen.get(rank) ?? null }));
+  const named = [...ranks].sort((a, b) => a - b).map((rank) => ({ rank, last: stuckIn(facts, rank) }));
   return [{ ...first, rule: 'circle', named, waiting: [] }];
 };
 
 /** On another rank it came before the call in which this rank waits, in the same group or in one of its kind. */
-function comesFirst({ seq, op, description }: DumpFinding, rank: number, facts: DumpFacts): boolean {
+function comesFirst(one: DumpFinding, rank: number, facts: DumpFacts): boolean {
   const open = facts.firstOpen.get(rank);
   if (!open || open.isP2p) return false;
-  const next = { ...open, op: functionOf(open) };
-  const find = (calls: readonly DumpedCall[], wanted: Pick<DumpedCall, 'seq' | 'op' | 'description'>) =>
-    calls.find(
-      (call) =>
-        call.seq === wanted.seq && call.description === wanted.description && functionOf(call) === wanted.op,
-    )?.record ?? Infinity;
-  return facts.dumps.some(({ rank: other, calls }) => {
-    const [missing, then] = [find(calls, { seq, op, description }), find(calls, next)];
-    return other !== rank && missing < then && then < Infinity;
-  });
+  return facts.dumps.some((dump) => dump.rank !== rank && orderOf(dump, one, open) < 0);
 }
 
+type Named = Pick<DumpedCall, 'seq' | 'op' | 'description'>;
+
+/** Below 0: the dump lists the first one, or one of its kind in another group, before the second one. NaN: it does not list both. */
+function orderOf({ calls }: Dump, ...both: readonly [Named, Named]): number {
+  const [first, second] = both.map((named) => {
+    const name = functionOf(named);
+    const isIt = ({ description, op }: CallKind): boolean =>
+      description === named.description && functionOf({ op }) === name;
+    return (
+      calls.find((row) => calls.numbers.seq[row] === named.seq && isIt(calls.kinds[row]!))?.record ?? NaN
+    );
+  });
+  return first! - second!;
+}
+
+/** Two ranks wait in two collectives that both called, each in the one that the other called later. The order of fewer ranks is odd. */
+const otherOrder: Rule = ({ places, firstOpen, dumps, byRank }) => {
+  for (const { group, seq, first, waiting, behind, notListed } of places) {
+    for (const rank of behind.length + notListed.length > 0 ? [] : waiting) {
+      const other = firstOpen.get(rank)!;
+      const there = places.find((one) => one.group.name === other.group && one.seq === other.seq);
+      if (!there || other.isP2p || there.first === first) continue;
+      const later = (one: number): boolean => orderOf(byRank.get(one)!, first, other) < 0;
+      if (!there.waiting.some((one) => one !== rank && waiting.includes(one) && later(one))) continue;
+      const orders = dumps.map((dump) => orderOf(dump, first, other));
+      const [these, those] = [-1, 1].map((sign) => orders.filter((one) => Math.sign(one) === sign).length);
+      const odd = dumps.filter(
+        (_, i) => (these! >= those! && orders[i]! > 0) || (these! <= those! && orders[i]! < 0),
+      );
+      const named = odd.map((dump) => ({ rank: dump.rank, last: firstOpen.get(dump.rank) ?? null }));
+      // The one that the odd ranks called second.
+      const second =
+        these! >= those! ? ([group, seq, first] as const) : ([there.group, there.seq, other] as const);
+      return [{ ...finding('other order', second[0], second[2], named), seq: second[1] }];
+    }
+  }
+  return [];
+};
+
+/** The call of a rank's batch that nobody answers, or the first that is pending. */
+function stuckIn({ firstOpen, transfers }: DumpFacts, rank: number): DumpedCall | null {
+  const open = firstOpen.get(rank) ?? null;
+  const inBatch = (one: Transfer): boolean =>
+    one.rank === rank && one.other === null && one.call.batch === open!.batch;
+  return open && open.batch > 0 ? (transfers.find(inBatch)?.call ?? open) : open;
+}
+
+/** Two ranks are in a batch of sends and receives each. For some of one rank's, the other one's batch has no other half, and the reverse. */
+const batchesDiffer: Rule = ({ transfers, firstOpen }) => {
+  const alone = new Map<string, Transfer[]>();
+  for (const one of transfers) {
+    const { rank, peer, call, other } = one;
+    const isStuck = call.batch > 0 && call.batch === firstOpen.get(rank)?.batch;
+    if (other === null && isStuck) addTo(alone, [rank, peer].sort((a, b) => a - b).join(' '), one);
+  }
+  return [...alone.values()].flatMap((some) => {
+    const ranks = [...new Set(some.map(({ rank }) => rank))].sort((a, b) => a - b);
+    if (ranks.length < 2) return [];
+    const named = ranks.map((rank) => ({ rank, last: some.find((one) => one.rank === rank)!.call }));
+    const ways = some.map(({ call, isSend, rank }) => ({
+      op: call.op,
+      ...sizeOf(call, isSend),
+      ranks: [rank],
+    }));
+    const { group, call } = some[0]!;
+    return [{ ...finding('batches differ', group, call, named), kind: 'mismatch', ways }];
+  });
+};
+
 /** Nobody with a dump is missing, but there are ranks without a dump. */
-const noDump: Rule = (facts) =>
-  whereTheyWait(facts).flatMap(({ pending, without }) => {
+const noDump: Rule = (facts) => {
+  const found = whereTheyWait(facts).flatMap(({ pending, without }) => {
     const named = without.map((rank) => ({ rank, last: null }));
     return named.length > 0 ? [{ ...pending, rule: 'no dump' as const, named }] : [];
   });
+  return oncePerPair(found);
+};
 
 const stillPending: Rule = (facts) => whereTheyWait(facts).map(({ pending }) => pending);
 
 export const RULES: readonly Rule[] = [
   calledDifferently,
   sizesDiffer,
+  unequalParts,
   notFinished,
   notCalled,
   notStarted,
-  ...[halfNotCalled, circle, noDump, stillPending, endedDifferently].map(ifNothingElse),
+  ...[halfNotCalled, batchesDiffer, circle, otherOrder].map(ifNothingElse),
+  ...[noDump, stillPending, endedDifferently].map(ifNothingElse),
 ];
 
 /** A finding whose ranks others wait for. */
@@ -179,11 +298,11 @@ const finding = (
   waiting: readonly number[] = [],
 ): DumpFinding => ({
   ...nameOf(group, call.seq, call),
-  ...{ rule, kind: 'hung', named, waiting, ways: [], sinceNs: call.createdNs },
+  ...{ rule, kind: 'hung', named, waiting, ways: [], pairs: [], alike: 0, sinceNs: call.createdNs },
 });
 
-const newest = ({ dumps }: DumpFacts, ranks: readonly number[]): DumpFinding['named'] =>
-  ranks.map((rank) => ({ rank, last: dumps.find((one) => one.rank === rank)?.calls.at(-1) ?? null }));
+const newest = ({ byRank }: DumpFacts, ranks: readonly number[]): DumpFinding['named'] =>
+  ranks.map((rank) => ({ rank, last: byRank.get(rank)?.calls.at(-1) ?? null }));
 
 /** Without the ranks that wait themselves. A rank may be behind in many groups. The one where it began counts. */
 function roots(
@@ -203,7 +322,8 @@ function roots(
 
 /** The first collective that ranks of the group called in different ways, of those that are pending or of those that ended. */
 function differing(group: JoinedGroup, isOpen: boolean): DumpFinding[] {
-  for (const [, ranks] of [...group.collectives].sort(([a], [b]) => a - b)) {
+  for (const seq of group.differing) {
+    const ranks = callsOf(group, seq);
     const calls = [...ranks.values()];
     if (calls.some((one) => one.isPending) !== isOpen) continue;
     const ways = waysOf(calls);
@@ -240,10 +360,12 @@ const missed = (facts: DumpFacts): DumpFinding[] =>
 
 /** Peers with a dump that list no other half of what a rank sends or receives. */
 const halvesMissing = (facts: DumpFacts): DumpFinding[] =>
-  facts.transfers.flatMap(({ group, rank, peer, call, other }) =>
-    other === null && group.dumps.some((one) => one.rank === peer)
-      ? [finding('half not called', group, call, newest(facts, [peer]), [rank])]
-      : [],
+  oncePerPair(
+    facts.transfers.flatMap(({ group, rank, peer, call, other }) =>
+      other === null && group.members.has(peer)
+        ? [finding('half not called', group, call, newest(facts, [peer]), [rank])]
+        : [],
+    ),
   );
 
 /** In order of time. `without`: ranks without a dump that may be missing there. */
@@ -264,7 +386,7 @@ function whereTheyWait({ places, transfers }: DumpFacts): {
       })),
     ...transfers.map(({ group, rank, peer, call }) => ({
       pending: pending(group, call, [rank]),
-      without: group.dumps.some((one) => one.rank === peer) ? [] : [peer],
+      without: group.members.has(peer) ? [] : [peer],
     })),
   ];
   return found.sort((a, b) => a.pending.sinceNs - b.pending.sinceNs);
@@ -277,7 +399,12 @@ export function factsOf(dumps: readonly Dump[]): DumpFacts {
   const groups = joinDumps(dumps);
   const places = groups.flatMap(placesIn);
   const transfers = groups.flatMap(pendingTransfers);
-  const firstOpen = new Map(dumps.map(({ rank, calls }) => [rank, calls.find(isPending)]));
+  const byRank = new Map(dumps.map((dump) => [dump.rank, dump]));
+  const firstOpen = new Map(
+    dumps.map(({ rank, calls }) => [rank, calls.find((row) => calls.isPending(row))]),
+  );
+  const isFirstOpen = (rank: number, call: DumpedCall): boolean =>
+    firstOpen.get(rank)?.record === call.record;
   const waitsFor = new Map<number, Set<number>>();
   const add = (rank: number, others: readonly number[]): void => {
     const known = waitsFor.get(rank) ?? new Set<number>();
@@ -296,10 +423,10 @@ export function factsOf(dumps: readonly Dump[]): DumpFacts {
   }
   for (const { rank, peer, call, other } of transfers) {
     if (other === null) add(rank, [peer]);
-    else if (firstOpen.get(rank) === call && (firstOpen.get(peer) === other || !isPending(other)))
+    else if (isFirstOpen(rank, call) && (isFirstOpen(peer, other) || !isPending(other)))
       add(rank, [NOBODY_KNOWN]);
   }
-  return { dumps, groups, places, transfers, firstOpen, waitsFor };
+  return { dumps, byRank, groups, places, transfers, firstOpen, waitsFor };
 }
 
 /** All ranks for which the rank waits, over any number of others. */

@@ -2,93 +2,162 @@
  * Which dumps are of one job and attempt. PyTorch's default is one folder per user, and an old dump stays where its rank writes no new one.
  * Two dumps do not belong together if
  *
- *   - a rank called a collective long after another rank had seen it finished, which no collective allows,
  *   - their largest groups have one name and some of their ranks in common, but not all,
- *   - one has a group with the other's rank, and they have no group in common, or
+ *   - one has a group with the other's rank, and they have no group in common,
+ *   - a rank called a collective long after another rank had seen it finished, which no collective allows, or
  *   - one ends more than an hour before the other begins.
  *
- * The newest dumps are judged. What they contradict is left out.
+ * The last two may also be a wall clock that is wrong. It is minutes off and for all calls alike: then one offset brings every call of the
+ * rank between the call and the end of the others. An older attempt had other pauses between its calls.
  */
 
-import { isPending } from './call_ends.js';
-import type { Dump, DumpedCall, ProcessGroup } from './dump.js';
+import { maxOf } from '../base/extremes.js';
+import { median } from '../base/median.js';
+import type { Dump, ProcessGroup } from './dump.js';
 import { groupKey } from './joined_calls.js';
 import { isOneSided } from './rank_positions.js';
 
-export interface LeftOut {
-  readonly rank: number;
-  readonly path: string;
-  readonly why: 'of another job' | 'of an older attempt' | 'a second dump';
+export interface DumpedJob {
+  /** One per rank, by rank. Their times are on the clock that most of them have. */
+  readonly dumps: readonly Dump[];
+  /** Older dumps of ranks that it has. */
+  readonly second: readonly Dump[];
+  /** Ranks whose wall clock was corrected, and by how much it is ahead of the others. */
+  readonly clocks: readonly { readonly rank: number; readonly aheadNs: number }[];
   /** Ranks in its largest group. */
   readonly worldSize: number;
   /** Its newest call, ns since the Unix epoch; 0: it lists none. */
   readonly lastNs: number;
+  /** A newer job here has the same largest group. */
+  readonly isOlderAttempt: boolean;
 }
 
-/** Wall clocks of hosts may differ by this much. */
+/** Wall clocks of hosts may differ by this much without a word. */
 const CLOCKS_NS = 60e9;
 const PAUSE_NS = 3600e9;
+/** So many collectives in common show whether a clock is off. */
+const ENOUGH = 8;
 
-/** One dump per rank, by rank. */
-export function ofNewestJob(found: readonly Dump[]): { dumps: Dump[]; leftOut: LeftOut[] } {
-  const job = new Job();
-  const leftOut: LeftOut[] = [];
-  // Dumps without a call contradict nothing.
+/** In the order of their newest calls, the newest first. */
+export function jobsIn(found: readonly Dump[]): DumpedJob[] {
+  const jobs: Job[] = [];
+  // Dumps without a call contradict nothing, so they come last.
   for (const dump of found.toSorted((a, b) => lastOf(b) - lastOf(a))) {
-    const why = job.add(dump);
-    if (why === null) continue;
-    const worldSize = worldOf(dump)?.ranks.length ?? 0;
-    leftOut.push({ rank: dump.rank, path: dump.path, why, worldSize, lastNs: lastOf(dump) });
+    const near = jobs.filter((job) => job.sharesGroup(dump));
+    if (![...near, ...jobs].some((job) => job.add(dump))) {
+      const job = new Job();
+      job.add(dump);
+      jobs.push(job);
+    }
   }
-  return { dumps: [...job.dumps.values()].sort((a, b) => a.rank - b.rank), leftOut };
+  return jobs.map((job, i) =>
+    job.done(jobs.slice(0, i).some((newer) => newer.world !== '' && newer.world === job.world)),
+  );
 }
 
 class Job {
-  readonly dumps = new Map<number, Dump>();
-  /** By collective: when the last rank called it, and when the first one saw it finished. */
-  private readonly times = new Map<string, { lastCall: number; firstEnd: number }>();
-  private readonly groups = new Set<string>();
+  private readonly dumps = new Map<number, Dump>();
+  private readonly second: Dump[] = [];
+  /** By group and number. */
+  private readonly times = new Map<string, Map<number, Span>>();
   private readonly worlds = new Map<number, World>();
+  private readonly offsets = new Map<number, number>();
   private firstNs = Infinity;
+  world = '';
 
-  /** Why the dump is no part of the job; null: it is, from now on. */
-  add(dump: Dump): LeftOut['why'] | null {
-    const { rank, groups, calls } = dump;
-    const world = worldOf(dump);
-    if (this.contradicts(dump, world)) return 'of another job';
-    const own = calls.filter((call) => call.createdNs > 0 && !call.isP2p && !isOneSided(call));
-    const keys = new Map(groups.map((group) => [group.name, groupKey(group)]));
-    const keyOf = ({ group, seq }: DumpedCall): string => `${keys.get(group)} ${seq}`;
-    const isLongBefore =
-      calls.length > 0 && this.firstNs < Infinity && lastOf(dump) + PAUSE_NS < this.firstNs;
-    const isElsewhen = own.some((call) => {
-      const known = this.times.get(keyOf(call));
-      if (!known) return false;
-      return call.createdNs > known.firstEnd + CLOCKS_NS || known.lastCall > endOf(call) + CLOCKS_NS;
-    });
-    if (isElsewhen || isLongBefore) return 'of an older attempt';
-    if (this.dumps.has(rank)) return 'a second dump';
-    this.dumps.set(rank, dump);
-    if (world) this.worlds.set(rank, world);
-    for (const group of groups) this.groups.add(groupKey(group));
-    for (const call of own) {
-      const { lastCall, firstEnd } = this.times.get(keyOf(call)) ?? { lastCall: 0, firstEnd: Infinity };
-      this.times.set(keyOf(call), {
-        lastCall: Math.max(lastCall, call.createdNs),
-        firstEnd: Math.min(firstEnd, endOf(call)),
-      });
-      this.firstNs = Math.min(this.firstNs, call.createdNs);
-    }
-    return null;
+  sharesGroup({ groups }: Dump): boolean {
+    return groups.some((group) => this.times.has(groupKey(group)));
   }
 
-  private contradicts({ groups }: Dump, world: World | null): boolean {
-    const isKnown = groups.some((group) => this.groups.has(groupKey(group)));
+  /** Whether the dump is part of the job. */
+  add(dump: Dump): boolean {
+    const { rank } = dump;
+    const world = worldOf(dump);
+    if (this.contradicts(dump, world)) return false;
+    const offset = this.offsetOf(dump);
+    if (offset === null) return false;
+    if (this.dumps.has(rank)) return this.second.push(dump) > 0;
+    this.dumps.set(rank, dump);
+    this.offsets.set(rank, offset);
+    if (world) this.worlds.set(rank, world);
+    this.world ||= world?.key ?? '';
+    for (const group of dump.groups)
+      this.times.set(groupKey(group), this.times.get(groupKey(group)) ?? new Map<number, Span>());
+    for (const { times, seq, called, ended } of this.collectives(dump)) {
+      const { lastCall, firstEnd } = times.get(seq) ?? { lastCall: -Infinity, firstEnd: Infinity };
+      times.set(seq, {
+        lastCall: Math.max(lastCall, called + offset),
+        firstEnd: Math.min(firstEnd, ended + offset),
+      });
+      this.firstNs = Math.min(this.firstNs, called + offset);
+    }
+    return true;
+  }
+
+  private contradicts(dump: Dump, world: World | null): boolean {
+    const isKnown = this.sharesGroup(dump);
+    if (!isKnown && [...this.worlds.values()].some(({ ranks }) => ranks.includes(dump.rank))) return true;
     return (world?.ranks ?? []).some((rank) => {
       const other = this.worlds.get(rank);
       return other && (!isKnown || (world!.name === other.name && world!.key !== other.key));
     });
   }
+
+  /** What brings its times to the job's clock, mostly 0; null: nothing does, so the dump is of another attempt. */
+  private offsetOf(dump: Dump): number | null {
+    let [least, most, common] = [-Infinity, Infinity, 0];
+    for (const { times, seq, called, ended } of this.collectives(dump)) {
+      const known = times.get(seq);
+      if (known === undefined) continue;
+      least = Math.max(least, known.lastCall - ended);
+      most = Math.min(most, known.firstEnd - called);
+      if (known.firstEnd < Infinity && ended < Infinity) common++;
+    }
+    const isLongBefore =
+      lastOf(dump) > 0 && this.firstNs < Infinity && lastOf(dump) + PAUSE_NS < this.firstNs;
+    if (!isLongBefore && least <= CLOCKS_NS && most >= -CLOCKS_NS) return 0;
+    const middle = (least + most) / 2;
+    return least <= most && common >= ENOUGH && Math.abs(middle) < PAUSE_NS ? middle : null;
+  }
+
+  /** Those that no rank finishes before all called. */
+  private *collectives({ groups, calls }: Dump) {
+    const { seq, createdNs, completedNs } = calls.numbers;
+    const byName = new Map(groups.map((group) => [group.name, this.times.get(groupKey(group))]));
+    for (let row = 0; row < calls.length; row++) {
+      const kind = calls.kinds[row]!;
+      const times = byName.get(kind.group);
+      const called = createdNs[row]!;
+      if (times === undefined || called === 0 || kind.isP2p || isOneSided(kind)) continue;
+      // An aborted call has no end that the others must have reached.
+      const ended = calls.isPending(row) || completedNs[row] === 0 ? Infinity : completedNs[row]!;
+      yield { times, seq: seq[row]!, called, ended };
+    }
+  }
+
+  /** Most clocks are right. */
+  done(isOlderAttempt: boolean): DumpedJob {
+    const usual = median([...this.offsets.values()]) ?? 0;
+    const dumps = [...this.dumps.values()].sort((a, b) => a.rank - b.rank);
+    const clocks = dumps.flatMap((dump) => {
+      const aheadNs = usual - this.offsets.get(dump.rank)!;
+      if (Math.abs(aheadNs) <= CLOCKS_NS) return [];
+      dump.calls.shift(-aheadNs);
+      return [{ rank: dump.rank, aheadNs }];
+    });
+    const worldSize = maxOf(
+      [...this.worlds.values()].map(({ ranks }) => ranks.length),
+      0,
+    );
+    const lastNs = maxOf(dumps.map(lastOf), 0);
+    return { dumps, second: this.second, clocks, worldSize, lastNs, isOlderAttempt };
+  }
+}
+
+/** When the last rank called a collective, and when the first one saw it finished, by the first dump's clock. */
+interface Span {
+  readonly lastCall: number;
+  readonly firstEnd: number;
 }
 
 interface World extends ProcessGroup {
@@ -101,9 +170,4 @@ function worldOf({ groups }: Dump): World | null {
   return largest ? { ...largest, key: groupKey(largest) } : null;
 }
 
-const lastOf = ({ calls }: Dump): number =>
-  calls.reduce((last, { createdNs }) => Math.max(last, createdNs), 0);
-
-/** An aborted call has no end that the others must have reached. */
-const endOf = (call: DumpedCall): number =>
-  isPending(call) || call.completedNs === 0 ? Infinity : call.completedNs;
+const lastOf = ({ calls }: Dump): number => maxOf(calls.numbers.createdNs, 0);

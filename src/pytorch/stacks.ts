@@ -1,6 +1,6 @@
 /** Python stacks of many ranks: mostly all are the same, so each is kept once, with its ranks. */
 
-import type { DumpedCall, Frame } from './dump.js';
+import type { DumpedCall, Frame } from './calls.js';
 
 export interface SharedStack {
   readonly ranks: readonly number[];

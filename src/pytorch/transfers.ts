@@ -5,10 +5,11 @@
  */
 
 import { maxOf } from '../base/extremes.js';
+import { addTo } from '../base/grouped.js';
 import { isPending } from './call_ends.js';
+import type { DumpedCall } from './calls.js';
 import { elementsIn } from './compared_calls.js';
-import type { Dump, DumpedCall } from './dump.js';
-import type { JoinedGroup } from './joined_calls.js';
+import type { JoinedGroup, Member } from './joined_calls.js';
 
 export interface Transfer {
   readonly group: JoinedGroup;
@@ -26,9 +27,11 @@ type Half = Pick<Transfer, 'rank' | 'isSend' | 'peer' | 'call'>;
 
 /** Those that are pending. */
 export function pendingTransfers(group: JoinedGroup): Transfer[] {
-  const isWhole = group.dumps.every(({ calls }) => (calls[0]?.record ?? 0) === 0);
-  const from = isWhole ? 0 : maxOf(group.dumps.map((dump) => firstCollective(group, dump))) + 1;
-  const halves = group.dumps.flatMap((dump) => halvesOf(group, dump));
+  if (!group.hasP2p) return [];
+  const members = [...group.members.values()];
+  const isWhole = members.every(({ dump }) => (dump.calls.numbers.record[0] ?? 0) === 0);
+  const from = isWhole ? 0 : maxOf(members.map(firstCollective)) + 1;
+  const halves = members.flatMap((member) => halvesOf(group, member));
   const counted = halves.filter(({ call }) => call.seq >= from);
   const matched = matchedBy(counted, ({ call }) => (isWhole ? '' : String(call.seq)));
   const open = halves.filter((half) => isPending(half.call) && !matched.has(half));
@@ -48,16 +51,18 @@ export function pendingTransfers(group: JoinedGroup): Transfer[] {
 }
 
 /** Infinity: it lists no collective. */
-const firstCollective = ({ name }: JoinedGroup, { calls }: Dump): number =>
-  calls.find(({ group, isP2p }) => group === name && !isP2p)?.seq ?? Infinity;
+function firstCollective({ dump: { calls }, rows }: Member): number {
+  const row = rows.find((one) => !calls.kinds[one]!.isP2p);
+  return row === undefined ? Infinity : calls.numbers.seq[row]!;
+}
 
 /** "send 0->3" and "recv 3<-0": the numbers are ranks in the group, its own first. */
-const halvesOf = ({ name, ranks }: JoinedGroup, { rank, calls }: Dump): Half[] =>
-  calls.flatMap((call) => {
-    if (call.group !== name) return [];
-    const [, word, other] = /^(send|recv) \d+(?:->|<-)(\d+)$/.exec(call.op) ?? [];
+const halvesOf = ({ ranks }: JoinedGroup, { dump, rows }: Member): Half[] =>
+  rows.flatMap((row) => {
+    const [, word, other] = /^(send|recv) \d+(?:->|<-)(\d+)$/.exec(dump.calls.kinds[row]!.op) ?? [];
     const peer = ranks[Number(other)];
-    return peer === undefined ? [] : [{ rank, isSend: word === 'send', peer, call }];
+    if (peer === undefined) return [];
+    return [{ rank: dump.rank, isSend: word === 'send', peer, call: dump.calls.at(row)! }];
   });
 
 /** The n-th of one side and the n-th of the other, per pair of ranks and section. */
@@ -65,11 +70,7 @@ function matchedBy(halves: readonly Half[], sectionOf: (half: Half) => string): 
   const sides = new Map<string, Half[]>();
   const key = (half: Half, isSend: boolean): string =>
     [isSend, ...(half.isSend ? [half.rank, half.peer] : [half.peer, half.rank]), sectionOf(half)].join(' ');
-  for (const half of halves) {
-    const known = sides.get(key(half, half.isSend));
-    if (known) known.push(half);
-    else sides.set(key(half, half.isSend), [half]);
-  }
+  for (const half of halves) addTo(sides, key(half, half.isSend), half);
   const found = new Map<Half, Half>();
   for (const side of sides.values())
     for (const [i, half] of side.entries()) {

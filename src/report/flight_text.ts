@@ -3,12 +3,14 @@
  * stack is shortened to the place in the user's code. The JSON and the page have the whole stacks.
  */
 
-import { maxOf } from '../base/extremes.js';
-import type { DumpedCall, Frame } from '../pytorch/dump.js';
+import type { DumpedCall, Frame } from '../pytorch/calls.js';
+import { addTo } from '../base/grouped.js';
+import { functionOf } from '../pytorch/compared_calls.js';
 import type { DumpVerdict, GivenUp, PendingCollective } from '../pytorch/dump_verdict.js';
 import type { FlightReport } from '../pytorch/flight_report.js';
 import type { NamedCollective } from '../pytorch/rank_positions.js';
 import type { DumpFinding } from '../pytorch/rules.js';
+import type { DumpedWay } from '../pytorch/compared_calls.js';
 import { frameText, stacksOf, type SharedStack } from '../pytorch/stacks.js';
 import { foldRanks, printable } from './text.js';
 import { continued, labelled } from './verdict_phrases.js';
@@ -18,9 +20,9 @@ const MOST_WAYS = 3;
 
 /** Mostly 15 lines. A terminal cuts them, a pipe does not. */
 export function dumpVerdictText({ verdict }: FlightReport): string[] {
-  const { findings, pending, pendingGroups, leftOut, givenUp, withoutDump, reasons } = verdict;
+  const { findings, pending, pendingGroups, givenUp, withoutDump, reasons } = verdict;
   const [first] = findings;
-  const [place] = pending;
+  const [place, ...places] = pending;
   const also = findings.slice(1).filter(({ kind }) => kind !== 'pending');
   return [
     dumpHeadline(verdict),
@@ -28,19 +30,25 @@ export function dumpVerdictText({ verdict }: FlightReport): string[] {
     ...also.slice(0, 3).flatMap((one) => [labelled('also', sentenceOf(one)), ...lastCalls(one).slice(0, 1)]),
     ...(also.length > 3 ? [continued(`and ${also.length - 3} more`)] : []),
     ...(place ? placeLines(place) : first ? [sinceLine(first)] : []),
-    ...(pendingGroups > 1 ? [labelled('also waiting', `${pendingGroups - 1} other process groups`)] : []),
+    ...places.slice(0, 1).map((one) => labelled('also waiting', waitingText(one))),
+    ...(pendingGroups > 2 ? [continued(`and ${pendingGroups - 2} other process groups`)] : []),
     ...(withoutDump.length > 0 ? [labelled('no dump', rankText(withoutDump))] : []),
     ...reasons.map(({ rank, reason }) =>
       labelled(`rank ${rank}`, `its file only says: ${printable(reason)}`),
     ),
     ...givenUp.slice(0, 2).map((one) => labelled('given up before', givenUpText(one))),
-    ...leftOutLines(leftOut),
+    ...besidesLines(verdict),
     labelled('read', `${verdict.dumps} dumps of PyTorch's Flight Recorder`),
   ];
 }
 
 /** "HUNG  rank 3 never called all_reduce 41 of group 0 default_pg" */
-export function dumpHeadline({ kind, findings, pendingTransfers, dumps }: DumpVerdict): string {
+export function dumpHeadline({
+  kind,
+  findings,
+  pendingTransfers,
+  dumps,
+}: Pick<DumpVerdict, 'kind' | 'findings' | 'pendingTransfers' | 'dumps'>): string {
   const [first] = findings;
   if (first) return `${kind.toUpperCase()}  ${together(first, findings)}`;
   return kind === 'quiet'
@@ -67,26 +75,37 @@ function sentenceOf(one: DumpFinding): string {
         ? `${who} did not call ${where} as the others did`
         : `${who} called ${where} differently`;
     case 'sizes differ':
-      return `${who}: the sizes of ${where} and of ${one.ways[1]!.op} differ`;
+      return one.op.includes(' ')
+        ? `${who}: the sizes of ${where} and of ${one.ways[1]!.op} differ${alikeText(one)}`
+        : `${who}: what ranks send and what others expect differs in ${where}`;
+    case 'batches differ':
+      return `${who}: their batches of sends and receives do not mirror each other in ${groupText(one)}`;
+    case 'other order':
+      return `${who} called ${callText(one.named[0]!.last!)} and ${where} in another order than others did`;
     case 'not finished':
       return `${who} did not finish ${where}`;
     case 'not started':
       return `the GPU of ${who} did not start ${where}`;
     case 'circle':
-      return `${who} wait for each other in a circle: ${circleText(one)} of ${groupText(one)}`;
+      return `${who} wait for each other in a circle: ${circleText(one)}`;
     case 'no dump':
       return `${where}: ${who} left no dump: look there first`;
     case 'pending':
       return where;
     default:
-      return `${who} never called ${halfOf(where)}`;
+      return `${who} never called ${halfOf(where)}${alikeText(one)}`;
   }
 }
 
-const circleText = ({ named }: DumpFinding): string => {
-  const calls = [...new Set(named.flatMap(({ last }) => (last ? [opText(last.op, seqOf(last))] : [])))];
-  return `${calls.slice(0, 3).join(', ')}${calls.length > 3 ? ' …' : ''}`;
+const circleText = ({ named, ...one }: DumpFinding): string => {
+  const waits = named.flatMap(({ last }) => last ?? []);
+  // One group is named once.
+  const isOne = waits.every(({ group }) => group === waits[0]!.group);
+  const calls = [...new Set(waits.map((last) => (isOne ? opText(last) : callText(last))))];
+  return `${calls.slice(0, 3).join(', ')}${calls.length > 3 ? ' …' : ''}${isOne ? ` of ${groupText(waits[0] ?? one)}` : ''}`;
 };
+
+const alikeText = ({ alike }: DumpFinding): string => (alike > 0 ? ` and ${alike} more like it` : '');
 
 /** The other half of a send or receive: who did not call it, did not call that one. */
 const halfOf = (where: string): string =>
@@ -95,16 +114,18 @@ const halfOf = (where: string): string =>
   );
 
 function detailsOf(one: DumpFinding): string[] {
-  const { rule, named, ways, waiting } = one;
-  if (ways.length > 0)
+  const { rule, named, ways, waiting, pairs } = one;
+  const lines = [
+    ...pairs.map(({ from, to, sent, expected }) =>
+      labelled(`rank ${from}`, `sends ${sent} elements to rank ${to}, which expects ${expected}`),
+    ),
+    ...ways.map((way) => labelled(rankText(way.ranks), wayText(way, one))),
+  ];
+  if (lines.length > 0)
     return [
-      ...ways.slice(0, MOST_WAYS).map(({ op, elements, dtype, ranks }) => {
-        const sizes = [elements ?? '', printable(dtype)].join(' ').trim();
-        const call = op.includes(' ') ? printable(op) : `${printable(op)} ${one.seq}`;
-        return labelled(rankText(ranks), `${call} (${sizes || 'sizes not compared'})`);
-      }),
-      ...(ways.length > MOST_WAYS ? [continued(`and ${ways.length - MOST_WAYS} other ways`)] : []),
-      ...named.slice(0, 2).flatMap(({ rank, last }) => lastCall(`rank ${rank}`, last)),
+      ...lines.slice(0, MOST_WAYS),
+      ...(lines.length > MOST_WAYS ? [continued(`and ${lines.length - MOST_WAYS} more`)] : []),
+      ...named.slice(0, 2).flatMap(({ rank, last }) => lastCall(`rank ${rank}`, last, one)),
     ];
   return [
     ...lastCalls(one),
@@ -115,10 +136,21 @@ function detailsOf(one: DumpFinding): string[] {
   ];
 }
 
-const lastCalls = ({ named, rule }: DumpFinding): string[] =>
-  named
+function wayText({ op, elements, received, dtype }: DumpedWay, { seq, rule }: DumpFinding): string {
+  const sizes = [elements ?? '', printable(dtype)].join(' ').trim() || 'sizes not compared';
+  const call = op.includes(' ') ? printable(op) : `${printable(op)} ${seq}`;
+  if (received !== undefined) return `${call} (sends ${sizes}, receives ${received})`;
+  return `${call} (${sizes})${rule === 'batches differ' ? ': the other rank has no half for it' : ''}`;
+}
+
+const WAITING_RULES: readonly DumpFinding['rule'][] = ['circle', 'other order'];
+
+const lastCalls = (one: DumpFinding): string[] =>
+  one.named
     .slice(0, MOST_NAMED)
-    .flatMap(({ rank, last }) => lastCall(`rank ${rank} ${rule === 'circle' ? 'waits in' : 'last'}`, last));
+    .flatMap(({ rank, last }) =>
+      lastCall(`rank ${rank} ${WAITING_RULES.includes(one.rule) ? 'waits in' : 'last'}`, last, one),
+    );
 
 /** Where the ranks are that wait, and which of the others said what. */
 function placeLines(place: PendingCollective): string[] {
@@ -126,7 +158,7 @@ function placeLines(place: PendingCollective): string[] {
   const isAll = finished.length + behind.length + notListed.length + withoutDump.length === 0;
   const isMixed = started.length > 0 && started.length < waiting.length;
   return [
-    labelled('waiting', `${isAll ? 'all ' : ''}${rankText(waiting)} in ${collectiveText(place)}`),
+    labelled('waiting', `${isAll ? 'all ' : ''}${waitingText(place)}`),
     ...(isMixed ? [labelled('GPU started it', rankText(started))] : []),
     ...(finished.length > 0 ? [labelled('finished', rankText(finished))] : []),
     ...(notListed.length > 0
@@ -143,37 +175,52 @@ const sinceLine = ({ sinceNs }: { readonly sinceNs: number }): string =>
 
 const givenUpText = (one: GivenUp): string => `${collectiveText(one)}, called ${timeOf(one.sinceNs)}`;
 
-/** One line per reason, with the newest of the times. */
-function leftOutLines(leftOut: DumpVerdict['leftOut']): string[] {
-  return [...new Set(leftOut.map(({ why }) => why))].map((why) => {
-    const some = leftOut.filter((one) => one.why === why);
-    const sizes = [...new Set(some.map(({ worldSize }) => worldSize))].join(', ');
-    const last = maxOf(some.map(({ lastNs }) => lastNs));
-    const when = last > 0 ? `, last call ${timeOf(last)}` : '';
-    return labelled('left out', `${rankText(some.map(({ rank }) => rank))}: ${why} (${sizes} ranks${when})`);
-  });
+const waitingText = (place: PendingCollective): string =>
+  `${rankText(place.waiting)} in ${collectiveText(place)}`;
+
+/** What was found beside the job of the verdict, and about its clocks. */
+function besidesLines({ others, clocks }: DumpVerdict): string[] {
+  const offsets = new Map<number, number[]>();
+  for (const { rank, aheadNs } of clocks) addTo(offsets, Math.round(aheadNs / 1e9), rank);
+  return [
+    ...[...offsets].map(([seconds, ranks]) =>
+      labelled('clock', `${rankText(ranks)}: ${aheadText(seconds)}; corrected`),
+    ),
+    ...others.flatMap(({ why, ranks, worldSize, lastNs, verdict }) => [
+      labelled(
+        'other dumps',
+        `${rankText(ranks)}: ${why} (${worldSize} ranks${lastNs > 0 ? `, last call ${timeOf(lastNs)}` : ''})`,
+      ),
+      ...(verdict && verdict.kind !== 'quiet' ? [continued(dumpHeadline(verdict))] : []),
+    ]),
+  ];
 }
 
-const lastCall = (label: string, last: DumpedCall | null): string[] =>
-  last === null ? [] : [labelled(label, `${opText(last.op, seqOf(last))}${placeText(last.frames)}`)];
+const aheadText = (seconds: number): string =>
+  `${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} the others`;
+
+/** With its group, where that is not the one of the finding. */
+function lastCall(label: string, last: DumpedCall | null, one?: DumpFinding): string[] {
+  if (last === null) return [];
+  const call = one === undefined || one.group === last.group ? opText(last) : callText(last);
+  return [labelled(label, `${call}${placeText(last.frames)}`)];
+}
 
 /** The lines beside our own verdict. */
 export function flightLines({ verdict, matched }: FlightReport): string[] {
-  const leftOut = leftOutLines(verdict.leftOut);
-  if (matched === null) return [...ownVerdictLine(verdict), ...leftOut];
+  const besides = besidesLines(verdict);
+  if (matched === null) return [labelled('PyTorch', dumpHeadline(verdict)), ...besides];
   const { group, description, op, seq, agreed, of } = matched;
   return [
     labelled(
       'process group',
-      `${groupNames(group, description)}, its ${opText(op, seq)} (${agreed} of ${of} dumps)`,
+      `${groupNames(group, description)}, its ${opText({ op, seq, isP2p: false })} (${agreed} of ${of} dumps)`,
     ),
     ...calledFrom(matched.stacks),
     ...matched.strays.slice(0, 2).flatMap(({ rank, last }) => lastCall(`rank ${rank} last`, last)),
-    ...leftOut,
+    ...besides,
   ];
 }
-
-const ownVerdictLine = (verdict: DumpVerdict): string[] => [labelled('PyTorch', dumpHeadline(verdict))];
 
 const MOST_STACKS = 4;
 
@@ -184,7 +231,7 @@ export function flightArguments({ matched }: FlightReport): (readonly [string, s
   return [
     ['processGroup', group],
     ['processGroupDescription', description],
-    ['pytorchCall', opText(op, seq)],
+    ['pytorchCall', opText({ op, seq, isP2p: false })],
     ...stacks
       .slice(0, MOST_STACKS)
       .map(({ ranks, frames }, i): [string, string] => [
@@ -215,15 +262,16 @@ function userFrames(frames: readonly Frame[]): readonly Frame[] {
 const shortFrame = ({ name, file, line }: Frame): string =>
   `${printable(name)} ${printable(file.split('/').slice(-1).join('/'))}:${line}`;
 
-const opText = (op: string, seq: number | null): string =>
-  seq === null ? printable(op) : `${printable(op)} ${seq}`;
-const seqOf = ({ isP2p, seq }: DumpedCall): number | null => (isP2p ? null : seq);
+/** "all_gather 31", "send 0->1" */
+const opText = (call: Pick<DumpedCall, 'op' | 'isP2p'> & { readonly seq: number | null }): string =>
+  call.isP2p || call.seq === null ? printable(call.op) : `${printable(functionOf(call))} ${call.seq}`;
+const callText = (call: DumpedCall): string => `${opText(call)} of ${groupText(call)}`;
 const groupNames = (group: string, description: string): string =>
   printable(description === '' ? group : `${group} ${description}`);
 const groupText = ({ group, description }: Pick<NamedCollective, 'group' | 'description'>): string =>
   `group ${groupNames(group, description)}`;
 const collectiveText = ({ op, seq, ...group }: NamedCollective): string =>
-  `${opText(op, op.includes(' ') ? null : seq)} of ${groupText(group)}`;
+  `${opText({ op, seq, isP2p: op.includes(' ') })} of ${groupText(group)}`;
 const rankText = (ranks: readonly number[]): string =>
   ranks.length === 1 ? `rank ${ranks[0]}` : `${ranks.length} ranks (${foldRanks(ranks)})`;
 

@@ -82,7 +82,7 @@ describe('any backend', () => {
       const old = world([null, null, null, [done('0', 2, undefined, { at: -400 * DAY })]]);
       writeFileSync(path.join(dumps, 'nccl_trace_rank_3'), JSON.stringify(dumpOf(old, 3)));
       const both = await runHere(root, 'inspect', 'samples/hang', '--flight-recorder', dumps);
-      expect(both.out).toContain('  left out:       rank 3: of an');
+      expect(both.out).toContain('  other dumps:    rank 3: an');
     },
   );
 
@@ -252,7 +252,7 @@ describe('who is the cause', () => {
   it('a rank that left out a call and went on to the barrier of all', async () => {
     expect((await caseOf('skipped-alltoall')).slice(0, 3)).toEqual([
       'HUNG  rank 4 never called all_to_all 13 of group 7 EXPERT_MODEL_PARALLEL_GROUP',
-      '  rank 4 last:    barrier 1, from step train.py:107',
+      '  rank 4 last:    barrier 1 of group 0 default_pg, from step train.py:107',
       '  waiting:        3 ranks (0,2,6) in all_to_all 13 of group 7 EXPERT_MODEL_PARALLEL_GROUP',
     ]);
   });
@@ -280,7 +280,7 @@ describe('who is the cause', () => {
     const groups = { A: [0, 1], B: [0, 1] };
     const lines = await madeUp({ groups, calls: [[call('A', 5)], [call('B', 9, 'barrier')]] });
     expect(lines[0]).toContain(
-      'HUNG  2 ranks (0-1) wait for each other in a circle: all_reduce 5, barrier 9',
+      'HUNG  2 ranks (0-1) wait for each other in a circle: all_reduce 5 of group A A_GROUP, barrier 9 of group B',
     );
   });
 
@@ -334,13 +334,177 @@ describe('who is the cause', () => {
   });
 });
 
+describe('what the calls contain', () => {
+  it('the sizes of an all_to_all of lists, pair by pair: the ranks that differ from the others', async () => {
+    expect((await caseOf('unequal-parts')).slice(0, 5)).toEqual([
+      'MISMATCH  2 ranks (6-7): what ranks send and what others expect differs in all_to_all 7 of group 4 dp_shard',
+      '  rank 6:         sends 0 elements to rank 0, which expects 27648',
+      '  rank 6:         sends 0 elements to rank 1, which expects 27648',
+      '  rank 6:         sends 0 elements to rank 2, which expects 27648',
+      '                  and 21 more',
+    ]);
+    const parts = (rank: number): MadeUpCall => {
+      const sizes = range(0, 4).map((peer) => [rank === 2 && peer === 1 ? 5 : 8]);
+      return call('0', 3, 'all_to_all', { sizes, outputs: range(0, 4).map(() => [8]) });
+    };
+    const one = await madeUp(world(range(0, 4).map((rank) => [parts(rank)])));
+    expect(one.slice(0, 2)).toEqual([
+      'MISMATCH  2 ranks (1-2): what ranks send and what others expect differs in all_to_all 3 of group 0 0_GROUP',
+      '  rank 2:         sends 5 elements to rank 1, which expects 8',
+    ]);
+  });
+
+  it('the sums of an all_to_all without lists, if all ranks are known', async () => {
+    const sized = (sent: number, received: number): MadeUpCall[] => [
+      call('0', 3, 'ALLTOALL_BASE', { sizes: [[sent]], outputs: [[received]] }),
+    ];
+    const three = [sized(100, 100), sized(100, 100), sized(90, 100)];
+    expect((await madeUp(world(three))).slice(0, 3)).toEqual([
+      'MISMATCH  rank 2: what ranks send and what others expect differs in all_to_all 3 of group 0 0_GROUP',
+      '  2 ranks (0-1):  all_to_all 3 (sends 100 Float, receives 100)',
+      '  rank 2:         all_to_all 3 (sends 90 Float, receives 100)',
+    ]);
+    expect((await madeUp(world([...three.slice(0, 2), sized(90, 90)])))[0]).toMatch(/^PENDING/);
+    expect((await madeUp(world([...three, null])))[0]).toMatch(/^PENDING/);
+  });
+
+  it('batches that do not mirror each other: both ranks and both calls, and no circle', async () => {
+    expect((await caseOf('unequal-batches')).slice(0, 3)).toEqual([
+      'MISMATCH  2 ranks (0-1): their batches of sends and receives do not mirror each other in group 0 default_pg',
+      '  rank 0:         recv 0<-1 (1024 Float): the other rank has no half for it',
+      '  rank 1:         recv 1<-0 (512 Float): the other rank has no half for it',
+    ]);
+  });
+
+  it('hundreds of transfers of one batch are one line', async () => {
+    const batch = range(0, 300).map(() => call('0', 1, 'send 0->1', { isP2p: true }));
+    const lines = await madeUp(world([[done('0', 1), ...batch], [done('0', 1)]]));
+    expect(lines[0]).toBe('HUNG  rank 1 never called recv 1<-0 of group 0 0_GROUP and 299 more like it');
+    expect(lines.some((line) => line.includes('also:'))).toBe(false);
+  });
+
+  it('a circle over two groups: each call with its own group', async () => {
+    expect((await caseOf('two-groups-circle')).slice(0, 3)).toEqual([
+      'HUNG  2 ranks (0-1) wait for each other in a circle: all_gather 31 of group 0 default_pg, barrier 1 of group 8 dp_rollout',
+      '  rank 0 waits in: all_gather 31, from step train.py:116',
+      '  rank 1 waits in: barrier 1 of group 8 dp_rollout, from step train.py:107',
+    ]);
+  });
+
+  it('a rank that went another way, and both places', async () => {
+    const lines = await caseOf('gather-against-reduce');
+    expect(lines.slice(0, 3)).toEqual([
+      'HUNG  rank 1 never called all_reduce 21 of group 0 default_pg',
+      '  rank 1 last:    gather 1 of group 9 gloo_ckpt, from step train.py:106',
+      '  waiting:        3 ranks (0,2-3) in all_reduce 21 of group 0 default_pg',
+    ]);
+    expect(lines).toContain('  also waiting:   rank 1 in gather 1 of group 9 gloo_ckpt');
+  });
+
+  it('two calls in another order than on the other ranks', async () => {
+    expect((await caseOf('other-order')).slice(0, 2)).toEqual([
+      'HUNG  rank 5 called all_reduce 21 of group 112 TENSOR_PARALLEL and all_to_all 21 of group 119 EXPERT_PARALLEL in another order than others did',
+      '  rank 5 waits in: all_reduce 21 of group 112 TENSOR_PARALLEL, from step train.py:110',
+    ]);
+    const groups = { A: [0, 1, 2], B: [0, 1, 2] };
+    const [a, b] = [call('A', 4), call('B', 9, 'barrier')];
+    const most = await madeUp({
+      groups,
+      calls: [
+        [b, a],
+        [a, b],
+        [b, a],
+      ],
+    });
+    expect(most[0]).toMatch(/^HUNG {2}rank 1 called all_reduce 4 of group A .* and barrier 9 of group B /);
+    const same = await madeUp({
+      groups,
+      calls: [
+        [a, b],
+        [a, b],
+        [a, b],
+      ],
+    });
+    expect(same[0]).toMatch(/^PENDING/);
+  });
+
+  it('entries that are all scheduled: the status of their group tells progress', async () => {
+    const calls = range(0, 4).map((rank) => range(38, rank === 2 ? 41 : 42).map((seq) => call('0', seq)));
+    const at = (last: number): Record<string, number>[] => range(0, 4).map(() => ({ 0: last }));
+    expect((await madeUp(world(calls, { completed: at(40) })))[0]).toBe(
+      'HUNG  rank 2 never called all_reduce 41 of group 0 0_GROUP',
+    );
+    expect(
+      (
+        await madeUp(
+          world(
+            calls.map((some) => some.slice(0, 3)),
+            { completed: at(40) },
+          ),
+        )
+      )[0],
+    ).toBe('NOTHING PENDING  in the dumps of 4 ranks');
+    expect((await madeUp(world(calls, { completed: at(-1) })))[0]).toBe(
+      'PENDING  all_reduce 38 of group 0 0_GROUP',
+    );
+  });
+});
+
 describe('which dumps belong together', () => {
+  const steps = (to: number, ago: number, pause = (seq: number): number => seq * SECOND): MadeUpCall[] =>
+    range(1, to).map((seq) => done('0', seq, undefined, { at: pause(seq) - ago }));
+
+  it('a clock that is minutes off, for all calls alike, is corrected and told', async () => {
+    for (const off of [400, -400]) {
+      const calls = range(0, 8).map((rank) => [
+        ...steps(20, rank < 2 ? off * SECOND : 0),
+        ...(rank === 5 ? [] : [call('0', 20, 'all_reduce', { at: (rank < 2 ? 20 - off : 20) * SECOND })]),
+      ]);
+      const lines = await madeUp(world(calls));
+      expect(lines[0]).toBe('HUNG  rank 5 never called all_reduce 20 of group 0 0_GROUP');
+      expect(lines).toContain(
+        `  clock:          2 ranks (0-1): 400 s ${off > 0 ? 'behind' : 'ahead of'} the others; corrected`,
+      );
+      expect(lines).toContain('  since:          2026-11-22 03:00:20 UTC; dumps do not say until when');
+    }
+  });
+
+  it('an attempt minutes ago had other pauses between its calls, so it is no clock', async () => {
+    const calls = range(0, 4).map((rank) =>
+      rank === 3 ? steps(20, 400 * SECOND, (seq) => seq * 1.2 * SECOND) : [...steps(20, 0), call('0', 20)],
+    );
+    const lines = await madeUp(world(calls));
+    expect(lines[0]).toBe('PENDING  all_reduce 20 of group 0 0_GROUP: rank 3 left no dump: look there first');
+    expect(lines.find((line) => line.includes('other dumps'))).toContain('rank 3: an older attempt');
+  });
+
+  it('of two jobs the one that hangs comes first, though the other one is newer', async () => {
+    const dumps = writeDumps(newFolder(), world([[call('0', 9)], [call('0', 9)], []]), null);
+    const healthy: MadeUpDumps = {
+      groups: { trainer: range(0, 6) },
+      calls: [
+        ...Array<null>(3).fill(null),
+        ...range(3, 6).map(() => [done('trainer', 2, undefined, { at: 1800 * SECOND })]),
+      ],
+    };
+    for (const rank of range(3, 6))
+      writeFileSync(path.join(dumps, `nccl_trace_rank_${rank}`), JSON.stringify(dumpOf(healthy, rank)));
+    const lines = await readAbout(dumps);
+    expect(lines[0]).toBe('HUNG  rank 2 never called all_reduce 9 of group 0 0_GROUP');
+    expect(lines).toContain(
+      '  other dumps:    3 ranks (3-5): another job (6 ranks, last call 2026-11-22 03:30:00 UTC)',
+    );
+  });
+
   it('an older job of another size is left out', async () => {
     const lines = await caseOf('two-jobs');
     expect(lines[0]).toBe('HUNG  rank 3 never called all_reduce 41 of group 0 default_pg');
     expect(lines).toContain('  since:          2026-05-28 20:26:40 UTC; dumps do not say until when');
     expect(lines).toContain(
-      '  left out:       8 ranks (8-15): of another job (16 ranks, last call 2026-05-27 20:26:41 UTC)',
+      '  other dumps:    8 ranks (8-15): another job (16 ranks, last call 2026-05-27 20:26:41 UTC)',
+    );
+    expect(lines).toContain(
+      '                  HUNG  rank 9 never called all_reduce 61 of group 0 default_pg',
     );
     expect(lines.at(-1)).toBe("  read:           8 dumps of PyTorch's Flight Recorder");
   });
@@ -368,8 +532,8 @@ describe('which dumps belong together', () => {
       renameSync(path.join(old, 'nccl_trace_rank_3'), path.join(dumps, 'nccl_trace_rank_3'));
       const lines = await readAbout(dumps);
       expect(lines[0]).toBe('HUNG  rank 1 never called all_reduce 3 of group 0 0_GROUP');
-      expect(lines.find((line) => line.includes('left out'))).toContain(
-        'rank 3: of an older attempt (4 ranks',
+      expect(lines.find((line) => line.includes('other dumps'))).toContain(
+        'rank 3: an older attempt (4 ranks',
       );
       expect(lines).toContain('  no dump:        rank 3');
     }
@@ -384,7 +548,7 @@ describe('which dumps belong together', () => {
     writeFileSync(path.join(dumps, 'nccl_trace_rank_3'), JSON.stringify(dumpOf(other, 3)));
     const lines = await readAbout(dumps);
     expect(lines[0]).toBe('HUNG  rank 2 never called all_reduce 9 of group 0 0_GROUP');
-    expect(lines.find((line) => line.includes('left out'))).toContain('rank 3: of another job (4 ranks');
+    expect(lines.find((line) => line.includes('other dumps'))).toContain('rank 3: another job (4 ranks');
   });
 
   it('groups of one job that share no rank, and a rank that is late by minutes, belong together', async () => {
@@ -420,7 +584,7 @@ describe('which dumps belong together', () => {
     writeDumps(path.join(attempts, 'attempt_1'), made(0), null);
     const newest = await readAbout(attempts);
     expect(newest[0]).toBe('HUNG  rank 1 never called barrier 2 of group 0 0_GROUP');
-    expect(newest.find((line) => line.includes('left out'))).toContain('2 ranks (0-1): of an older attempt');
+    expect(newest.find((line) => line.includes('other dumps'))).toContain('2 ranks (0-1): an older attempt');
   });
 
   it('a file with only a reason is no dump, and says its reason', async () => {

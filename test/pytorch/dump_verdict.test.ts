@@ -3,7 +3,7 @@
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readDumps } from '../../src/pytorch/dump_files.js';
-import { judgeDumps, type DumpVerdict } from '../../src/pytorch/dump_verdict.js';
+import { judgeJobs, type DumpVerdict } from '../../src/pytorch/dump_verdict.js';
 import { flightReport } from '../../src/pytorch/flight_report.js';
 import { dumpVerdictText } from '../../src/report/flight_text.js';
 import { writeDumps, type MadeUpCall, type MadeUpDumps } from '../support/made_up/flight_dumps.js';
@@ -14,7 +14,7 @@ afterAll(remove);
 let count = 0;
 
 function judged(made: MadeUpDumps): DumpVerdict {
-  return judgeDumps(readDumps(writeDumps(path.join(folder, String(count++)), made, null)));
+  return judgeJobs(readDumps(writeDumps(path.join(folder, String(count++)), made, null)));
 }
 
 const call = (group: string, seq: number, op = 'all_reduce', more: Partial<MadeUpCall> = {}): MadeUpCall => ({

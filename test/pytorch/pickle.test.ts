@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { DumpError, readDump } from '../../src/pytorch/dump.js';
-import { PickleError, readPickle } from '../../src/pytorch/pickle.js';
+import { PickleError, readPickle, type PickleDict } from '../../src/pytorch/pickle.js';
 import { dumpOf, pickled, STARTED, type MadeUpDumps } from '../support/made_up/flight_dumps.js';
 
 const MADE_UP: MadeUpDumps = {
@@ -29,11 +29,11 @@ describe('the pickle reader', () => {
     const dump = dumpOf(MADE_UP, 0);
     const read = readDump('d', 0, pickled(dump, protocol));
     expect(read).toEqual(readDump('d', 0, Buffer.from(JSON.stringify(dump))));
-    expect(read.calls.map(({ seq, op, state }) => [seq, op, state])).toEqual([
+    expect(read.calls.map(({ kind, seq, state }) => [seq, kind.op, state])).toEqual([
       [300, '_all_gather_base', 'scheduled'],
       [70_000, 'all_reduce', 'completed'],
     ]);
-    expect(read.calls[1]!.frames).toEqual([{ name: 'train_step', file: '/job/träin.py', line: 88 }]);
+    expect(read.calls[1]!.kind.frames).toEqual([{ name: 'train_step', file: '/job/träin.py', line: 88 }]);
     expect(read.calls[0]!.createdNs).toBe(STARTED);
   });
 
@@ -77,6 +77,18 @@ sys.stdout.buffer.write(pickle.dumps({'version': Evil()}, 2))`,
     expect(failures).toBeGreaterThan(bytes.length / 4);
   });
 
+  it('of a key that is there twice, the last one counts, also in a large dict; __proto__ is a key like any other', () => {
+    const bytes = python(
+      `import pickle,sys
+many = {'k%d' % i: i for i in range(5000)}
+sys.stdout.buffer.write(pickle.dumps([{'__proto__': 7}, many], 2))`,
+    );
+    const [one, many] = readPickle(bytes) as PickleDict[];
+    expect([one!.get('__proto__'), one!.get('toString'), many!.get('k4999')]).toEqual([7, undefined, 4999]);
+    const twice = Buffer.from([0x80, 2, 0x7d, 0x28, 0x8c, 1, 97, 0x4b, 1, 0x8c, 1, 97, 0x4b, 2, 0x75, 0x2e]);
+    expect((readPickle(twice) as PickleDict).get('a')).toBe(2);
+  });
+
   it('does not take lengths on trust', () => {
     const long = Buffer.from([0x80, 2, 0x58, 0xff, 0xff, 0xff, 0xff, 0x61, 0x2e]);
     expect(() => readPickle(long)).toThrow('is cut short at byte 2');
@@ -94,7 +106,7 @@ sys.stdout.buffer.write(pickle.dumps({'version': '2.9', 'pg_config': {'TP': {'na
     );
     const { calls } = readDump('d', 0, bytes);
     expect(calls).toHaveLength(20_000);
-    expect(new Set(calls.map(({ frames }) => frames)).size).toBe(1);
+    expect(new Set(calls.map(({ kind }) => kind.frames)).size).toBe(1);
   });
 
   const group = (name: string, ranks: string) => ({ name, desc: '', ranks });
