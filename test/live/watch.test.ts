@@ -87,15 +87,6 @@ it('says nothing of a healthy job, and ends with it', async () => {
   expect({ code, out }).toEqual({ code: 0, out: '' });
 });
 
- expect(await runHere(folder, 'inspect', 'recording', '--fail-on', 'slow')).toMatchObject({ code: 5 });
-  const { out: runs } = await runHere(folder, 'inspect', 'recording', '--json', '--run', 'list');
-  const { name } = (JSON.parse(runs) as { runs: [{ name: string }] }).runs[0];
-  const { code, out } = await startWatch(
-    ...[recording(), '--run', name, '--linger', '0', '--fail-on', 'slow'],
-  ).ended;
-  expect({ code, out }).toEqual({ code: 0, out: '' });
-});
-
 describe('the command line', () => {
   it.each([
     [['--act-on', 'hnug'], /must be of hung,broken,mismatch,slow,unclear, or none.*did you mean hung\?/],
