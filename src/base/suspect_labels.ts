@@ -5,6 +5,7 @@ export const SUSPECT_LABELS = [
   'GONE',
   'NO FILE',
   'NOT CALLED',
+  'INSIDE NCCL',
   'OTHER CALL',
   'BEHIND',
   'LATE',

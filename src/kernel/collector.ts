@@ -91,6 +91,8 @@ export class Collector extends Listener {
     this.openOps.add(op);
     if (!op.isForeign) {
       this.progress.opStart(op);
+      const work = op.work;
+      if (work !== null) work.opChannels |= (<u64>1) << (op.channel & 63);
       op.comm.moved(at);
       if (this.openOps.size > this.manyOps) this.forgetEndless();
     }

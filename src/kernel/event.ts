@@ -172,6 +172,8 @@ export class Work extends Event {
   ordinal: u32 = 0;
   isOrdinalAbsolute: bool = false;
   nChannels: i32 = 0;
+  /** Channels on which it had operations, one bit each. */
+  opChannels: u64 = 0;
   /** The CollApi or P2pApi call: its start (NaN: not known), and whether it was captured into a graph. */
   apiStart: f64 = NaN;
   isApiCaptured: bool = false;

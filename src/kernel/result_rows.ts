@@ -32,6 +32,9 @@ export class WorkRow {
   /** Key of the group of calls; -1: not known. */
   group: f64 = NaN;
   ring: f64 = NaN;
+  /** Announced, and with operations so far. 0: not known. */
+  channels: f64 = NaN;
+  opChannels: f64 = NaN;
   children: f64 = NaN;
   openChildren: f64 = NaN;
   /** Operations whose end NCCL never reports. The two counts above exclude them. */

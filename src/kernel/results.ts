@@ -155,6 +155,8 @@ function describe(work: Work, row: WorkRow): void {
   row.start = work.start;
   row.group = <f64>work.group;
   row.ring = work.ring;
+  row.channels = work.nChannels;
+  row.opChannels = <f64>popcnt<u64>(work.opChannels);
   row.children = work.children;
   row.openChildren = work.openChildren;
   row.endlessOps = work.endlessOps;

@@ -45,6 +45,8 @@ export interface PendingWork<Time = TraceNs> {
   /** Key of its group of calls; null: not known. The order of works of one group does not matter. */
   readonly group: HandleKey | null;
   readonly ops: readonly PendingOp<Time>[];
+  /** NCCL has not returned from handing it to its proxy: the channels with operations so far, and all (0: not known). null: it has. */
+  readonly unhanded: { readonly channels: number; readonly of: number } | null;
   /** What the GPU was seen to begin and end; null: not known. */
   readonly blocks: BlocksSeen | null;
   /** Its GPU filled a send step, or consumed received data. */

@@ -26,6 +26,7 @@ const DID: Readonly<Record<string, string>> = {
   GONE: 'ended',
   LEFT: 'left',
   'NOT CALLED': 'never entered it',
+  'INSIDE NCCL': 'stuck inside ncclGroupEnd',
   'OTHER CALL': 'called differently',
   LATE: 'late',
   'SLOW SENDS': 'slow sends',

@@ -111,6 +111,7 @@ function stallLines(
     ...crossedLines(hang, report),
     ...circleLines(hang, report),
     ...insideLines(hang, report),
+    ...unhandedLines(hang, report),
     ...waiting(hang, report),
     ...whereToLook(hang, report),
     ...silentLines(hang, report),
@@ -148,6 +149,21 @@ function insideLines({ inside, nRanks, since }: Hang, report: VerdictReport): st
     return labelled('inside NCCL', `${someRanks(all, nRanks, report)}: in ${what}${when}`);
   });
 }
+
+/** The work began, and NCCL does not return from handing it to its proxy. */
+const unhandedLines = ({ unhanded, neverEntered, waiting: entered }: Hang, report: VerdictReport): string[] =>
+  unhanded.slice(0, MOST_WAYS).flatMap(({ file, at, channels, of }, i) => {
+    const isAlone = i === 0 && unhanded.length === 1 && entered.length > 1 && neverEntered.length === 0;
+    const ops = of === 0 ? `on ${channels} channels` : `on ${channels} of ${of} channels`;
+    return [
+      labelled(
+        'inside NCCL',
+        `rank ${rankName(report, file)}: in ncclGroupEnd since ${clockTime(report, at)}`,
+      ),
+      continued(`NCCL has not handed it to its proxy: operations ${ops}`),
+      ...(isAlone ? [continued('all others called it, and returned')] : []),
+    ];
+  });
 
 function mismatch({ mismatch: found, commId }: Hang, report: VerdictReport): string[] {
   if (!found) return [];
@@ -247,6 +263,7 @@ function whereToLook(hang: Hang, report: VerdictReport): string[] {
     return [
       labelled(label, frontText(front, hang, report)),
       ...(front.peerIsPast ? [continued(past)] : []),
+      ...(front.isUnposted ? [continued('it is not posted, and the peer waits for room')] : []),
       ...(front.node ? nodeLines(front.node, kernels, report) : []),
     ];
   }

@@ -110,6 +110,9 @@ export function pendingWorks(
       start: works.start[row] as Ticks,
       group: works.group[row]! < 0 ? null : works.group[row]!,
       ops: byWork.get(row) ?? [],
+      unhanded: Number.isNaN(works.enqueued[row])
+        ? { channels: works.opChannels[row]!, of: works.channels[row]! }
+        : null,
       blocks: blocksOf.get(row)?.blocks ?? null,
       hasMoved: !Number.isNaN(works.ends.step[row]),
       lostSince: lost.get(row) ?? 0,

@@ -4,7 +4,7 @@ import { minOf } from '../base/extremes.js';
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import type { Collective } from '../cluster/types.js';
-import { leftAt, ranksInComm, SILENT_AFTER } from './absence.js';
+import { leftAt, ranksInComm, SHORTEST_HANG, SILENT_AFTER } from './absence.js';
 import { commOf, callName, type Case } from './case.js';
 import { circleIn } from './circle.js';
 import { crossedWith, strayedIn } from './crossed_order.js';
@@ -77,6 +77,7 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
     aborted: (collective?.aborted ?? [...new Set(abortedOf(works, ranks))].sort((a, b) => a - b)).filter(
       (file) => !doubtful.includes(file),
     ),
+    unhanded: unhandedIn(stall),
     waits: waitsOf(surely),
     ended,
     front,
@@ -91,6 +92,12 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
     wasKilled: files.length > 0 && files.every((file) => ranks[file]!.life.isGone),
   };
 }
+
+/** Its works that began and whose enqueueing does not end, for longer than any call takes. */
+const unhandedIn = ({ works, until }: Stall): Hang['unhanded'] =>
+  works.flatMap(({ file, work: { unhanded, record, start: at, lostSince } }) =>
+    unhanded && lostSince === 0 && until - at >= SHORTEST_HANG ? [{ file, record, at, ...unhanded }] : [],
+  );
 
 function callOf({ commId, name, collective, works, inside }: Stall): CallName {
   const first = works[0]?.work;

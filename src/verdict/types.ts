@@ -9,7 +9,7 @@ import type { ArrivalBasis } from '../cluster/types.js';
 import type { CallShape } from '../model/call_table.js';
 import type { BlocksSeen } from '../model/pending.js';
 import type { Wait } from '../model/waits.js';
-import type { PendingOp } from '../model/pending.js';
+import type { PendingOp, PendingWork } from '../model/pending.js';
 import type { CallArguments } from './file_facts.js';
 
 /**
@@ -312,6 +312,8 @@ export interface Hang extends CallName {
   readonly aborted: readonly number[];
   /** Ranks with threads inside an NCCL call that has not returned. */
   readonly inside: readonly (Evidence & CallArguments & { readonly func: string })[];
+  /** Ranks inside NCCL: it has begun the work, and has not handed it to its proxy. */
+  readonly unhanded: readonly (Evidence & NonNullable<PendingWork['unhanded']>)[];
   /** Waits of the waiting ranks' operations, with counts, most first. */
   readonly waits: readonly (readonly [wait: Wait | 'no step in flight', operations: number])[];
   /** Ranks whose processes ended in order in the middle of the work. The others went on and wait for them. */
@@ -417,6 +419,8 @@ export interface Front {
   readonly wait: PendingOp['wait'];
   /** The other side is after this step: the peer did its part, so this rank or the link is the reason. */
   readonly peerIsPast: boolean;
+  /** The peer waits for room, and this receive, which would give it, is not posted. */
+  readonly isUnposted: boolean;
   /** File of the process that executes the send (PXN). */
   readonly executor: number | null;
   /** How many of the `of` waiting operations wait for this one, directly or through others. */

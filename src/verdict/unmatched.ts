@@ -71,6 +71,7 @@ const workOf = ({ file, func, peer, comm, call }: Unmatched): FileWork => {
       ops: [],
       blocks: null,
       hasMoved: false,
+      unhanded: null,
       lostSince: 0,
     },
   };

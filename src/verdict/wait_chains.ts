@@ -83,6 +83,7 @@ export function endOfWaits(
     done,
     wait,
     peerIsPast: chains.isPeerPast(front.front),
+    isUnposted: chains.isUnposted(front.front),
     executor,
     waiters: front.waiters,
     of: all.length,
@@ -207,7 +208,7 @@ class Chains {
   /** The records show that it waits for nobody else: not for a side that is not pending, and no circle was cut here. */
   isEnd(one: FileOp): boolean {
     const isKnown = one.op.wait !== null && (!PEERS.includes(one.op.wait.name) || this.isPeerPast(one));
-    return isKnown && this.next(one) === null;
+    return (isKnown || this.isUnposted(one)) && this.next(one) === null;
   }
 
   /** The two sides contradict each other. */
@@ -215,6 +216,15 @@ class Chains {
     const peer = this.fileOf(op.peer);
     const other = peer === null ? null : this.sideOf(peer, file, op);
     return waitsForPeer(op) && other !== null && other.op.done > op.wait.step;
+  }
+
+  /** The peer waits for room, and the receive that gives it is not posted. */
+  isUnposted(one: FileOp): boolean {
+    const { file, op } = one;
+    const peer = this.fileOf(op.peer);
+    const isNext = this.byPlace.get(placeOf(file, peer, op))?.[0] === one;
+    if (op.isSend || op.wait !== null || peer === null || !isNext) return false;
+    return this.sideOf(peer, file, op)?.op.wait?.name === Wait.Peer;
   }
 
   /** null: it ends here. */
@@ -228,7 +238,7 @@ class Chains {
       case Wait.Peer:
         return peer === null ? null : this.across(one, peer);
       case undefined:
-        return this.whyNotBegun(one, peer);
+        return this.isUnposted(one) ? null : this.whyNotBegun(one, peer);
       default:
         return null; // the network, or its own PCIe
     }
@@ -244,7 +254,7 @@ class Chains {
     const others = near.length > 0 || !isTree(work) ? near : this.atRoot(one);
     const onNetwork = others.filter((other) => isOnNetwork(other.op));
     if (onNetwork.length > 0) return leastFar(onNetwork);
-    return op.isSend ? (others.find((other) => isUnbegun(other.op)) ?? null) : null;
+    return op.isSend ? (others.find((other) => isUnbegun(other.op) || this.isUnposted(other)) ?? null) : null;
   }
 
   /** The root's GPU makes results of the sums from below, and sends them down. */

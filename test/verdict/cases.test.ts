@@ -103,6 +103,17 @@ describeVerdicts('cases', {
       /look at: +rank 6 .*: called, no kernel began/,
     ],
   },
+  'no-proxy-slots': {
+    kind: 'hung',
+    hungAfter: 2,
+    culprits: [2],
+    says: [
+      /^HUNG {2}AllReduce seq 25 on world \(4 ranks\): rank 2 stuck inside ncclGroupEnd$/,
+      /inside NCCL: +rank 2: in ncclGroupEnd since /,
+      /^ +NCCL has not handed it to its proxy: operations on 1 of 4 channels$/,
+      /^ +all others called it, and returned$/,
+    ],
+  },
   'tree-inside': {
     kind: 'hung',
     culprits: [4, 5, 6, 7],

@@ -330,6 +330,7 @@ function witnessedWork(call: MadeUpCall, comms: Comms): PendingWork {
     record: '0:7',
     ops,
     blocks,
+    unhanded: null,
     hasMoved: ops.some(
       ({ isSend, done, wait }) => done > 0 || (isSend && wait !== null && wait.name !== Wait.Gpu),
     ),

@@ -35,6 +35,7 @@ it('fits, whatever the evidence, and lets no control character through to the te
     done: fc.nat(),
     wait: fc.option(fc.record({ step: fc.nat(), name: fc.constant('recv wait'), since: time })),
     peerIsPast: fc.boolean(),
+    isUnposted: fc.boolean(),
     executor: fc.option(fc.nat(511)),
     waiters: fc.nat(),
     of: fc.nat(),
@@ -111,6 +112,15 @@ it('fits, whatever the evidence, and lets no control character through to the te
           count: fc.nat(),
           datatype: text,
           root: fc.option(fc.nat()),
+        }),
+      ),
+      unhanded: fc.array(
+        fc.record({
+          file: fc.nat(511),
+          record: fc.constant('0:7'),
+          at: time,
+          channels: fc.nat(64),
+          of: fc.nat(64),
         }),
       ),
       kernels: fc.array(

@@ -40,6 +40,7 @@ function ring(ranks: readonly (Ends | null)[]): FileWork[] {
       record: '0:7',
       ops,
       blocks: null,
+      unhanded: null,
       hasMoved: true,
       lostSince: 0,
     };

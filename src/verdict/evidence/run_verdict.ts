@@ -301,6 +301,7 @@ function onlyElsewhere(works: RankScan['works'], row: number): RankScan['pending
     ops: [],
     blocks: null,
     hasMoved: true, // or it would have no operations elsewhere
+    unhanded: null,
     lostSince: 0,
   };
 }

@@ -79,7 +79,7 @@ export function* accused(
 }
 
 function* accusedOf(stall: Hang): ReturnType<typeof accused> {
-  const { neverEntered, inside, circle, different, ended, front, kernels, silent, unseen } = stall;
+  const { neverEntered, inside, circle, different, ended, front, kernels, silent, unseen, unhanded } = stall;
   // All ranks except the wrong one may differ from most. So few ranks are suspects, and many are witnesses. Ranks may die because of a
   // mismatch, so the mismatch comes first.
   if (different.length <= MOST / 2) for (const file of different) yield [file, 'OTHER CALL'];
@@ -88,6 +88,7 @@ function* accusedOf(stall: Hang): ReturnType<typeof accused> {
   for (const { file } of ended) yield [file, 'GONE'];
   for (const { file } of neverEntered) yield [file, 'NOT CALLED'];
   for (const { file } of unseen?.last ?? []) yield [file, 'STUCK'];
+  for (const { file } of unhanded) yield [file, 'INSIDE NCCL'];
   // The peer is not known, so both sides are suspects.
   for (const { file, func } of inside) if (TRANSFERS.includes(func)) yield [file, 'STUCK'];
   for (const { file, isLeast } of kernels) if (isLeast) yield [file, 'STUCK'];
@@ -113,10 +114,10 @@ const GONE_WITHIN = 3e9;
 /** The rank that waits for its own GPU, or those of its node that it may wait for, or else the rank for which it waits. */
 function* frontFiles(front: Hang['front']): ReturnType<typeof accused> {
   if (front === null) return;
-  const { file, peerFile, node, wait, peerIsPast } = front;
+  const { file, peerFile, node, wait, peerIsPast, isUnposted } = front;
   const needsPeer = (wait?.name === Wait.Recv || wait?.name === Wait.Peer) && !peerIsPast;
   const own = node?.files ?? [file];
-  if (wait?.name === Wait.Gpu) for (const one of own) yield [one, 'STUCK'];
+  if (wait?.name === Wait.Gpu || isUnposted) for (const one of own) yield [one, 'STUCK'];
   else if (peerFile === null && needsPeer) yield [null, 'STUCK'];
   else for (const one of needsPeer ? [peerFile, file] : [file, peerFile]) yield [one, 'STUCK'];
 }
