@@ -2,7 +2,6 @@
 // The command, committed so that it is there before anything is built: `npm install --ignore-scripts` links it
 // as well, and then it has to say what is missing rather than fail with a stack. So nothing of ours is imported up here.
 
-import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
@@ -17,7 +16,7 @@ const WITHOUT_RESERVE = '--disable-wasm-trap-handler';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const missing = whatIsMissing();
-if (missing === undefined && hasLittleRoom()) startWithoutReserve();
+if (missing === undefined && hasLittleRoom()) await startWithoutReserve();
 else if (missing === undefined) {
   compileLess();
   const { main } = await import('../dist/cli/main.js');
@@ -52,7 +51,8 @@ function hasLittleRoom() {
 }
 
 /** The option counts only when Node starts. A terminal sends Ctrl-C to both processes. */
-function startWithoutReserve() {
+async function startWithoutReserve() {
+  const { spawn } = await import('node:child_process');
   const args = [WITHOUT_RESERVE, ...process.execArgv, ...process.argv.slice(1)];
   const child = spawn(process.execPath, args, { stdio: 'inherit' });
   process.on('SIGINT', () => undefined);

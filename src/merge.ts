@@ -26,12 +26,11 @@ import { finishTrace, planTrace, type FinishOptions } from './finish.js';
 import { reportAllClocks, type ClocksReport } from './report/clock_map_report.js';
 import type { ConvertJob, ConvertResult } from './trace/convert.js';
 import { convertJobs } from './trace/convert_jobs.js';
-import { aliasesOf, findRuns, shownAs, type RunOptions } from './runs/find_runs.js';
+import { shownAs, type RunOptions } from './runs/find_runs.js';
 import { contentOf } from './trace/output.js';
 import { OUTPUT_KINDS, TRACE } from './trace/output_kinds.js';
-import { redactRun, said } from './runs/redact.js';
+import { said } from './runs/redact.js';
 import type { MergeReport } from './report/report.js';
-import { listRun, type RunListing } from './runs/run.js';
 import type { ClockOptions } from './clocks/evidence/run_clocks.js';
 import { failure, scanRun } from './study/scanned_run.js';
 import { dumpsFor, type FlightOptions } from './pytorch/flight_report.js';
@@ -43,8 +42,6 @@ import { checkOutput } from './output/allowed.js';
 import { withWorkFolderFor } from './output/deliver.js';
 import { withWorkFolder } from './output/work_folder.js';
 import { findRankFiles } from './rankfile/index.js';
-
-export type { RunListing } from './runs/run.js';
 
 export interface MergeOptions
   extends ClockOptions, RunOptions, VerdictOptions, FlightOptions, Omit<FinishOptions, 'dumps'> {
@@ -128,21 +125,6 @@ export async function findClocks(
   } finally {
     await workers.close();
   }
-}
-
-/** The runs to which the files belong, the newest first. Reads headers and tables only. Throws RankFileError. */
-export function listRuns(
-  inputs: readonly string[],
-  { redact }: Pick<RunOptions, 'redact'> = {},
-): {
-  readonly runs: readonly RunListing[];
-  readonly problems: readonly string[];
-} {
-  const found = findRankFiles(inputs);
-  const { runs, unusable } = findRuns(found.files);
-  const aliases = redact ? aliasesOf(runs, found.files) : null;
-  const shown = aliases === null ? runs : runs.map((run) => redactRun(run, aliases));
-  return { runs: shown.map(listRun), problems: shownAs([...found.problems, ...unusable], aliases) };
 }
 
 /** In the order of the jobs; null: the file is not drawn. */

@@ -8,10 +8,9 @@ import { clockTable } from '../report/clock_text.js';
 import { addClockOptions } from './clock_options.js';
 import { ExitCode } from './exit.js';
 import { interruptible } from './interrupts.js';
-import { print } from './output.js';
-import { tellProblems } from './streams.js';
+import { print, tellProblems } from './streams.js';
 import { whileWatched } from './watching.js';
-import { addRunOptions, LIST, runList } from './run_option.js';
+import { addRunOptions, LIST } from './run_option.js';
 import { studyIn } from './study_input.js';
 import { studyOptions, type StudyFlags } from './study_options.js';
 
@@ -43,7 +42,7 @@ export function clocksCommand(setExit: (code: ExitCode) => void): Command {
 
 async function run(inputs: readonly string[], options: Options): Promise<ExitCode> {
   if (options.run === LIST) {
-    await print(runList(inputs, options));
+    await (await import('./run_list.js')).printRuns(inputs, options);
     return ExitCode.ok;
   }
   const study = studyIn(inputs, options);

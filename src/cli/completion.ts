@@ -5,7 +5,7 @@
 
 import { Argument, type Command, type Option } from 'commander';
 import { commandWith } from './help.js';
-import { print } from './output.js';
+import { print } from './streams.js';
 
 const EXAMPLES = `Examples:
   $ source <(nccl-trace completion bash)                                      in ~/.bashrc; the same with zsh in ~/.zshrc

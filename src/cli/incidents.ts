@@ -16,8 +16,7 @@ import { checkOwnFolder, openOwnFolder } from '../output/own_folder.js';
 import type { Diagnosis } from '../report/diagnosis.js';
 import { printable } from '../report/text.js';
 import { quoted } from '../trace/commands.js';
-import { print } from './output.js';
-import { complain } from './streams.js';
+import { complain, print } from './streams.js';
 
 interface Options extends IncidentOptions {
   /** Folder of all incidents. */

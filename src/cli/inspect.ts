@@ -25,16 +25,13 @@ import {
 import { ExitCode } from './exit.js';
 import { addFailOn, badness, exitFor, type FailOnFlag } from './fail_on.js';
 import { addFlightOption } from './flight_option.js';
-import { recordText, summaryText } from '../report/inspect_text.js';
 import { interruptible } from './interrupts.js';
 import { wholeNumber } from './numbers.js';
 import { addVerdictOptions } from './verdict_options.js';
 import { inspectNext, mergeNext } from '../report/next_command.js';
-import { diagnoseStudy } from '../shards/study_file.js';
 import { studyIn } from './study_input.js';
-import { print } from './output.js';
-import { complain, tellProblems } from './streams.js';
-import { addRunOptions, LIST, runList } from './run_option.js';
+import { complain, print, tellProblems } from './streams.js';
+import { addRunOptions, LIST } from './run_option.js';
 import { coloured, whileWatched } from './watching.js';
 import { fit } from '../report/verdict_phrases.js';
 import { printable } from '../report/text.js';
@@ -81,7 +78,7 @@ export function inspectCommand(setExit: (code: ExitCode) => void): Command {
 
 async function run(paths: readonly string[], options: Options): Promise<ExitCode> {
   if (options.run === LIST) {
-    await print(runList(paths, options));
+    await (await import('./run_list.js')).printRuns(paths, options);
     return ExitCode.ok;
   }
   if (paths.length === 0) return inspectDumps(options);
@@ -144,6 +141,7 @@ async function inspectDumps(options: Options): Promise<ExitCode> {
 async function inspectStudy(path: string, options: Options): Promise<ExitCode> {
   if (options.files !== undefined || options.records !== undefined)
     throw new UsageError(`${path}: is a .study, which has no files and records; name rank files`);
+  const { diagnoseStudy } = await import('../shards/study_file.js');
   const { problems, ...diagnosis } = diagnoseStudy(path, options);
   tellProblems({ problems, unusable: diagnosis.unusable }, options.quiet);
   const text = verdictText(
@@ -249,6 +247,7 @@ async function show(
   options: Options,
   aliases: Aliases | null,
 ): Promise<boolean> {
+  const { summaryText } = await import('../report/inspect_text.js');
   const facts = options.json === true ? jsonLine({ file: summary }) : summaryText(summary);
   if (!(await print(facts))) return false;
   if (options.records === undefined) return true;
@@ -264,6 +263,7 @@ async function show(
 }
 
 async function showRecords(file: RankFileStream, options: Options, skip: number): Promise<boolean> {
+  const { recordText } = await import('../report/inspect_text.js');
   let seen = 0;
   let text = '';
   for (const { ring, records, from, end } of mergedRows(file))

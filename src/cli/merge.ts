@@ -21,9 +21,9 @@ import {
   selectionRequest,
   type SelectionOptions,
 } from './selection_options.js';
-import { checkNames, print, writeSummary } from './output.js';
+import { checkNames, writeSummary } from './output.js';
 import { complain, say, tellProblems } from './streams.js';
-import { LIST, runList } from './run_option.js';
+import { LIST } from './run_option.js';
 import { wholeNumber } from './numbers.js';
 import { traceTexts } from '../report/headline.js';
 import { coloured, whileWatched } from './watching.js';
@@ -74,7 +74,7 @@ export function mergeCommand(setExit: (code: ExitCode) => void): Command {
 
 async function run(inputs: readonly string[], options: Options): Promise<ExitCode> {
   if (options.run === LIST) {
-    await print(runList(inputs, options));
+    await (await import('./run_list.js')).printRuns(inputs, options);
     return ExitCode.ok;
   }
   const { files } = findRankFiles(inputs);

@@ -16,9 +16,8 @@ import { interruptible } from './interrupts.js';
 import { lookProcess } from './look_process.js';
 import { MetricsServer, type Address, type Text } from './metrics_server.js';
 import { checkTextfile, writeTextfile } from './metrics_textfile.js';
-import { print } from './output.js';
-import { addRunOption, LIST, runList } from './run_option.js';
-import { complain } from './streams.js';
+import { addRunOption, LIST } from './run_option.js';
+import { complain, print } from './streams.js';
 import { addVerdictOptions } from './verdict_options.js';
 import { EVERY } from './watch.js';
 
@@ -84,7 +83,7 @@ function collector(text: string): URL {
 
 async function run(folder: string, options: Options): Promise<ExitCode> {
   if (options.run === LIST) {
-    await print(runList([folder], {}));
+    await (await import('./run_list.js')).printRuns([folder], {});
     return ExitCode.ok;
   }
   const { listen, textfile, otlp, once } = options;

@@ -1,4 +1,4 @@
-/** Writes data to the standard output, whose reader may go away, or to a file. */
+/** The names of outputs, and the summary of a merge. */
 
 import { Readable } from 'node:stream';
 import { OutputError } from '../base/errors.js';
@@ -8,18 +8,7 @@ import { checkOutput, checkOutputs, type Output, type Permission } from '../outp
 import { deliver, withWorkFolderFor } from '../output/deliver.js';
 import { STDOUT } from '../output/place.js';
 import { reason } from '../base/reason.js';
-import { isBrokenPipe } from './streams.js';
-
-/** Waits for a slow reader. False when the reader has closed the pipe (`| head`), which is no error. */
-export function print(text: string): Promise<boolean> {
-  return new Promise((done, fail) => {
-    process.stdout.write(text, (error) => {
-      if (error === null || error === undefined) done(true);
-      else if (isBrokenPipe(error)) done(false);
-      else fail(new OutputError('standard output', reason(error), 'send it elsewhere', { cause: error }));
-    });
-  });
-}
+import { print } from './streams.js';
 
 /** Checks the names of outputs early, so that nothing fails after the trace has been written. `inputs`: files that are read. */
 export function checkNames(

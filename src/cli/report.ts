@@ -21,10 +21,9 @@ import { addFailOn, exitFor, type FailOnFlag } from './fail_on.js';
 import { addFlightOption } from './flight_option.js';
 import { addPeakOption } from './peak_option.js';
 import { interruptible } from './interrupts.js';
-import { print } from './output.js';
 import { addPageOptions, checkPage, writePage, type PageOptions } from './report_page.js';
-import { LIST, runList } from './run_option.js';
-import { complain, say, tellProblems } from './streams.js';
+import { LIST } from './run_option.js';
+import { complain, print, say, tellProblems } from './streams.js';
 import { whileWatched } from './watching.js';
 import { examineAny, studyIn } from './study_input.js';
 import { addStudyOptions, studyOptions, type StudyFlags } from './study_options.js';
@@ -64,7 +63,7 @@ export function reportCommand(setExit: (code: ExitCode) => void): Command {
 
 async function run(inputs: readonly string[], options: Options): Promise<ExitCode> {
   if (options.run === LIST) {
-    await print(runList(inputs, options));
+    await (await import('./run_list.js')).printRuns(inputs, options);
     return ExitCode.ok;
   }
   const forms = [options.output !== undefined, options.json, options.markdown].filter(Boolean).length;

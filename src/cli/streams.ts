@@ -1,6 +1,19 @@
-/** Messages on the standard error. The reader of either stream may go away. */
+/** Data on the standard output, and messages on the standard error. The reader of either may go away. */
 
+import { OutputError } from '../base/errors.js';
+import { reason } from '../base/reason.js';
 import { printable } from '../report/text.js';
+
+/** Waits for a slow reader. False when the reader has closed the pipe (`| head`), which is no error. */
+export function print(text: string): Promise<boolean> {
+  return new Promise((done, fail) => {
+    process.stdout.write(text, (error) => {
+      if (error === null || error === undefined) done(true);
+      else if (isBrokenPipe(error)) done(false);
+      else fail(new OutputError('standard output', reason(error), 'send it elsewhere', { cause: error }));
+    });
+  });
+}
 
 /** Text with our own line breaks. */
 export function say(text: string): void {

@@ -1,8 +1,8 @@
 /** A .study in place of rank files, for the commands that only read. `nccl-trace study` has already chosen its run, clocks and names. */
 
 import { UsageError } from '../base/errors.js';
-import { examine, type Examined } from '../report/examine.js';
-import { examineStudy, studyAmong } from '../shards/study_file.js';
+import type { examine, Examined } from '../report/examine.js';
+import { studyAmong } from '../shards/file_kind.js';
 import { studyOptions, type StudyFlags } from './study_options.js';
 
 const DECIDED = {
@@ -36,6 +36,6 @@ export async function examineAny(
 ): Promise<Examined> {
   const study = studyIn(paths, flags);
   return study === null
-    ? examine(paths, { ...studyOptions(flags), ...options })
-    : examineStudy(study, options);
+    ? (await import('../report/examine.js')).examine(paths, { ...studyOptions(flags), ...options })
+    : (await import('../shards/study_file.js')).examineStudy(study, options);
 }

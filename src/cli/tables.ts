@@ -12,9 +12,8 @@ import type { ExitCode as Exit } from './exit.js';
 import { ExitCode } from './exit.js';
 import { interruptible } from './interrupts.js';
 import { wholeNumber } from './numbers.js';
-import { print } from './output.js';
-import { LIST, runList } from './run_option.js';
-import { complain, tellProblems } from './streams.js';
+import { LIST } from './run_option.js';
+import { complain, print, tellProblems } from './streams.js';
 import { whileWatched } from './watching.js';
 import { examineAny } from './study_input.js';
 import { addStudyOptions, type StudyFlags } from './study_options.js';
@@ -55,7 +54,7 @@ export const tableCommand =
 async function run(name: TableName, inputs: readonly string[], options: Options): Promise<Exit> {
   if (options.csv && options.json) throw new UsageError('--csv and --json exclude each other');
   if (options.run === LIST) {
-    await print(runList(inputs, options));
+    await (await import('./run_list.js')).printRuns(inputs, options);
     return ExitCode.ok;
   }
   const note = options.quiet ? undefined : complain;

@@ -16,8 +16,8 @@ import { ExitCode, exitCodeOf } from './exit.js';
 import { commandWith } from './help.js';
 import { interruptible } from './interrupts.js';
 import { lookProcess } from './look_process.js';
-import { print } from './output.js';
-import { addRunOption, LIST, runList } from './run_option.js';
+import { print } from './streams.js';
+import { addRunOption, LIST } from './run_option.js';
 import { addVerdictOptions } from './verdict_options.js';
 import { EVERY } from './watch.js';
 import { coloured } from './watching.js';
@@ -45,7 +45,7 @@ export function topCommand(setExit: (code: ExitCode) => void): Command {
 
 async function run(folder: string, options: Options): Promise<ExitCode> {
   if (options.run === LIST) {
-    await print(runList([folder], {}));
+    await (await import('./run_list.js')).printRuns([folder], {});
     return ExitCode.ok;
   }
   const { stdin, stdout } = process;

@@ -20,9 +20,8 @@ import { interruptible } from './interrupts.js';
 import { lookProcess } from './look_process.js';
 import { amount, wholeNumber } from './numbers.js';
 import { oneOf } from './one_of.js';
-import { print } from './output.js';
-import { addRunOption, LIST, runList } from './run_option.js';
-import { complain } from './streams.js';
+import { addRunOption, LIST } from './run_option.js';
+import { complain, print } from './streams.js';
 import { addVerdictOptions } from './verdict_options.js';
 
 interface Options extends FailOnFlag {
@@ -107,7 +106,7 @@ function kinds(text: string): readonly AlarmKind[] {
 
 async function run(folder: string, options: Options): Promise<ExitCode> {
   if (options.run === LIST) {
-    await print(runList([folder], options));
+    await (await import('./run_list.js')).printRuns([folder], options);
     return ExitCode.ok;
   }
   const note = options.quiet === true ? (): void => undefined : complain;

@@ -2,11 +2,11 @@
 
 import { countFiles, type OnProgress } from '../base/progress.js';
 import { NoUsableInput, RankFileError } from '../base/errors.js';
-import { openRankFileTables } from '../rankfile/index.js';
+import { findRankFiles, openRankFileTables } from '../rankfile/index.js';
 import type { Lease } from '../rankfile/types.js';
 import type { Sentence } from '../base/sentence.js';
 import { makeAliases, redactRun, said, type Aliases } from './redact.js';
-import { pickRun } from './run.js';
+import { listRun, pickRun, type RunListing } from './run.js';
 import { groupIntoRuns, type FoundRun, type RunFile } from './runs.js';
 
 export interface RunOptions {
@@ -92,4 +92,19 @@ export function noInput(unusable: readonly string[], files: readonly string[]): 
       ? `${length} of the ${files.length} files cannot be used`
       : `none of the ${length} files can be used`;
   return new NoUsableInput(`${many}:\n  ${unusable.join('\n  ')}`);
+}
+
+/** The runs to which the files belong, the newest first. Reads headers and tables only. Throws RankFileError. */
+export function listRuns(
+  inputs: readonly string[],
+  { redact }: Pick<RunOptions, 'redact'> = {},
+): {
+  readonly runs: readonly RunListing[];
+  readonly problems: readonly string[];
+} {
+  const found = findRankFiles(inputs);
+  const { runs, unusable } = findRuns(found.files);
+  const aliases = redact ? aliasesOf(runs, found.files) : null;
+  const shown = aliases === null ? runs : runs.map((run) => redactRun(run, aliases));
+  return { runs: shown.map(listRun), problems: shownAs([...found.problems, ...unusable], aliases) };
 }

@@ -3,7 +3,6 @@
  * because schedulers start tasks twice.
  */
 
-import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { NoUsableInput, OutputError } from '../base/errors.js';
 import { checkOutput, type OutputKind } from '../output/allowed.js';
@@ -11,6 +10,7 @@ import { deliver, withWorkFolderFor } from '../output/deliver.js';
 import { reason } from '../base/reason.js';
 import { contentOf } from '../trace/output.js';
 import { OUTPUT_KINDS } from '../trace/output_kinds.js';
+import { isOfKind } from './file_kind.js';
 import { SectionFile, SectionWriter, type FileKind } from './sections.js';
 
 export interface ProduceOptions {
@@ -24,18 +24,6 @@ const kindOf = (kind: FileKind): OutputKind => ({
   option: `-o ${kind === 'study' ? 'run' : 'node'}.${kind}`,
   wrote: (path) => isOfKind(path, kind),
 });
-
-/** Judging by its first line. Throws the system's errors. */
-export function isOfKind(path: string, kind: FileKind): boolean {
-  const fd = openSync(path, 'r');
-  try {
-    const line = `nccl-trace ${kind}\n`;
-    const start = Buffer.alloc(line.length);
-    return readSync(fd, start, 0, line.length, 0) === line.length && start.toString('latin1') === line;
-  } finally {
-    closeSync(fd);
-  }
-}
 
 /**
  * `isSame`: whether an existing valid file has the same input. `make`: writes the sections; its folder is beside the output. Returns the

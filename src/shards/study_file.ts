@@ -1,9 +1,7 @@
 /** Reads a .study: the head for `convert`, the whole study for `join`, `inspect` and `report`. */
 
-import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Peaks } from '../analysis/allowed_rate.js';
-import { UsageError } from '../base/errors.js';
 import { dumpsFor, type FlightOptions } from '../pytorch/flight_report.js';
 import type { findClocks } from '../merge.js';
 import { reportAllClocks } from '../report/clock_map_report.js';
@@ -11,30 +9,12 @@ import { diagnosisOf, type Diagnosis } from '../report/diagnosis.js';
 import { examineStudied, type Examined } from '../report/examine.js';
 import { joinRanks, judged, judgeOf, type Study } from '../study/study.js';
 import { suggestDrawing } from '../trace/drawing.js';
-import { isOfKind } from './produce.js';
 import { SectionFile } from './sections.js';
 import type { StudyHead } from './stored.js';
 
 export interface LoadedStudy {
   readonly head: StudyHead;
   readonly studied: Study;
-}
-
-/** The .study among the arguments of a command that reads rank files; null: there is none. Throws UsageError if it is not alone. */
-export function studyAmong(paths: readonly string[]): string | null {
-  const study = paths.find(isStudy);
-  if (study === undefined) return null;
-  if (paths.length > 1) throw new UsageError(`${study}: is a .study, which holds a whole run; name it alone`);
-  return study;
-}
-
-/** Also false if the file cannot be read. The attempt to read it as a rank file then reports the reason. */
-function isStudy(path: string): boolean {
-  try {
-    return statSync(path).isFile() && isOfKind(path, 'study');
-  } catch {
-    return false;
-  }
 }
 
 /** The suggested commands name the folders where the rank files were. Throws NoUsableInput. */

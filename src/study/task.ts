@@ -4,7 +4,7 @@
 
 import { RankFileError } from '../base/errors.js';
 import type { Sentence } from '../base/sentence.js';
-import { convertFile, type ConvertJob, type ConvertResult } from '../trace/convert.js';
+import type { ConvertJob, ConvertResult } from '../trace/convert.js';
 import { freeze, isStopped, mayBeWritten } from '../rankfile/index.js';
 import type { ReadWindow } from '../rankfile/types.js';
 import { scanFile, type RankScan, type StepsWanted } from '../scan/scan.js';
@@ -34,9 +34,12 @@ export type Outcome =
   /** The system refused (disk full …): its error code and text. */
   | { readonly ok: false; readonly system: { readonly code: string; readonly message: string } };
 
-export function runTask(task: Task): Outcome {
+/** The code that draws is loaded by the first file that is drawn. */
+export async function runTask(task: Task): Promise<Outcome> {
   try {
-    return task.pass === 'scan' ? scan(task) : { ok: true, block: convertFile(task.job) };
+    if (task.pass === 'scan') return scan(task);
+    const { convertFile } = await import('../trace/convert.js');
+    return { ok: true, block: convertFile(task.job) };
   } catch (error) {
     if (error instanceof RankFileError) return { ok: false, unusable: error.sentence };
     if (isSystemError(error)) return { ok: false, system: { code: error.code, message: error.message } };

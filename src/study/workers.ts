@@ -101,7 +101,7 @@ function inline(interrupt: AbortSignal | undefined): Workers {
       const outcomes: Outcome[] = [];
       for (const task of tasks) {
         if (closed) throw interruptedBy(interrupt);
-        outcomes.push(runTask(task));
+        outcomes.push(await runTask(task));
         onDone?.();
         await new Promise(setImmediate);
       }

@@ -10,7 +10,7 @@ const DIST = fileURLToPath(new URL('../../dist/', import.meta.url));
 it('--version and --help of a command load neither the merge nor a package other than commander', () => {
   const { files, packages, bytes } = loadedBy('cli/main.js');
   expect(packages).toEqual([]);
-  expect(files.length).toBeLessThan(10);
+  expect(files.length).toBeLessThan(12);
   expect(bytes).toBeLessThan(150_000);
 });
 
@@ -20,6 +20,14 @@ it('merge waits for no thread pool and no zstd', () => {
   expect(packages).toEqual([]);
   // These figures show that the imports were found at all.
   expect(bytes).toBeGreaterThan(300_000);
+});
+
+it('inspect does not load what draws', () => {
+  const [merge, inspect] = ['merge', 'inspect'].map((name) => {
+    const [entry] = chunksNamed('cli/main.js', new RegExp(`${name}-\\w+\\.js$`));
+    return loadedBy(entry!).bytes;
+  });
+  expect(inspect! / merge!).toBeLessThan(0.75);
 });
 
 interface Loaded {
