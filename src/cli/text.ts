@@ -26,9 +26,9 @@ import { ExitCode } from './exit.js';
 import { commandWith } from './help.js';
 import { interruptible } from './interrupts.js';
 import { makeRankFile, refuseExisting } from './new_rank_files.js';
-import { print } from './output.js';
-import { addRunOptions, LIST, runList } from './run_option.js';
-import { complain } from './streams.js';
+
+import { addRunOptions, LIST } from './run_option.js';
+import { complain, print } from './streams.js';
 
 interface Options {
   readonly output?: string;
@@ -56,7 +56,7 @@ async function run(paths: readonly string[], options: Options): Promise<ExitCode
   const { output } = options;
   if (output !== undefined) return readBack(paths, output, options);
   if (options.run === LIST) {
-    await print(runList(paths, options));
+    await (await import('./run_list.js')).printRuns(paths, options);
     return ExitCode.ok;
   }
   const text = paths.find(isRankText);
