@@ -10,6 +10,7 @@ import { durationText } from '../base/duration.js';
 import type { Incident } from '../live/incident.js';
 import { printable } from '../report/text.js';
 import type { RunReport } from '../report/run_report.js';
+import { evidencePart } from './evidence.js';
 import { escaped, jsonInScript } from './html.js';
 import type { PageData } from './page_data.js';
 import { processesPart } from './processes.js';
@@ -127,7 +128,8 @@ const sizeText = (bytes: number): string =>
   bytes < 1e6 ? `${(bytes / 1e3).toFixed(0)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 
 /** The lines "  label:   text" as the command prints them. A line that continues another has no label. */
-function verdict({ headline, lines, verdict: evidence, next }: RunReport): string {
+function verdict(report: RunReport): string {
+  const { headline, lines, next } = report;
   const [first = '', ...rest] = lines;
   const isSaid = headline.replace(': ', ' ').startsWith(first.replace(/ +/g, ' '));
   const rows = rest.map((line) => {
@@ -137,13 +139,8 @@ function verdict({ headline, lines, verdict: evidence, next }: RunReport): strin
   const whole = isSaid ? '' : `<dt>verdict</dt><dd>${text(first)}</dd>\n`;
   const command =
     next === null ? '' : `<p class="next">To look closer, run: <code>${text(next)}</code></p>\n`;
-  return (
-    `<dl class="verdict">\n${whole}${rows.join('')}</dl>\n${command}` +
-    `<details><summary>Evidence</summary><pre tabindex="0">${json(evidence)}</pre></details>\n`
-  );
+  return `<dl class="verdict">\n${whole}${rows.join('')}</dl>\n${command}${evidencePart(report)}`;
 }
-
-const json = (value: unknown): string => JSON.stringify(value, null, 2).split('\n').map(text).join('\n');
 
 const nav = ({ causes, flightRecorder }: RunReport, incident: Incident | null): string =>
   '<nav aria-label="Sections">' +

@@ -28,6 +28,22 @@ afterAll(remove);
 const run = (...args: string[]): Promise<TextResult> => runHere(folder, ...args);
 const sample = (name: string): string => path.join(root, 'samples', name);
 
+it.each([
+  [
+    'straggler',
+    'SLOW: late certain 15:28:24.550 to 15:28:24.723 AllReduce seq 2 on world rank 2 138.6 ms rank 2: 2:44',
+  ],
+  [
+    'hang',
+    'HUNG: stuck certain, stands now since 19:02:00.713 AllReduce seq 2 on world rank 3 rank 3 to rank 0, channel 1, step 3 3.0 s',
+  ],
+])('what the verdict of %s rests on is a table, in times of the day', async (name, row) => {
+  await run('report', sample(name), '-fqo', `${name}.html`, '--no-trace');
+  const page = readFileSync(path.join(folder, `${name}.html`), 'utf8');
+  const [, evidence = ''] = /<summary>Evidence<\/summary>(.*?)<\/details>/s.exec(page) ?? [];
+  expect(evidence.replace(/<[^>]*>/g, ' ').replace(/ +/g, ' ')).toContain(row);
+});
+
 describe('text in HTML', () => {
   it('never becomes markup', () => {
     expect(escaped(`<b a="x" c='y'>&amp;`)).toBe('&#60;b a=&#34;x&#34; c=&#39;y&#39;&#62;&#38;amp;');
