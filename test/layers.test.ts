@@ -19,7 +19,8 @@ const LAYERS = table(`
   base           |                                                    |               |            | no
   kernel         |                                                    |               |            | no
   kernel/host    | base rankfile/format rankfile/folds model/roots | model rankfile |            | yes
-  rankfile       | base kernel/host                                   |               | @bokuweb/zstd-wasm | yes
+  foreign        | base                                               |               |            | yes
+  rankfile       | base kernel/host foreign/known_files               |               | @bokuweb/zstd-wasm | yes
   model          | base rankfile/format kernel/result_rows                             | rankfile clocks |          | no
   runs           | base rankfile                                      | scan          |            | no
   scan           | base rankfile kernel/host kernel/result_rows model clocks/lower_hull clocks/gpu_clock clocks/gpu_votes |        |            | yes
@@ -30,7 +31,7 @@ const LAYERS = table(`
   trace/tracks   | base cluster model                                 |               |            | no
   trace/perfetto | base kernel/host                                   | trace/tracks model/detail | protobufjs | no
   trace          | base rankfile kernel/host model runs scan clocks cluster output verdict/evidence clocks/evidence trace/tracks trace/perfetto | study verdict | | yes
-  pytorch        | base verdict/evidence                              | verdict       |            | yes
+  pytorch        | base verdict/evidence foreign/known_files          | verdict       |            | yes
   analysis       | base cluster clocks scan/transfer_totals scan/time_counts verdict/evidence trace | runs scan study trace/tracks clocks/evidence | | no
   output         | base rankfile/format rankfile/addon                |               |            | yes
   study          | base rankfile model runs scan clocks clocks/evidence cluster verdict output trace |       | piscina    | yes
@@ -40,7 +41,7 @@ const LAYERS = table(`
   live           | base rankfile runs verdict output report clocks cluster analysis model/work_end_table model/waits | study model/pending | prom-client protobufjs @opentelemetry/api @opentelemetry/exporter-metrics-otlp-proto @opentelemetry/resources @opentelemetry/sdk-metrics | yes
   merge          | base rankfile runs clocks clocks/evidence verdict output trace study analysis report pytorch |             |            | yes
   shards         | base rankfile runs model/work_end scan/step_file study output trace report pytorch merge finish | scan clocks/evidence verdict analysis | | yes
-  cli            | base rankfile runs output trace report pytorch page live merge shards kernel/host/file | verdict analysis | commander  | yes
+  cli            | base foreign rankfile runs output trace report pytorch page live merge shards kernel/host/file | verdict analysis | commander  | yes
 `);
 
 const ROOMS = new Set(LAYERS.map((row) => row.layer?.[0]));

@@ -2,6 +2,7 @@
 
 import { statSync } from 'node:fs';
 import { NoUsableInput } from '../base/errors.js';
+import { knownAt } from '../foreign/known_files.js';
 import { SUMMARY } from '../trace/output_kinds.js';
 import { isTrace } from '../trace/trace_facts.js';
 import { codeOf, reason } from '../base/reason.js';
@@ -22,6 +23,10 @@ function whatIsWrong(path: string): string | null {
     if (isTrace(path)) return null;
     if (isRankFile(path)) return 'is a rank file, not a trace; first: nccl-trace merge';
     if (SUMMARY.wrote(path)) return `is a summary, not a trace; ${NAME_A_TRACE}`;
+    const known = knownAt(path);
+    // Traces may be packed, so that alone says nothing.
+    if (known && !known.advice.startsWith('decompress'))
+      return `is ${known.what}, not a trace of ours; ${known.advice}`;
     return `is not a Perfetto trace; ${NAME_A_TRACE}`;
   } catch (error) {
     return `${codeOf(error) === 'ENOENT' ? 'no such file' : reason(error)}; ${NAME_A_TRACE}`;

@@ -7,6 +7,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { UsageError } from '../base/errors.js';
+import { knownAt } from '../foreign/known_files.js';
 import { withEnds } from './call_ends.js';
 import type { CallKind } from './calls.js';
 import { CallKinds, DumpError, readDump, ReasonOnly, type Dump } from './dump.js';
@@ -47,7 +48,9 @@ export function readDumps(folder: string): FoundDumps {
     } catch (error) {
       if (!(error instanceof DumpError) && !isSystemError(error)) throw error;
       if (error instanceof ReasonOnly) reasons.push({ rank, reason: error.reason });
-      const why = error instanceof DumpError ? error.message : `cannot be read (${error.code})`;
+      const known = knownAt(path)?.what;
+      const reason = error instanceof DumpError ? error.message : `cannot be read (${error.code})`;
+      const why = known === undefined || known.includes('Flight Recorder') ? reason : `is ${known}`;
       problems.push(`${path}: no dump of PyTorch's Flight Recorder: ${why}`);
     }
   }

@@ -11,7 +11,7 @@ import path from 'node:path';
 import { codeOf, reason } from '../base/reason.js';
 import { RankFileError } from '../base/errors.js';
 import { about, sentenceText, type Sentence } from '../base/sentence.js';
-import { isDumpName } from './magic.js';
+import { knownAt } from '../foreign/known_files.js';
 import { SAVED_RINGS } from './saved_rings.js';
 import { answered } from './stalls.js';
 
@@ -108,6 +108,9 @@ function kindOf(file: string): string {
   }
 }
 
+/** Of a folder without rank files, to say what lies there. */
+const MOST_LOOKED_AT = 16;
+
 function noRankFiles(
   directory: string,
   names: readonly string[],
@@ -120,13 +123,16 @@ function noRankFiles(
       why: strange.flatMap((one, i) => (i === 0 ? one : ['; ', ...one])),
       advice: 'name the files themselves, where they are',
     });
-  if (names.some(isDumpName))
+  for (const name of names.slice(0, MOST_LOOKED_AT)) {
+    const known = kindOf(path.join(directory, name)) === 'file' && knownAt(path.join(directory, name));
+    if (!known) continue;
     return new RankFileError({
       path: directory,
       what: 'no rank files (rank*.bin) here or one level below',
-      why: "these are dumps of PyTorch's Flight Recorder",
-      advice: 'name the folder with --flight-recorder',
+      why: [{ path: name }, ` is ${known.what}`],
+      advice: known.advice,
     });
+  }
   const packed = names.find((name) => /^rank.*\.bin\.(gz|zst|xz|bz2)$/s.test(name));
   return new RankFileError({
     path: directory,

@@ -41,9 +41,9 @@ describe('errors of a file', () => {
     [
       'a pickle',
       Buffer.from([0x80, 0x02, 0x7d, 0x71]),
-      "r.bin: is a Python pickle, not a rank file, perhaps a dump of PyTorch's Flight Recorder; name the folder of the dumps with --flight-recorder",
+      "r.bin: is a Python pickle, perhaps a dump of PyTorch's Flight Recorder, not a rank file; name the folder of the dumps with --flight-recorder",
     ],
-    ['JSON', Buffer.from(' {"traceEvents": []}'), 'is JSON'],
+    ['JSON', Buffer.from(' {"a": []}'), 'is JSON, not a rank file; name the files'],
     ['CR LF rewritten', Buffer.from([0x8e, 0x4e, 0x54, 0x52, 0x0a, 0x1a, 0x0a, 4]), 'copied in text mode'],
     ['LF rewritten', Buffer.from([0x8e, 0x4e, 0x54, 0x52, 0x0d, 0x0d, 0x0a, 0x1a]), 'copied in text mode'],
     ['seven bits', Buffer.from([0x0e, 0x4e, 0x54, 0x52, 0x0d, 0x0a, 0x1a, 0x0a]), 'copied in text mode'],
