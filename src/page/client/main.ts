@@ -1,6 +1,6 @@
 /** Runs when the page has loaded: reads the data in it and adds the sections below the verdict. */
 
-import type { Frame } from '../../pytorch/dump.js';
+import type { Frame } from '../../pytorch/calls.js';
 import type { PageData } from '../page_data.js';
 import { heatMap, picture, waitBars } from './charts.js';
 import { h, shown } from './dom.js';
