@@ -14,7 +14,7 @@ import {
   readLeases,
   readStrings,
   sortedSamples,
-} from './tables.js';
+} from './table_records.js';
 import type { FileFacts, Life, RecordColumns } from './types.js';
 
 const { Kind } = format;

@@ -13,7 +13,7 @@ import { readDirectory } from './directory.js';
 import { KernelFile } from '../kernel/host/kernel_file.js';
 import { readHeader } from './header.js';
 import { Problems } from './problems.js';
-import { readClockSamples } from './tables.js';
+import { readClockSamples } from './table_records.js';
 import { frameOf } from './tick_frame.js';
 import type { RankFileHeader } from './types.js';
 

@@ -5,7 +5,8 @@ import { UsageError } from '../base/errors.js';
 import { hint } from '../base/nearest.js';
 import { binarySize, digits, shortDuration } from '../base/units.js';
 import { commLabels, type RunReport } from './run_report.js';
-import type { Cell, FilledTable } from './tables.js';
+import type { Cell } from './run_tables.js';
+import type { FilledTable } from './table_formats.js';
 import { columns as widthOf, cut } from './text.js';
 import { textTable } from './text_table.js';
 

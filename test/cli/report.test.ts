@@ -9,7 +9,8 @@ import { examine } from '../../src/report/examine.js';
 import { markdownOf } from '../../src/report/markdown.js';
 import type { RunReport } from '../../src/report/run_report.js';
 import { shownTable } from '../../src/report/shown_table.js';
-import { COLLECTIVES, csvOf, LINKS, RANKS, tableOf, WAITS } from '../../src/report/tables.js';
+import { COLLECTIVES, LINKS, RANKS, WAITS } from '../../src/report/run_tables.js';
+import { csvOf, filled, jsonOf, tableOf } from '../../src/report/table_formats.js';
 import { record } from '../support/jobs/loopback.js';
 import { runHere, type TextResult } from '../support/program/command_line.js';
 import { madeUpRank, SMALL_RUN } from '../support/made_up/made_up_run.js';
@@ -103,6 +104,17 @@ describe('tables', () => {
       expect(columns.map((column) => [column.name, column.unit])).toEqual(told);
     },
   );
+
+  it('a column that is described is in CSV, JSON and the terminal', () => {
+    const named = { name: 'extra_ns', title: 'Extra', of: () => 5e6 };
+    const extra = { ...named, unit: 'ns', isName: false, shown: {} } as const;
+    const row = { rank: 0, forRank: 1, comm: 'dp', commId: '0x1', waitsFor: 'data' } as const;
+    const rows = [{ ...row, transfers: 3, totalNs: 9, openSinceNs: null }];
+    const table = filled({ ...WAITS, columns: [...WAITS.columns, extra] }, rows);
+    expect(csvOf(table)).toMatch(/,extra_ns\n.*,5000000\n$/);
+    expect(JSON.parse(jsonOf(table))).toMatchObject([{ extra_ns: 5e6 }]);
+    expect(shownTable(table, { width: Infinity, communicators: [] })).toMatch(/extra\n.* 5 ms\n/);
+  });
 
   it('collectives --csv: a line for each, and --json the same rows', async () => {
     const csv = await run('collectives', 'samples/healthy', '--csv');

@@ -1,10 +1,12 @@
 /** The tables of collectives: by kind, and the longest. */
 
 import type { RunReport } from '../../report/run_report.js';
+import { COLLECTIVES } from '../../report/run_tables.js';
 import { rankLabel } from './chart.js';
 import { communicator } from './communicator.js';
+import { described } from './described.js';
 import { h } from './dom.js';
-import { bytes, count, timeOfDay } from './format.js';
+import { bytes, count } from './format.js';
 import { around, inTrace, time, type Show } from './in_trace.js';
 import { table } from './table.js';
 
@@ -63,21 +65,15 @@ export function longest(report: RunReport, show: Show): HTMLElement {
           (b.durationNs ?? 0) - (a.durationNs ?? 0),
       ),
       columns: [
-        {
-          title: 'Start',
-          isName: true,
-          of: (row) => row.startNs,
-          show: (ns: number) => timeOfDay(report.run.traceStart, ns),
-        },
-        communicator(report),
-        { title: 'Function', of: (row) => row.func },
-        { title: 'Seq', of: (row) => row.seq },
-        { title: 'Size', of: (row) => row.bytes, show: bytes },
-        { title: 'Duration', of: (row) => row.durationNs, show: time, bar: true },
-        { title: 'Skew', of: (row) => row.skewNs, show: time },
-        { title: 'busbw GB/s', of: (row) => row.busbwGBs },
-        { title: 'Last', of: (row) => row.lateRank, isName: true, show: rankLabel },
-        { title: 'Ended', ifVaries: true, of: (row) => (row.outcome === 'complete' ? 'yes' : row.outcome) },
+        ...described(COLLECTIVES, {
+          first: ['start_ns', communicator(report), 'func', 'seq', 'bytes'],
+          otherwise: {
+            seq: { isName: false },
+            late_rank: { show: rankLabel },
+            outcome: { of: ({ outcome }) => (outcome === 'complete' ? 'yes' : outcome) },
+          },
+          traceStart: report.run.traceStart,
+        }),
         ...inTrace<(typeof rows)[number]>(show, ({ startNs, durationNs }) =>
           around(startNs, durationNs ?? 50e6),
         ),

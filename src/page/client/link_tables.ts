@@ -1,8 +1,10 @@
 /** The tables of links: by pair of ranks, and by channel. */
 
 import type { RunReport } from '../../report/run_report.js';
+import { LINKS } from '../../report/run_tables.js';
 import { rankLabel } from './chart.js';
 import { communicator } from './communicator.js';
+import { described } from './described.js';
 import { h } from './dom.js';
 import { bytes, count } from './format.js';
 import { time } from './in_trace.js';
@@ -54,42 +56,31 @@ export function links(report: RunReport): HTMLElement {
 const linkColumns = (
   report: RunReport,
   slow: ReadonlyMap<Link, { readonly ratio: number }>,
-): Column<Link>[] => [
-  { title: 'From', isName: true, of: (row) => row.source, show: rankLabel },
-  { title: 'To', isName: true, of: (row) => row.destination, show: rankLabel },
-  { title: 'Channel', isName: true, of: (row) => row.channel },
-  communicator(report),
-  {
-    title: 'Hosts',
-    of: (row) => `${row.sourceHost} → ${row.destinationHost ?? '?'}`,
-    minor: true,
-    ifVaries: true,
-  },
-  { title: 'Bytes', of: (row) => row.bytes, show: bytes, bar: true },
-  { title: 'Transfers', of: (row) => row.transfers, show: count },
-  { title: 'Mean send', of: (row) => row.meanNs, show: time },
-  {
-    title: 'Until arrival',
-    of: (row) => row.onTheWay && Math.round(row.onTheWay.meanNs),
-    show: (ns: number, { onTheWay }) =>
-      onTheWay!.boundNs > 0 ? `${time(ns)} ± ${time(onTheWay!.boundNs)}` : time(ns),
-  },
-  {
-    title: 'Against its like',
-    of: (row) => slow.get(row)?.ratio ?? null,
-    show: (ratio: number) => `${ratio < 10 ? Number(ratio.toFixed(1)) : Math.round(ratio)} times`,
-  },
-  ...line('average', 'avg'),
-  ...line('least', 'min'),
-  { title: 'Wait: GPU', of: (row) => row.senderGpuNs, show: time, minor: true },
-  { title: 'Wait: room', of: (row) => row.senderRoomNs, show: time },
-  { title: 'Receiver’s GPU', of: (row) => row.receiverGpuNs, show: time },
-];
-
-function line(mode: 'average' | 'least', name: string): Column<Link>[] {
-  return [
-    { title: `Latency, ${name}`, of: (row) => row[mode]?.latencyNs ?? null, show: time },
-    { title: `GB/s, ${name}`, of: (row) => row[mode]?.rateGBs ?? null },
-    { title: `R², ${name}`, of: (row) => row[mode]?.r2 ?? null, minor: true },
-  ];
-}
+): Column<Link>[] =>
+  described(LINKS, {
+    first: [
+      ...['source', 'destination', 'channel'],
+      communicator(report),
+      {
+        title: 'Hosts',
+        of: (row) => `${row.sourceHost} → ${row.destinationHost ?? '?'}`,
+        minor: true,
+        ifVaries: true,
+      },
+      ...['bytes', 'transfers', 'mean_ns', 'arrival_mean_ns'],
+      {
+        title: 'Against its like',
+        of: (row) => slow.get(row)?.ratio ?? null,
+        show: (ratio: number) => `${ratio < 10 ? Number(ratio.toFixed(1)) : Math.round(ratio)} times`,
+      },
+    ],
+    otherwise: {
+      source: { show: rankLabel },
+      destination: { show: rankLabel },
+      arrival_mean_ns: {
+        show: (ns: number, { onTheWay }) =>
+          onTheWay!.boundNs > 0 ? `${time(ns)} ± ${time(onTheWay!.boundNs)}` : time(ns),
+      },
+    },
+    traceStart: report.run.traceStart,
+  });

@@ -7,7 +7,7 @@ import { h, shown } from './dom.js';
 import { openTrace, saveTrace, type View } from './open_trace.js';
 import { collectiveGroups, longest } from './collective_tables.js';
 import { links } from './link_tables.js';
-import { clocks, made, ranks, waits } from './tables.js';
+import { clocks, made, ranks, waits } from './other_tables.js';
 
 const data = JSON.parse(document.getElementById('data')?.textContent ?? '') as PageData;
 const { report, trace } = data;

@@ -1,5 +1,6 @@
 /** A table that sorts by any column, filters by any text, and copies what it shows as CSV. Numbers are copied as they are, not as shown. */
 
+import { csvCell } from '../../base/csv.js';
 import { h, shown } from './dom.js';
 import { count } from './format.js';
 
@@ -118,7 +119,7 @@ export function table<Row>({ name, columns: all, rows, none, ...options }: Table
       columns.map(({ title }) => title),
       ...chosen().map((row) => columns.map(({ of }) => of(row))),
     ]
-      .map((cells) => cells.map(csvCell).join(','))
+      .map((cells) => cells.map((cell) => csvCell(cell, shown)).join(','))
       .join('\n');
     await copyText(`${csv}\n`);
     copy.textContent = 'Copied';
@@ -179,14 +180,6 @@ function compare(a: Value, b: Value): number {
   if (a === null || b === null) return a === b ? 0 : a === null ? -1 : 1;
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   return String(a).localeCompare(String(b), 'en', { numeric: true });
-}
-
-function csvCell(value: Value): string {
-  if (value === null) return '';
-  if (typeof value === 'number') return String(value);
-  const text = shown(value);
-  const safe = /^[=+\-@]/.test(text) ? `'${text}` : text;
-  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 /** A page that was opened from a file may not have the newer clipboard API. */

@@ -2,10 +2,12 @@
 
 import { mostSuspectFirst } from '../../base/suspect_labels.js';
 import type { RunReport } from '../../report/run_report.js';
+import { RANKS, WAITS } from '../../report/run_tables.js';
 import { rankLabel } from './chart.js';
 import { communicator } from './communicator.js';
+import { described } from './described.js';
 import { h, shown } from './dom.js';
-import { bytes, count, timeOfDay } from './format.js';
+import { bytes, count } from './format.js';
 import { around, inTrace, time, type Show } from './in_trace.js';
 import { table } from './table.js';
 
@@ -19,24 +21,15 @@ export function waits(report: RunReport, show: Show): HTMLElement {
     // What a dead rank waited for says little: the living come first.
     rows: [...report.waits].sort((a, b) => Number(isDead(a.rank)) - Number(isDead(b.rank))),
     columns: [
-      { title: 'Rank', of: (row) => row.rank, isName: true, show: rankLabel },
-      { title: 'Waited for', of: (row) => row.forRank, isName: true, show: rankLabel },
-      { title: 'To', of: (row) => (row.waitsFor === 'data' ? 'send data' : 'have room') },
-      communicator(report),
-      {
-        title: 'Sum of waits',
-        about: 'transfers run side by side: up to 8 per channel',
-        of: (row) => row.totalNs,
-        show: time,
-        bar: true,
-      },
-      { title: 'Transfers', of: (row) => row.transfers, show: count, minor: true },
-      {
-        title: 'Still waits since',
-        of: (row) => row.openSinceNs,
-        isName: true,
-        show: (ns: number) => timeOfDay(report.run.traceStart, ns),
-      },
+      ...described(WAITS, {
+        first: ['rank', 'for_rank', 'waits_for', communicator(report), 'total_ns'],
+        otherwise: {
+          rank: { show: rankLabel },
+          for_rank: { show: rankLabel },
+          waits_for: { of: (row) => (row.waitsFor === 'data' ? 'send data' : 'have room') },
+        },
+        traceStart: report.run.traceStart,
+      }),
       ...inTrace<RunReport['waits'][number]>(show, ({ openSinceNs }) =>
         openSinceNs === null ? null : around(openSinceNs, 20e6),
       ),
@@ -49,44 +42,21 @@ export function ranks(report: RunReport): HTMLElement {
     name: 'ranks',
     none: 'There is no rank.',
     rows: [...report.ranks].sort(mostSuspectFirst),
-    columns: [
-      { title: 'Rank', of: (row) => row.rank, isName: true },
-      { title: 'Host', of: (row) => row.host },
-      { title: 'Local rank', of: (row) => row.localRank, isName: true, minor: true },
-      {
-        title: 'Verdict',
-        of: (row) => row.label,
-        element: ({ label }) => (label === null ? null : h('span', { class: 'label' }, label)),
+    columns: described(RANKS, {
+      first: [
+        ...['rank', 'host', 'local_rank', 'verdict', 'alone_ns', 'mean_late_ns', 'last_in'],
+        ...['gpu_wait_ns', 'peer_wait_ns', 'send_wait_ns', 'recv_wait_ns', 'flush_wait_ns'],
+        ...['sent_bytes', 'records', 'lost_slots'],
+      ],
+      otherwise: {
+        verdict: {
+          element: ({ label }) => (label === null ? null : h('span', { class: 'label' }, label)),
+        },
+        last_in: { show: (last: number, row) => `${last} of ${row.collectives}` },
+        life: { of: (row) => (row.life === 'closed' ? 'in order' : 'not closed') },
       },
-      { title: 'Others waited for it', of: (row) => row.aloneNs, show: time, bar: true },
-      {
-        title: 'Mean lateness',
-        about: 'mean time behind the first GPU to arrive',
-        of: (row) => row.meanLateNs,
-        show: time,
-      },
-      {
-        title: 'Waited for in',
-        about: 'collectives in which all others waited for it alone',
-        of: (row) => row.lastIn,
-        show: (last: number, row) => `${last} of ${row.collectives}`,
-      },
-      { title: 'GPU', about: 'waited for its GPU', of: (row) => row.waits.gpu, show: time },
-      { title: 'Room', about: 'waited for room at the receiver', of: (row) => row.waits.peer, show: time },
-      { title: 'Wire', of: (row) => row.waits.send, show: time },
-      { title: 'Data', about: "waited for the peer's data", of: (row) => row.waits.recv, show: time },
-      { title: 'Flush', of: (row) => row.waits.flush, show: time, minor: true },
-      { title: 'Sent', of: (row) => row.bytesSent, show: bytes },
-      { title: 'Records', of: (row) => row.records, show: count, minor: true },
-      {
-        title: 'Lost',
-        about: 'slots of records that are lost',
-        minor: true,
-        of: (row) => row.lostSlots,
-        show: count,
-      },
-      { title: 'Ended', of: (row) => (row.life === 'closed' ? 'in order' : 'not closed'), minor: true },
-    ],
+      traceStart: report.run.traceStart,
+    }),
   });
 }
 

@@ -1,0 +1,171 @@
+/**
+ * The tables of a run, described once: the columns, their units, and the values of a row. CSV, JSON, the terminal and the page print by this
+ * description. schemas/tables.md has a sentence for each column, and a test compares the two.
+ */
+
+import type { CollectiveRow } from '../analysis/collectives.js';
+import type { LinkRow } from '../analysis/link_rows.js';
+import type { WaitRow } from '../analysis/wait_rows.js';
+import type { RankRow } from './run_report.js';
+
+export type Cell = string | number | null;
+
+export interface Column<Row> {
+  readonly name: string;
+  readonly unit: '' | 'ns' | 'bytes' | 'GB/s';
+  /** It says which or when, not how much. */
+  readonly isName: boolean;
+  readonly of: (row: Row) => Cell;
+  /** On the page; '': it is not there. */
+  readonly title: string;
+  readonly shown: Shown;
+}
+
+interface Shown {
+  /** A terminal has no room for it: it is in CSV and JSON. */
+  readonly isOffTerminal?: true;
+  /** On the page: what the title means; a bar behind the number; hidden on narrow screens; left out if all rows have the same value. */
+  readonly about?: string;
+  readonly bar?: true;
+  readonly minor?: true;
+  readonly ifVaries?: true;
+}
+
+export interface Table<Row> {
+  readonly name: TableName;
+  readonly columns: readonly Column<Row>[];
+  /** What a terminal shows if it is wide enough, the most telling column first. Columns that are not named here follow. */
+  readonly telling: readonly string[];
+}
+
+export type TableName = 'collectives' | 'links' | 'ranks' | 'waits';
+
+const words = (names: string): string[] => names.split(/\s+/);
+
+const column =
+  (unit: Column<never>['unit'], isName = false) =>
+  <Row>(name: string, title: string, of: Column<Row>['of'], shown: Shown = {}): Column<Row> => ({
+    ...{ name, unit, isName, of, title, shown },
+  });
+const named = column('', true);
+const count = column('');
+const moment = column('ns', true);
+const ns = column('ns');
+const bytes = column('bytes');
+const rate = column('GB/s');
+
+export const COLLECTIVES: Table<CollectiveRow> = {
+  name: 'collectives',
+  columns: [
+    named('comm', '', (row) => row.comm),
+    named('comm_id', '', (row) => row.commId, { isOffTerminal: true }),
+    named('comm_size', '', (row) => row.commSize),
+    named('func', 'Function', (row) => row.func),
+    named('seq', 'Seq', (row) => row.seq),
+    named('replay', '', (row) => row.replay),
+    named('datatype', '', (row) => row.datatype),
+    named('plan', '', (row) => row.plan),
+    moment('start_ns', 'Start', (row) => row.startNs),
+    ns('duration_ns', 'Duration', (row) => row.durationNs, { bar: true }),
+    ns('skew_ns', 'Skew', (row) => row.skewNs),
+    bytes('bytes', 'Size', (row) => row.bytes),
+    rate('algbw_gbs', '', (row) => row.algbwGBs),
+    rate('busbw_gbs', 'busbw GB/s', (row) => row.busbwGBs),
+    rate('algbw_from_first_gbs', '', (row) => row.algbwFromFirstGBs, { isOffTerminal: true }),
+    rate('busbw_from_first_gbs', '', (row) => row.busbwFromFirstGBs),
+    named('late_rank', 'Last', (row) => row.lateRank),
+    count('ranks', '', (row) => row.ranks),
+    named('outcome', 'Ended', (row) => row.outcome, { ifVaries: true }),
+  ],
+  telling:
+    words(`func seq start_ns duration_ns comm skew_ns late_rank bytes busbw_gbs outcome plan algbw_gbs ranks
+    replay busbw_from_first_gbs datatype comm_size`),
+};
+
+export const LINKS: Table<LinkRow> = {
+  name: 'links',
+  columns: [
+    named('comm', '', (row) => row.comm),
+    named('comm_id', '', (row) => row.commId, { isOffTerminal: true }),
+    named('channel', 'Channel', (row) => row.channel),
+    named('source', 'From', (row) => row.source),
+    named('destination', 'To', (row) => row.destination),
+    named('source_host', '', (row) => row.sourceHost),
+    named('destination_host', '', (row) => row.destinationHost),
+    count('transfers', 'Transfers', (row) => row.transfers),
+    bytes('bytes', 'Bytes', (row) => row.bytes, { bar: true }),
+    ns('mean_ns', 'Mean send', (row) => row.meanNs),
+    count('sizes', '', (row) => row.sizes, { isOffTerminal: true }),
+    ns('avg_latency_ns', 'Latency, avg', (row) => row.average?.latencyNs ?? null),
+    rate('avg_rate_gbs', 'GB/s, avg', (row) => row.average?.rateGBs ?? null),
+    count('avg_r2', 'R², avg', (row) => row.average?.r2 ?? null, { minor: true }),
+    ns('min_latency_ns', 'Latency, min', (row) => row.least?.latencyNs ?? null),
+    rate('min_rate_gbs', 'GB/s, min', (row) => row.least?.rateGBs ?? null),
+    count('min_r2', 'R², min', (row) => row.least?.r2 ?? null, { isOffTerminal: true, minor: true }),
+    count('timed_arrivals', '', (row) => row.onTheWay?.transfers ?? 0, { isOffTerminal: true }),
+    ns('arrival_mean_ns', 'Until arrival', (row) => row.onTheWay && Math.round(row.onTheWay.meanNs)),
+    ns('arrival_least_ns', '', (row) => row.onTheWay && Math.round(row.onTheWay.leastNs)),
+    ns('arrival_bound_ns', '', (row) => row.onTheWay && Math.round(row.onTheWay.boundNs)),
+    ns('sender_gpu_ns', 'Wait: GPU', (row) => row.senderGpuNs, { minor: true }),
+    ns('sender_room_ns', 'Wait: room', (row) => row.senderRoomNs),
+    ns('receiver_gpu_ns', 'Receiver’s GPU', (row) => row.receiverGpuNs),
+  ],
+  telling:
+    words(`source destination channel bytes transfers mean_ns comm min_latency_ns min_rate_gbs arrival_mean_ns
+    sender_room_ns sender_gpu_ns receiver_gpu_ns source_host destination_host avg_latency_ns
+    avg_rate_gbs avg_r2 arrival_least_ns arrival_bound_ns`),
+};
+
+export const RANKS: Table<RankRow> = {
+  name: 'ranks',
+  columns: [
+    named('rank', 'Rank', (row) => row.rank),
+    named('host', 'Host', (row) => row.host),
+    named('local_rank', 'Local rank', (row) => row.localRank, { minor: true }),
+    named('pid', '', (row) => row.pid),
+    named('verdict', 'Verdict', (row) => row.label),
+    named('life', 'Ended', (row) => row.life, { minor: true }),
+    count('records', 'Records', (row) => row.records, { minor: true }),
+    count('lost_slots', 'Lost', (row) => row.lostSlots, {
+      about: 'slots of records that are lost',
+      minor: true,
+    }),
+    count('collectives', '', (row) => row.collectives),
+    ns('mean_late_ns', 'Mean lateness', (row) => row.meanLateNs, {
+      about: 'mean time behind the first GPU to arrive',
+    }),
+    count('last_in', 'Waited for in', (row) => row.lastIn, {
+      about: 'collectives in which all others waited for it alone',
+    }),
+    ns('alone_ns', 'Others waited for it', (row) => row.aloneNs, { bar: true }),
+    bytes('sent_bytes', 'Sent', (row) => row.bytesSent),
+    bytes('received_bytes', '', (row) => row.bytesReceived),
+    ns('gpu_wait_ns', 'GPU', (row) => row.waits.gpu, { about: 'waited for its GPU' }),
+    ns('peer_wait_ns', 'Room', (row) => row.waits.peer, { about: 'waited for room at the receiver' }),
+    ns('send_wait_ns', 'Wire', (row) => row.waits.send),
+    ns('recv_wait_ns', 'Data', (row) => row.waits.recv, { about: "waited for the peer's data" }),
+    ns('flush_wait_ns', 'Flush', (row) => row.waits.flush, { minor: true }),
+    named('file', '', (row) => row.file, { isOffTerminal: true }),
+  ],
+  telling:
+    words(`rank host verdict alone_ns mean_late_ns last_in collectives gpu_wait_ns peer_wait_ns recv_wait_ns
+    send_wait_ns flush_wait_ns sent_bytes received_bytes life lost_slots records local_rank pid`),
+};
+
+export const WAITS: Table<WaitRow> = {
+  name: 'waits',
+  columns: [
+    named('rank', 'Rank', (row) => row.rank),
+    named('for_rank', 'Waited for', (row) => row.forRank),
+    named('waits_for', 'To', (row) => row.waitsFor),
+    named('comm', '', (row) => row.comm),
+    named('comm_id', '', (row) => row.commId, { isOffTerminal: true }),
+    count('transfers', 'Transfers', (row) => row.transfers, { minor: true }),
+    ns('total_ns', 'Sum of waits', (row) => row.totalNs, {
+      about: 'transfers run side by side: up to 8 per channel',
+      bar: true,
+    }),
+    moment('open_since_ns', 'Still waits since', (row) => row.openSinceNs),
+  ],
+  telling: words(`rank for_rank waits_for total_ns open_since_ns comm transfers`),
+};
