@@ -2,7 +2,7 @@
 // the cost for a whole job of four loopback ranks (record_jobs.mjs).
 //
 //   npm run bench:record             all rounds, some minutes; exit 1 when a goal of a callback is missed
-//   node bench/record.mjs --only callbacks   or cold, or stalls, or jobs (as long as --minutes, 10)
+//   node bench/record.mjs --only callbacks   or chain, or cold, or stalls, or jobs (as long as --minutes, 10)
 //   node bench/record.mjs --smoke    a few rounds, goals shown but not judged: does it still run?
 //   node bench/record.mjs --json     the figures alone
 //
@@ -44,6 +44,7 @@ const wanted = (part) => {
 };
 
 const cases = wanted('callbacks') ? measure(smoke ? SMOKE_ROUNDS : ROUNDS) : [];
+const chain = wanted('chain') ? measureChain(smoke ? SMOKE_ROUNDS : ROUNDS / 4) : [];
 const cold = wanted('cold') ? measureCold(smoke ? 50 : 10_000) : [];
 const stalls = wanted('stalls') ? measureStalls(smoke ? 20 : 20_000) : [];
 const jobs = wanted('jobs')
@@ -55,9 +56,10 @@ const jobs = wanted('jobs')
         : { seconds: Number(minutes) * 30, settleMs: 200, ringMb: 16 }),
     })
   : [];
-if (json) console.log(JSON.stringify({ cases, cold, stalls, jobs }, undefined, 2));
+if (json) console.log(JSON.stringify({ cases, chain, cold, stalls, jobs }, undefined, 2));
 else {
   if (cases.length > 0) printTable(cases);
+  if (chain.length > 0) printChain(chain);
   if (cold.length > 0) printCold(cold);
   if (stalls.length > 0) printStalls(stalls);
   printJobs(jobs);
@@ -74,12 +76,39 @@ function measure(rounds) {
   return judge(runAlone('record_bench', rounds).cases);
 }
 
+/** v6 without and with another plugin behind ours, in turn; of each call the middle one of three runs. */
+function measureChain(rounds) {
+  const others = path.join(build, 'libnccl-profiler-stub.so');
+  const runs = [1, 2, 3].map(() => ({
+    alone: runAlone('record_bench', rounds, ['6']).cases,
+    chained: runAlone('record_bench', rounds, ['6'], { NCCL_TRACE_CHAIN: others }).cases,
+  }));
+  const middle = (of, i) => runs.map((run) => run[of][i].ns).sort((a, b) => a - b)[1];
+  return runs[0].alone.map(({ name }, i) => ({
+    name,
+    alone: middle('alone', i),
+    chained: middle('chained', i),
+  }));
+}
+
+function printChain(rows) {
+  console.log(`\nmedian per call, ns          alone  with another plugin (its own part included)`);
+  for (const { name, alone, chained } of rows)
+    console.log(name.padEnd(27) + [alone, chained].map((ns) => ns.toFixed(1).padStart(7)).join(''));
+}
+
 /** A program that loads the plugin and measures. */
-function runAlone(program, rounds) {
+function runAlone(program, rounds, more = [], settings = {}) {
   const folder = mkdtempSync(path.join(tmpdir(), 'nccl-trace-bench-'));
   try {
-    const env = { PATH: process.env.PATH, RANK: '0', NCCL_TRACE_DIR: folder, NCCL_TRACE_EVENTS: 'all' };
-    const args = [plugin, String(rounds)];
+    const env = {
+      PATH: process.env.PATH,
+      RANK: '0',
+      NCCL_TRACE_DIR: folder,
+      NCCL_TRACE_EVENTS: 'all',
+      ...settings,
+    };
+    const args = [plugin, String(rounds), ...more];
     return JSON.parse(execFileSync(path.join(build, program), args, { env, encoding: 'utf8' }));
   } finally {
     rmSync(folder, { recursive: true, force: true });

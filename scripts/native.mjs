@@ -74,7 +74,7 @@ export const PLUGIN = 'libnccl-profiler-trace.so';
 export const SHIPPED = [ADDON, PLUGIN, 'nccl-trace-loopback'];
 
 // From the ground up: a room includes those before it (test/layers.test.ts).
-const PLUGIN_ROOMS = ['process', 'record', 'persist', 'thread', 'events', 'abi'];
+const PLUGIN_ROOMS = ['process', 'record', 'persist', 'thread', 'events', 'abi', 'chain'];
 
 /** @type {Unit} */
 const pluginCode = {
@@ -170,6 +170,17 @@ export const TARGETS = [
     units: [{ sources: ['native/bench/stub/*.cc'], flags: ['-fPIC'] }],
     link: ['-shared'],
   },
+  // A plugin for each version of the interface, which checks what NCCL promises.
+  ...[1, 2, 3, 4, 5, 6, 7].map((version) => ({
+    name: `libnccl-profiler-strict-v${version}.so`,
+    units: [
+      {
+        sources: ['native/test/strict/*.cc'],
+        flags: ['-fPIC', '-fvisibility=hidden', `-DSTRICT_VERSION=${version}`],
+      },
+    ],
+    link: ['-shared'],
+  })),
 ];
 
 /** @type {Family[]} */

@@ -1,6 +1,6 @@
 // The cost of one callback, through the tables that NCCL calls, on one pinned thread.
 //
-//   record_bench <plugin.so> [rounds]      NCCL_TRACE_DIR and the other settings come from the environment
+//   record_bench <plugin.so> [rounds [version]]      NCCL_TRACE_DIR and the other settings come from the environment
 //
 // Every round runs one batch of 1000 calls of each case, of every version of the interface, so that all cases see the
 // same machine. After each fifty calls the same loop runs with functions that do nothing. Printed: one JSON object; per
@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <tuple>
 
 #include "bench/callbacks.h"
@@ -79,6 +80,32 @@ double MeasureNsPerTick() {
   return static_cast<double>(ns1 - ns0) / static_cast<double>(nccl_trace::ReadCounter() - tick0);
 }
 
+/** All versions of the interface, or only one: other plugins see the communicators of one NCCL. */
+template <int... versions>
+class Interfaces {
+ public:
+  Interfaces(void* library, int only) { (Make<versions>(library, only), ...); }
+  void AddCases(std::vector<Case>& cases) { (Add<versions>(cases), ...); }
+
+ private:
+  template <int version>
+  auto& Of() {
+    return std::get<std::unique_ptr<Callbacks<version>>>(all_);
+  }
+  template <int version>
+  void Make(void* library, int only) {
+    if (only == 0 || only == version) Of<version>() = std::make_unique<Callbacks<version>>(library);
+  }
+  template <int version>
+  void Add(std::vector<Case>& cases) {
+    if (Of<version>() == nullptr) return;
+    Of<version>()->StartOperations();
+    Of<version>()->AddCases(cases);
+  }
+
+  std::tuple<std::unique_ptr<Callbacks<versions>>...> all_;
+};
+
 void PinToThisCpu() {
   cpu_set_t one;
   CPU_ZERO(&one);
@@ -111,21 +138,15 @@ int main(int argc, char** argv) {
     fprintf(stderr, "%s\n", dlerror());
     return 1;
   }
-  Callbacks<1> v1(library);
-  Callbacks<2> v2(library);
-  Callbacks<3> v3(library);
-  Callbacks<4> v4(library);
-  Callbacks<5> v5(library);
-  Callbacks<6> v6(library);
-  Callbacks<7> v7(library);
+  const int only = argc > 3 ? atoi(argv[3]) : 0;
+  Interfaces<1, 2, 3, 4, 5, 6, 7> interfaces(library, only);
   // After init, so that the recorder's thread keeps the other cores.
   PinToThisCpu();
 
   const double ns_per_tick = MeasureNsPerTick();
   std::vector<Case> cases;
   nccl_trace_bench::AddReferences(cases);
-  const auto add = [&](auto&... versions) { (..., (versions.StartOperations(), versions.AddCases(cases))); };
-  add(v1, v2, v3, v4, v5, v6, v7);
+  interfaces.AddCases(cases);
   for (int round = -2; round < rounds; ++round) {
     for (Case& c : cases) Batch(c, ns_per_tick, round >= 0);
   }

@@ -158,10 +158,22 @@ export function runReport(
       files: run.members.map(({ scan }) => ({
         path: scan.path,
         bytes: scan.bytes,
-        recorder: scan.header.recorderVersion,
+        recorder: recorderOf(scan.header),
       })),
     },
   };
+}
+
+/** The recorder's version, and the other profiler plugins that it called: the last of its settings. */
+export function recorderOf({
+  recorderVersion,
+  options,
+}: {
+  recorderVersion: string;
+  options: string;
+}): string {
+  const chain = / NCCL_TRACE_CHAIN=(.+)$/.exec(options)?.[1];
+  return chain === undefined ? recorderVersion : `${recorderVersion} with ${chain}`;
 }
 
 function rankRows(

@@ -18,8 +18,6 @@
 
 namespace nccl_trace::abi {
 
-inline uint64_t Number(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
-
 /** Reads any byte as a flag. A byte that is neither 0 nor 1 must not spread into the neighbouring fields. */
 inline bool Flag(const bool& flag) { return *reinterpret_cast<const uint8_t*>(&flag) != 0; }
 

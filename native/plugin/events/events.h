@@ -69,6 +69,9 @@ inline uint64_t Word(int32_t low, int32_t high) {
 // ---------------------------------------------------------------------------------------------------------------------
 // The parts of starts, and starts of unknown types. Each returns the event's handle.
 
+/** Handles and contexts as NCCL has them. */
+inline uint64_t Number(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
+
 /** Common to all starts. */
 struct Start {
   uint64_t context;

@@ -80,6 +80,15 @@ void Recorder::CloseCommunicator(void* context) {
   pthread_mutex_unlock(&mutex_);
 }
 
+void Recorder::NameHandles() {
+  if (hot.tag == 0) UseTag(MakeTag());
+}
+
+void Recorder::UseTag(uint64_t tag) {
+  hot.tag = tag;
+  hot.context_prefix = tag | uint64_t{rank_file::kContextRing} << rank_file::kHandleRingShift;
+}
+
 /** NCCL's threads read the mask at any time, relaxed. Bits that were off at init stay off. */
 int Recorder::StoreMask() {
   const int mask = mask_at_init_ & static_cast<int>(wanted_events_);
@@ -100,6 +109,7 @@ bool Recorder::ApplyControl(uint64_t events, uint64_t sample_every) {
 
 bool Recorder::FindForeignEvents(uint64_t& events) {
   Recorder& self = recorder;
+  if (self.beside.sync_masks != nullptr) self.beside.sync_masks();
   if (pthread_mutex_trylock(&self.mutex_) != 0) return false;
   const int mask =
       self.mask_of_nccl_ != nullptr ? __atomic_load_n(self.mask_of_nccl_, __ATOMIC_RELAXED) : self.told_mask_;
@@ -115,6 +125,7 @@ bool Recorder::FindForeignEvents(uint64_t& events) {
 bool Recorder::Start(const CommunicatorInfo& info, const Log& log) {
   Complaints complaints;
   ReadSettings(order_.settings, info.abi, complaints);
+  order_.settings.chain = beside.text;
   for (int i = 0; i < complaints.count(); ++i) log.Warn(complaints[i]);
   if (order_.settings.event_mask == 0) {
     log.Info("nccl-trace: recording nothing, as asked (NCCL_TRACE_EVENTS or NCCL_PROFILE_EVENT_MASK)");
@@ -160,8 +171,7 @@ void Recorder::UseImage(const Image& image) {
   const FileLayout& layout = order_.layout;
   image_ = image;
   owner_ = getpid();
-  hot.tag = order_.tag;
-  hot.context_prefix = order_.tag | uint64_t{rank_file::kContextRing} << rank_file::kHandleRingShift;
+  UseTag(order_.tag);
   hot.SampleEach(order_.settings.sample_every);
   hot.tick_source = thread_.tick_source();
   hot.edge_ticks = thread_.abandoned() ? 0 : thread_.tick_hz() / 10'000;

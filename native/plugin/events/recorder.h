@@ -60,9 +60,16 @@ struct Hot {
   }
 };
 
+/** Other plugins in this process (plugin/chain). */
+struct Beside {
+  const char* text;      // for the file's header; null: none
+  void (*sync_masks)();  // called once a second by the recorder's thread
+};
+
 class Recorder {
  public:
   Hot hot;
+  Beside beside;
 
   /**
    * A communicator begins. Returns NCCL's context, or null if nothing is recorded; the mask is then not written.
@@ -70,6 +77,8 @@ class Recorder {
    */
   void* OpenCommunicator(const CommunicatorInfo& info, int known_events, int* mask, const Log& log);
   void CloseCommunicator(void* context);
+  /** Handles need a tag also if nothing is recorded. */
+  void NameHandles();
 
   /** The calling thread's producer. Its first callback takes one. Null: this process does not record. */
   Producer* ProducerOfThread(bool proxy) {
@@ -113,6 +122,7 @@ class Recorder {
   void StandAside(const Log& log, const char* why);
   void UseImage(const Image& image);
   void UseRings(const Image& image);
+  void UseTag(uint64_t tag);
   void Announce(const Log& log);
   void DescribeRecording(char* text, uint64_t size) const;
   /** Takes a producer and stores it in current_producer. */

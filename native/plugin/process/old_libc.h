@@ -20,6 +20,10 @@ __asm__(".symver pthread_create,pthread_create@" NCCL_TRACE_OLDEST_GLIBC);
 __asm__(".symver pthread_attr_setstacksize,pthread_attr_setstacksize@" NCCL_TRACE_OLDEST_GLIBC);
 __asm__(".symver pthread_mutex_trylock,pthread_mutex_trylock@" NCCL_TRACE_OLDEST_GLIBC);
 __asm__(".symver pthread_key_create,pthread_key_create@" NCCL_TRACE_OLDEST_GLIBC);
+__asm__(".symver dlopen,dlopen@" NCCL_TRACE_OLDEST_GLIBC);
+__asm__(".symver dlclose,dlclose@" NCCL_TRACE_OLDEST_GLIBC);
+__asm__(".symver dlsym,dlsym@" NCCL_TRACE_OLDEST_GLIBC);
+__asm__(".symver dlerror,dlerror@" NCCL_TRACE_OLDEST_GLIBC);
 __asm__(".symver pthread_setspecific,pthread_setspecific@" NCCL_TRACE_OLDEST_GLIBC);
 #endif
 

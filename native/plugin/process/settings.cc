@@ -412,6 +412,7 @@ void DescribeSettings(const Settings& settings, char* text, uint64_t size) {
   };
   add("NCCL_TRACE_KEEP", settings.retention.keep);
   add("NCCL_TRACE_PRUNE_EVEN", settings.retention.even);
+  add("NCCL_TRACE_CHAIN", settings.chain != nullptr ? settings.chain : "");
 }
 
 }  // namespace nccl_trace

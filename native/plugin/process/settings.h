@@ -60,6 +60,7 @@ struct Settings {
   uint64_t sample_every;                     // NCCL_TRACE_SAMPLE
   Retention retention;
   RankFacts rank;
+  const char* chain;  // of NCCL_TRACE_CHAIN, what was loaded. null: nothing was asked for
 };
 
 /** `abi` is the version of the profiler interface that NCCL speaks. Some releases cannot stand every event. */
