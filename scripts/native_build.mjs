@@ -8,20 +8,11 @@
 import { Buffer } from 'node:buffer';
 import { execFile, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { utimesSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import {
   COMMON_FLAGS,
   FAMILIES,
@@ -32,6 +23,8 @@ import {
   TARGETS,
 } from './native.mjs';
 import { put } from './put.mjs';
+
+const CORES = availableParallelism();
 
 /** A build failed. The message is the compiler's or linker's. */
 export class NativeBuildError extends Error {
@@ -45,37 +38,21 @@ export class NativeBuildError extends Error {
  * @param {string | undefined} options.machine  a name of MACHINES, if not this one; builds into build/<machine>/
  * @param {boolean} options.warningsAreErrors  false: a source that compiles with warnings is built, and shows them
  * @param {readonly string[]} [options.only]  names of targets; absent: all
- * @param {() => void} [options.onStart]  called once there is a compiler
- * @param {(done: number, total: number) => void} [options.onProgress]  files compiled, of those to be
+ * @param {(done: number, total: number) => void} options.onProgress  files compiled, of those to be
  * @returns {Promise<string | undefined>} why nothing was built, in one sentence, or undefined
  */
-export async function buildNative({ root, sanitize, machine, warningsAreErrors, only, onStart, onProgress }) {
+export async function buildNative({ root, sanitize, machine, warningsAreErrors, only, onProgress }) {
   const all = allTargets(root);
-  const unresolved = all.filter(({ name }) => only === undefined || only.includes(name));
-  if (unresolved.length === 0) return undefined;
-
-  const without = 'the plugin and the demo are not built; merge, inspect and open work without them';
-  if (process.platform !== 'linux') return `not Linux: ${without}`;
-  const cross = machine === undefined ? undefined : MACHINES[machine];
-  const compiler = findCompiler(cross?.compiler);
-  if (compiler === undefined) {
-    if (cross !== undefined)
-      return `no ${cross.compiler} (Debian: g++-${machine.replace('_', '-')}-linux-gnu)`;
-    const asked = process.env.CXX ? ` (CXX=${process.env.CXX} does not run)` : '';
-    return `no C++ compiler${asked}: ${without}; to have them, install one (Debian: g++) and try again`;
-  }
-
-  onStart?.();
-  const libraries = findLibraries(root, compiler, unresolved);
-  const targets = unresolved.map((target) => withLibraries(target, libraries));
-  const build = new Build(root, compiler, {
-    sanitize,
-    warningsAreErrors,
-    folder: sanitize ?? machine,
-    archiver: cross?.archiver ?? 'ar',
-    onProgress,
-  });
-  build.removeAllBut(all);
+  const targets = all.filter(({ name }) => only === undefined || only.includes(name));
+  if (targets.length === 0) return undefined;
+  const compiler = process.platform === 'linux' ? findCompiler(machine) : undefined;
+  if (compiler === undefined) return whyNothing(machine);
+  const folder = sanitize ?? machine;
+  const out = folder === undefined ? 'build' : `build/${folder}`;
+  removeAllBut(all, path.join(root, out));
+  const extra = sanitize === undefined ? [] : [...SANITIZER_FLAGS, ...SANITIZERS[sanitize]];
+  const archiver = machine === undefined ? 'ar' : MACHINES[machine].archiver;
+  const build = new Build({ root, out, compiler, archiver, extra, warningsAreErrors, onProgress });
   // Wait for all of it: one broken source does not keep the others from being built, and every error is reported.
   const results = await Promise.allSettled(targets.map((target) => build.target(target)));
   const failures = [...new Set(results.filter((r) => r.status === 'rejected').map((r) => r.reason))];
@@ -85,144 +62,99 @@ export async function buildNative({ root, sanitize, machine, warningsAreErrors, 
   return undefined;
 }
 
+/** CXX as a person would set it ("ccache clang++"), else the usual names. The version is there to rebuild by. */
+function findCompiler(machine) {
+  const asked = process.env.CXX?.trim();
+  const usual = asked ? [asked] : ['c++', 'g++', 'clang++'];
+  for (const candidate of machine === undefined ? usual : [MACHINES[machine].compiler]) {
+    const command = candidate.split(/\s+/);
+    const { status, stdout } = spawnSync(command[0], [...command.slice(1), '--version'], {
+      encoding: 'utf8',
+    });
+    if (status === 0) return { command, version: stdout.split('\n')[0] };
+  }
+  return undefined;
+}
+
+function whyNothing(machine) {
+  const without = 'the plugin and the demo are not built; merge, inspect and open work without them';
+  if (process.platform !== 'linux') return `not Linux: ${without}`;
+  if (machine !== undefined)
+    return `no ${MACHINES[machine].compiler} (Debian: g++-${machine.replace('_', '-')}-linux-gnu)`;
+  const asked = process.env.CXX ? ` (CXX=${process.env.CXX} does not run)` : '';
+  return `no C++ compiler${asked}: ${without}; to have them, install one (Debian: g++) and try again`;
+}
+
 /** Targets that have sources: a folder which is not there yet is not an error. */
 function allTargets(root) {
   const families = FAMILIES.flatMap(({ eachOf, flags, ...rest }) =>
-    matching(root, eachOf).map((source) => ({
+    matching(root, [eachOf]).map((source) => ({
       name: path.basename(source, '.cc'),
       units: [{ sources: [source], flags }],
       ...rest,
     })),
   );
-  const targets = [...TARGETS, ...families].filter(({ units }) => sourcesOf(root, units[0]).length > 0);
+  const targets = [...TARGETS, ...families].filter(
+    ({ units }) => matching(root, units[0].sources).length > 0,
+  );
   const names = targets.map(({ name }) => name);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   if (twice !== undefined) throw new NativeBuildError(`two native targets are named ${twice}; rename one`);
   return targets;
 }
 
-function sourcesOf(root, unit) {
-  return unit.sources.flatMap((pattern) => matching(root, pattern));
-}
-
 /** Files that match "folder/*.cc", sorted: the order on the link line must not depend on the file system. */
-function matching(root, pattern) {
-  const folder = path.dirname(pattern);
-  if (!existsSync(path.join(root, folder))) return [];
-  const [head, tail = ''] = path.basename(pattern).split('*');
-  const isWild = pattern.includes('*');
-  return readdirSync(path.join(root, folder))
-    .filter((name) => (isWild ? name.startsWith(head) && name.endsWith(tail) : name === head))
-    .sort()
-    .map((name) => `${folder}/${name}`);
-}
-
-/** CXX as a person would set it ("ccache clang++"), else the usual names. The version is there to rebuild by. */
-function findCompiler(cross) {
-  const asked = process.env.CXX?.trim();
-  const candidates = cross ? [cross] : asked ? [asked] : ['c++', 'g++', 'clang++'];
-  for (const candidate of candidates) {
-    const command = candidate.split(/\s+/);
-    const answer = spawnSync(command[0], [...command.slice(1), '--version'], { encoding: 'utf8' });
-    if (answer.status === 0) return { command, version: answer.stdout.split('\n')[0] };
-  }
-  return undefined;
-}
-
-/** Names of those that can be linked into a shared library here, among those that have sources to be used with. */
-function findLibraries(root, compiler, targets) {
-  const units = targets.flatMap(({ units, library = [] }) => [...units, ...library]);
-  const wanted = units.filter(
-    ({ uses, sourcesWith }) => uses && sourcesOf(root, { sources: sourcesWith }).length > 0,
-  );
-  return new Set(
-    [...new Set(wanted.map(({ uses }) => uses))].filter((name) => canLink(compiler, LIBRARIES[name])),
-  );
-}
-
-function canLink(compiler, { probe, link }) {
-  const folder = mkdtempSync(path.join(tmpdir(), 'nccl-trace-build-'));
-  try {
-    // As the plugin does it: hidden, so that an archive of position-independent programs' code will do.
-    const hidden = ['-Wl,--no-undefined', '-Wl,--exclude-libs,ALL'];
-    const flags = ['-shared', '-fPIC', ...hidden, '-o', path.join(folder, 'probe.so'), '-x', 'c++', '-'];
-    const options = { input: probe, encoding: 'utf8' };
-    return (
-      spawnSync(compiler.command[0], [...compiler.command.slice(1), ...flags, '-x', 'none', ...link], options)
-        .status === 0
-    );
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
-
-/** The target with its units' sources and what it links decided. */
-function withLibraries({ units, library = [], link = [], ...rest }, libraries) {
-  const used = [...units, ...library].map(({ uses }) => uses).filter((name) => libraries.has(name));
-  const resolve = ({ sources, uses, sourcesWith = [], sourcesWithout = [], ...unit }) => ({
-    sources: [...sources, ...(libraries.has(uses) ? sourcesWith : sourcesWithout)],
-    ...unit,
+const matching = (root, patterns) =>
+  patterns.flatMap((pattern) => {
+    const folder = path.dirname(pattern);
+    if (!existsSync(path.join(root, folder))) return [];
+    const names = readdirSync(path.join(root, folder)).sort();
+    const [head, tail] = path.basename(pattern).split('*');
+    const isIn = (name) =>
+      tail === undefined ? name === head : name.startsWith(head) && name.endsWith(tail);
+    return names.filter(isIn).map((name) => `${folder}/${name}`);
   });
-  return {
-    units: units.map(resolve),
-    library: library.map(resolve),
-    link: [...link, ...[...new Set(used)].flatMap((name) => LIBRARIES[name].link)],
-    ...rest,
-  };
+
+/** A program whose source is gone would still be there to be run, so it goes as well. */
+function removeAllBut(targets, out) {
+  const stamps = existsSync(`${out}/obj`)
+    ? readdirSync(`${out}/obj`).filter((name) => name.endsWith('.cmd'))
+    : [];
+  for (const stamp of stamps) {
+    const name = path.basename(stamp, '.cmd');
+    if (!targets.some((target) => target.name === name))
+      for (const file of [name, `obj/${stamp}`]) rmSync(`${out}/${file}`, { force: true });
+  }
 }
 
 class Build {
-  #root;
-  #compiler;
-  #sanitizerFlags;
-  #warningsAreErrors;
-  #archiver;
-  #out;
-  /** One promise per object file or archive: targets that share one wait for the same. */
+  /** One promise per object file, archive or library: targets that share one wait for the same. */
   #steps = new Map();
-  #free = availableParallelism();
-  #waiting = [];
-  #onProgress;
+  #running = new Set();
   #compiled = { done: 0, total: 0 };
 
-  constructor(root, compiler, { sanitize, warningsAreErrors, folder, archiver, onProgress }) {
-    this.#onProgress = onProgress ?? (() => undefined);
-    this.#root = root;
-    this.#compiler = compiler;
-    this.#sanitizerFlags = sanitize === undefined ? [] : [...SANITIZER_FLAGS, ...SANITIZERS[sanitize]];
-    this.#warningsAreErrors = warningsAreErrors;
-    this.#archiver = archiver;
-    this.#out = folder === undefined ? 'build' : `build/${folder}`;
-  }
-
-  /** A program whose source is gone would still be there to be run, so it goes as well. */
-  removeAllBut(targets) {
-    const stamps = path.join(this.#root, this.#out, 'obj');
-    if (!existsSync(stamps)) return;
-    for (const file of readdirSync(stamps).filter((name) => name.endsWith('.cmd'))) {
-      const name = path.basename(file, '.cmd');
-      if (targets.some((target) => target.name === name)) continue;
-      rmSync(path.join(this.#root, this.#out, name), { force: true });
-      rmSync(path.join(stamps, file));
-    }
+  constructor(facts) {
+    Object.assign(this, facts);
   }
 
   async target({ name, units, library = [], link = [], linkUnlessSanitized = [], versionScript }) {
-    const output = `${this.#out}/${name}`;
+    const output = `${this.out}/${name}`;
     try {
       const objects = (await Promise.all(units.map((unit) => this.#objects(unit)))).flat();
       const archives = (await Promise.all(library.map((unit) => this.#archive(unit)))).flat();
-      const script = versionScript !== undefined && existsSync(this.#at(versionScript));
+      const script =
+        versionScript !== undefined && existsSync(this.#at(versionScript)) ? [versionScript] : [];
       const flags = [
         ...link,
-        ...(this.#sanitizerFlags.length === 0 ? linkUnlessSanitized : this.#sanitizerFlags),
-        ...(script ? [`-Wl,--version-script=${versionScript}`] : []),
+        ...[...units, ...library].flatMap(({ uses }) => (this.#has(uses) ? LIBRARIES[uses].link : [])),
+        ...(this.extra.length === 0 ? linkUnlessSanitized : this.extra),
+        ...script.map((file) => `-Wl,--version-script=${file}`),
       ];
       await this.#make({
         output,
-        stamp: `${this.#out}/obj/${name}.cmd`,
-        inputs: [...objects, ...archives, ...(script ? [versionScript] : [])],
-        command: (to) => [...this.#compiler.command, '-pthread', '-o', to, ...objects, ...archives, ...flags],
+        stamp: `${this.out}/obj/${name}.cmd`,
+        inputs: [...objects, ...archives, ...script],
+        command: (to) => [...this.compiler.command, '-pthread', '-o', to, ...objects, ...archives, ...flags],
       });
     } catch (error) {
       // What is there was built from other sources. Nobody shall run or test it by mistake.
@@ -231,8 +163,36 @@ class Build {
     }
   }
 
+  /** Whether a library can be linked into a shared library here, hidden as in the plugin. */
+  #has(library) {
+    return (
+      library !== undefined &&
+      this.#once(library, () => {
+        const { probe, link } = LIBRARIES[library];
+        const flags = [
+          '-shared',
+          '-fPIC',
+          '-Wl,--no-undefined,--exclude-libs,ALL',
+          '-o',
+          '/dev/null',
+          '-x',
+          'c++',
+          '-',
+        ];
+        const [program, ...args] = [...this.compiler.command, ...flags, '-x', 'none', ...link];
+        return spawnSync(program, args, { input: probe }).status === 0;
+      })
+    );
+  }
+
+  #sources({ sources, uses, sourcesWith = [], sourcesWithout = [] }) {
+    const more =
+      matching(this.root, sourcesWith).length > 0 && this.#has(uses) ? sourcesWith : sourcesWithout;
+    return matching(this.root, [...sources, ...more]);
+  }
+
   #objects(unit) {
-    const sources = sourcesOf(this.#root, unit);
+    const sources = this.#sources(unit);
     const apart = unit.inParts === undefined ? sources : this.#parts(sources, unit.inParts);
     return Promise.all(apart.map((source) => this.#object(source, unit.flags ?? [])));
   }
@@ -243,90 +203,89 @@ class Build {
     return Array.from({ length: Math.ceil(sources.length / size) }, (_, part) => {
       const included = sources.slice(part * size, (part + 1) * size);
       const text = included.map((source) => `#include "${path.relative('native', source)}"\n`).join('');
-      const file = `${this.#out}/obj/${hash(sources)}.${part}.cc`;
+      const file = `${this.out}/obj/${hash(sources)}.${part}.cc`;
       put(this.#at(file), Buffer.from(text));
       return file;
     });
   }
 
   #object(source, unitFlags) {
-    const flags = [...COMMON_FLAGS, ...unitFlags, ...this.#sanitizerFlags];
-    const output = `${this.#objectFolder(unitFlags)}/${source.replaceAll('/', '.')}.o`;
-    return this.#once(output, async () => {
-      const step = (extra) => ({
+    const output = `${this.out}/obj/${hash(unitFlags)}/${source.replaceAll('/', '.')}.o`;
+    const flags = [...COMMON_FLAGS, ...unitFlags, ...this.extra];
+    return this.#once(output, () =>
+      this.#make({
         output,
         stamp: `${output}.cmd`,
         // The compiler lists them: the source and all headers but the system's.
         inputs: 'listed',
         command: (to) => [
-          ...this.#compiler.command,
+          ...this.compiler.command,
           ...flags,
-          ...extra,
-          ...['-MMD', '-MF', `${to}.d`, '-c', source, '-o', to],
+          '-MMD',
+          '-MF',
+          `${to}.d`,
+          '-c',
+          source,
+          '-o',
+          to,
         ],
-      });
-      if (this.#warningsAreErrors) return this.#make(step([]));
-      // A compiler newer than ours may know new warnings. They must not cost anybody the plugin.
-      const lenient = step(['-Wno-error']);
-      if (this.#isFresh(lenient)) return output;
-      return this.#make(step([]), { quiet: true }).catch(() => this.#make(lenient));
-    });
+        // A compiler newer than ours may know new warnings. They must not cost anybody the plugin.
+        more: this.warningsAreErrors ? [] : ['-Wno-error'],
+      }),
+    );
   }
 
   #archive(unit) {
-    const output = `${this.#objectFolder(unit.flags ?? [])}/${hash(unit.sources)}.a`;
+    const output = `${this.out}/obj/${hash(unit.flags ?? [])}/${hash(unit.sources)}.a`;
     return this.#once(output, async () => {
       const objects = await this.#objects(unit);
-      if (objects.length === 0) return [];
-      await this.#make({
-        output,
-        stamp: `${output}.cmd`,
-        inputs: objects,
-        command: (to) => [this.#archiver, 'rcs', to, ...objects],
-      });
-      return [output];
+      const command = (to) => [this.archiver, 'rcs', to, ...objects];
+      return objects.length === 0
+        ? []
+        : [await this.#make({ output, stamp: `${output}.cmd`, inputs: objects, command })];
     });
   }
 
-  #objectFolder(unitFlags) {
-    return `${this.#out}/obj/${hash(unitFlags)}`;
+  #once(key, start) {
+    if (!this.#steps.has(key)) this.#steps.set(key, start());
+    return this.#steps.get(key);
   }
 
-  #once(output, start) {
-    if (!this.#steps.has(output)) this.#steps.set(output, start());
-    return this.#steps.get(output);
-  }
-
-  async #make(step, { quiet = false } = {}) {
+  async #make(step) {
     if (this.#isFresh(step)) return step.output;
-    const isSource = step.inputs === 'listed';
-    if (isSource) this.#progress({ total: 1 });
-    const output = this.#at(step.output);
-    const temporary = `${step.output}.${process.pid}.tmp`;
-    mkdirSync(path.dirname(output), { recursive: true });
-    mkdirSync(path.dirname(this.#at(step.stamp)), { recursive: true });
+    const isSource = step.inputs === 'listed' ? 1 : 0;
+    this.#progress(0, isSource);
+    const [output, stamp, draft] = [step.output, step.stamp, `${step.output}.${process.pid}.tmp`].map(
+      (file) => this.#at(file),
+    );
+    for (const file of [output, stamp]) mkdirSync(path.dirname(file), { recursive: true });
     const started = new Date();
     try {
-      const { failed, said } = await this.#run(step.command(temporary));
-      if (failed) throw new NativeBuildError(said);
-      if (said !== '' && !quiet) process.stderr.write(`${said}\n`);
+      const said = await this.#run([
+        ...step.command(`${step.output}.${process.pid}.tmp`),
+        ...(step.more ?? []),
+      ]);
+      if (said !== '')
+        process.stderr.write(`${said}
+`);
       // A source saved while the compiler was running is newer than what came of it.
-      utimesSync(this.#at(temporary), started, started);
-      if (step.inputs === 'listed') renameSync(this.#at(`${temporary}.d`), `${output}.d`);
-      renameSync(this.#at(temporary), output);
-      writeFileSync(this.#at(step.stamp), this.#signature(step));
+      utimesSync(draft, started, started);
+      if (isSource) renameSync(`${draft}.d`, `${output}.d`);
+      renameSync(draft, output);
+      // What was made with warnings is made again, and refused where they are errors.
+      if (said === '') writeFileSync(stamp, this.#signature(step));
+      else rmSync(stamp, { force: true });
     } finally {
-      if (isSource) this.#progress({ done: 1 });
-      rmSync(this.#at(temporary), { force: true });
-      rmSync(this.#at(`${temporary}.d`), { force: true });
+      this.#progress(isSource, 0);
+      for (const file of [draft, `${draft}.d`]) rmSync(file, { force: true });
     }
     return step.output;
   }
 
-  #progress({ done = 0, total = 0 }) {
+  #progress(done, total) {
     this.#compiled.done += done;
     this.#compiled.total += total;
-    this.#onProgress(this.#compiled.done, this.#compiled.total);
+    if (done + total > 0) this.onProgress(this.#compiled.done, this.#compiled.total);
   }
 
   #isFresh(step) {
@@ -335,38 +294,34 @@ class Build {
     if (readFileSync(stamp, 'utf8') !== this.#signature(step)) return false;
     const made = statSync(output).mtimeMs;
     const inputs = step.inputs === 'listed' ? inputsListedIn(`${output}.d`) : step.inputs;
-    return inputs.length > 0 && inputs.every((file) => mtimeMs(this.#at(file)) <= made);
+    // What is gone is no reason to believe what came from it.
+    const changed = (file) => statSync(this.#at(file), { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
+    return inputs.length > 0 && inputs.every((file) => changed(file) <= made);
   }
 
   #at(file) {
-    return path.resolve(this.#root, file);
+    return path.resolve(this.root, file);
   }
 
   #signature(step) {
-    return `${this.#compiler.version}\n${step.command(step.output).join('\n')}\n`;
+    return `${this.compiler.version}\n${step.command(step.output).join('\n')}\n`;
   }
 
-  /** As many at a time as there are cores. */
-  async #run(command) {
-    if (this.#free === 0) await new Promise((resolve) => this.#waiting.push(resolve));
-    else this.#free -= 1;
-    try {
-      return await new Promise((resolve) => {
-        execFile(
-          command[0],
-          command.slice(1),
-          { cwd: this.#root, maxBuffer: 2 ** 26 },
-          (error, stdout, stderr) => {
-            const said = `${stdout}${stderr}`.trim();
-            resolve({ failed: error !== null, said: said || (error?.message ?? '') });
-          },
-        );
-      });
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#free += 1;
-      else next();
-    }
+  /** As many at a time as there are cores. Returns what the program said; throws it if the program failed. */
+  async #run([program, ...args]) {
+    while (this.#running.size >= CORES) await Promise.race(this.#running);
+    const run = promisify(execFile)(program, args, { cwd: this.root, maxBuffer: 2 ** 26 });
+    const over = run
+      .then(
+        () => undefined,
+        () => undefined,
+      )
+      .finally(() => this.#running.delete(over));
+    this.#running.add(over);
+    const { message, stdout, stderr } = await run.catch((error) => error);
+    const said = `${stdout}${stderr}`.trim();
+    if (message !== undefined) throw new NativeBuildError(said || message);
+    return said;
   }
 }
 
@@ -378,11 +333,4 @@ function inputsListedIn(file) {
   return names.map((name) => name.replaceAll('\\ ', ' '));
 }
 
-/** Infinity for a file that is gone: whatever came from it is out of date. */
-function mtimeMs(file) {
-  return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
-}
-
-function hash(parts) {
-  return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 8);
-}
+const hash = (parts) => createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 8);

@@ -1,7 +1,6 @@
 // Unpacks compressed chunks if the build found zstd. One of two files is compiled: native/addon/zstd or no_zstd.
 
-#ifndef NCCL_TRACE_NATIVE_ADDON_DECOMPRESS_H_
-#define NCCL_TRACE_NATIVE_ADDON_DECOMPRESS_H_
+#pragma once
 
 #include <napi.h>
 
@@ -11,5 +10,3 @@ namespace addon {
 void AddDecompress(Napi::Env env, Napi::Object exports);
 
 }  // namespace addon
-
-#endif  // NCCL_TRACE_NATIVE_ADDON_DECOMPRESS_H_

@@ -1,8 +1,7 @@
 // Notices reads that do not return, because a server hangs or a disk is dying. The reading thread is in the kernel and cannot be stopped. If
 // it is the main thread, signals are not handled either. So another thread counts seconds, names the file, and at last ends the program.
 
-#ifndef NCCL_TRACE_NATIVE_ADDON_STALLS_H_
-#define NCCL_TRACE_NATIVE_ADDON_STALLS_H_
+#pragma once
 
 #include <string>
 
@@ -18,5 +17,3 @@ void ReadEnds();
 void HideNames();
 
 }  // namespace addon
-
-#endif  // NCCL_TRACE_NATIVE_ADDON_STALLS_H_

@@ -1,7 +1,6 @@
 // The callbacks of one version of NCCL's interface, as cases.
 
-#ifndef NCCL_TRACE_NATIVE_BENCH_CALLBACKS_H_
-#define NCCL_TRACE_NATIVE_BENCH_CALLBACKS_H_
+#pragma once
 
 #include <dlfcn.h>
 
@@ -312,5 +311,3 @@ class Callbacks {
 };
 
 }  // namespace nccl_trace_bench
-
-#endif  // NCCL_TRACE_NATIVE_BENCH_CALLBACKS_H_

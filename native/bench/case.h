@@ -1,7 +1,6 @@
 // One measured case: fifty calls at a time, prepared outside the measured time.
 
-#ifndef NCCL_TRACE_NATIVE_BENCH_CASE_H_
-#define NCCL_TRACE_NATIVE_BENCH_CASE_H_
+#pragma once
 
 #include <functional>
 #include <vector>
@@ -22,5 +21,3 @@ struct Case {
 };
 
 }  // namespace nccl_trace_bench
-
-#endif  // NCCL_TRACE_NATIVE_BENCH_CASE_H_

@@ -1,8 +1,7 @@
 // The processor's own counts of this thread, where the kernel lets us read them. Unlike times they are the same on a busy
 // machine.
 
-#ifndef NCCL_TRACE_NATIVE_BENCH_EVENT_COUNTERS_H_
-#define NCCL_TRACE_NATIVE_BENCH_EVENT_COUNTERS_H_
+#pragma once
 
 #include <linux/perf_event.h>
 #include <stdint.h>
@@ -61,5 +60,3 @@ class EventCounters {
 };
 
 }  // namespace nccl_trace_bench
-
-#endif  // NCCL_TRACE_NATIVE_BENCH_EVENT_COUNTERS_H_

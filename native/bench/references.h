@@ -1,8 +1,7 @@
 // References for callbacks: a bare tick read (through a function pointer, as a callback is called), the same with a
 // plain 32-byte store into a ring, clock_gettime, and a recorder of the classic design: a pool with counted references.
 
-#ifndef NCCL_TRACE_NATIVE_BENCH_REFERENCES_H_
-#define NCCL_TRACE_NATIVE_BENCH_REFERENCES_H_
+#pragma once
 
 #include <atomic>
 
@@ -96,5 +95,3 @@ inline void AddReferences(std::vector<Case>& cases) {
 }
 
 }  // namespace nccl_trace_bench
-
-#endif  // NCCL_TRACE_NATIVE_BENCH_REFERENCES_H_

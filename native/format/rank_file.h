@@ -31,8 +31,7 @@
 //
 // All numbers are little-endian. Zeroed memory is valid and empty: kind 0, life kCreating, count 0.
 
-#ifndef NCCL_TRACE_NATIVE_FORMAT_RANK_FILE_H_
-#define NCCL_TRACE_NATIVE_FORMAT_RANK_FILE_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -418,5 +417,3 @@ static_assert(offsetof(ChunkHeader, stored_bytes) == 52 && offsetof(ChunkHeader,
 constexpr uint32_t kRingFileTailBytes = 4096;
 
 }  // namespace rank_file
-
-#endif  // NCCL_TRACE_NATIVE_FORMAT_RANK_FILE_H_

@@ -4,8 +4,7 @@
 // NCCL's own plugins make these events only in a build with NET_PROFILER=1. An external network plugin may make events of
 // its own in any build.
 
-#ifndef NCCL_TRACE_NATIVE_NCCL_NET_EVENTS_H_
-#define NCCL_TRACE_NATIVE_NCCL_NET_EVENTS_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -41,5 +40,3 @@ static_assert(sizeof(NetSocketV1) == 24 && offsetof(NetSocketV1, fd) == 8, "ABI"
 static_assert(offsetof(NetSocketV1, op) == 12 && offsetof(NetSocketV1, length) == 16, "ABI");
 
 }  // namespace nccl_abi
-
-#endif  // NCCL_TRACE_NATIVE_NCCL_NET_EVENTS_H_

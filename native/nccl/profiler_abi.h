@@ -14,8 +14,7 @@
 //   - the const char* fields func, datatype, algo, proto and syncStrategy are literals of libnccl; every other pointer
 //     is valid during the call only.
 
-#ifndef NCCL_TRACE_NATIVE_NCCL_PROFILER_ABI_H_
-#define NCCL_TRACE_NATIVE_NCCL_PROFILER_ABI_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -211,5 +210,3 @@ static_assert(offsetof(Profiler, stopEvent) == 24 && offsetof(Profiler, recordEv
 static_assert(offsetof(Profiler, finalize) == 40, "ABI");
 
 }  // namespace nccl_abi
-
-#endif  // NCCL_TRACE_NATIVE_NCCL_PROFILER_ABI_H_

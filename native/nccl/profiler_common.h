@@ -2,8 +2,7 @@
 //
 // As profiler_abi.h: facts, every offset asserted by the header that places the member. Included by profiler_v*.h.
 
-#ifndef NCCL_TRACE_NATIVE_NCCL_PROFILER_COMMON_H_
-#define NCCL_TRACE_NATIVE_NCCL_PROFILER_COMMON_H_
+#pragma once
 
 #include "nccl/profiler_abi.h"
 
@@ -84,5 +83,3 @@ static_assert(offsetof(StateArgsBeforeV4, proxyOp.steps) == 8, "ABI");
 static_assert(offsetof(StateArgsBeforeV4, proxyCtrl.appendedProxyOps) == 0, "ABI");
 
 }  // namespace nccl_abi
-
-#endif  // NCCL_TRACE_NATIVE_NCCL_PROFILER_COMMON_H_

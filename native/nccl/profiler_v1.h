@@ -3,8 +3,7 @@
 // Each Coll and P2p names the communicator. Through the adapter of NCCL 2.27 and later they do not (name NULL, commHash
 // 0).
 
-#ifndef NCCL_TRACE_NATIVE_NCCL_PROFILER_V1_H_
-#define NCCL_TRACE_NATIVE_NCCL_PROFILER_V1_H_
+#pragma once
 
 #include "nccl/profiler_common.h"
 
@@ -109,5 +108,3 @@ static_assert(offsetof(Profiler, startEvent) == 16 && offsetof(Profiler, stopEve
 static_assert(offsetof(Profiler, recordEventState) == 32 && offsetof(Profiler, finalize) == 40, "ABI");
 
 }  // namespace nccl_abi::v1
-
-#endif  // NCCL_TRACE_NATIVE_NCCL_PROFILER_V1_H_

@@ -1,7 +1,6 @@
 // The profiler interface of NCCL 2.24 and 2.25 (v2): v1 with texts instead of codes.
 
-#ifndef NCCL_TRACE_NATIVE_NCCL_PROFILER_V2_H_
-#define NCCL_TRACE_NATIVE_NCCL_PROFILER_V2_H_
+#pragma once
 
 #include "nccl/profiler_common.h"
 
@@ -66,5 +65,3 @@ static_assert(offsetof(Profiler, startEvent) == 16 && offsetof(Profiler, stopEve
 static_assert(offsetof(Profiler, recordEventState) == 32 && offsetof(Profiler, finalize) == 40, "ABI");
 
 }  // namespace nccl_abi::v2
-
-#endif  // NCCL_TRACE_NATIVE_NCCL_PROFILER_V2_H_

@@ -1,7 +1,6 @@
 // The profiler interface of NCCL 2.26 (v3): v2 without trafficBytes, with KernelCh (no GPU time yet) and NetPlugin.
 
-#ifndef NCCL_TRACE_NATIVE_NCCL_PROFILER_V3_H_
-#define NCCL_TRACE_NATIVE_NCCL_PROFILER_V3_H_
+#pragma once
 
 #include "nccl/profiler_common.h"
 
@@ -70,5 +69,3 @@ static_assert(offsetof(Profiler, startEvent) == 16 && offsetof(Profiler, stopEve
 static_assert(offsetof(Profiler, recordEventState) == 32 && offsetof(Profiler, finalize) == 40, "ABI");
 
 }  // namespace nccl_abi::v3
-
-#endif  // NCCL_TRACE_NATIVE_NCCL_PROFILER_V3_H_

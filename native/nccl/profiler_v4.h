@@ -2,8 +2,7 @@
 //
 // The parent of Coll and P2p is their Group. Through the adapter of NCCL 2.28 and later p2p.nChannels is uninitialised.
 
-#ifndef NCCL_TRACE_NATIVE_NCCL_PROFILER_V4_H_
-#define NCCL_TRACE_NATIVE_NCCL_PROFILER_V4_H_
+#pragma once
 
 #include "nccl/profiler_common.h"
 
@@ -69,5 +68,3 @@ static_assert(offsetof(Profiler, startEvent) == 16 && offsetof(Profiler, stopEve
 static_assert(offsetof(Profiler, recordEventState) == 32 && offsetof(Profiler, finalize) == 40, "ABI");
 
 }  // namespace nccl_abi::v4
-
-#endif  // NCCL_TRACE_NATIVE_NCCL_PROFILER_V4_H_

@@ -1,7 +1,6 @@
 // The profiler interface of NCCL 2.31 (v7): every field of v6 at its place, user tags, and phases of kernels.
 
-#ifndef NCCL_TRACE_NATIVE_NCCL_PROFILER_V7_H_
-#define NCCL_TRACE_NATIVE_NCCL_PROFILER_V7_H_
+#pragma once
 
 #include "nccl/profiler_common.h"
 
@@ -161,5 +160,3 @@ static_assert(offsetof(Profiler, startEvent) == 16 && offsetof(Profiler, stopEve
 static_assert(offsetof(Profiler, recordEventState) == 32 && offsetof(Profiler, finalize) == 40, "ABI");
 
 }  // namespace nccl_abi::v7
-
-#endif  // NCCL_TRACE_NATIVE_NCCL_PROFILER_V7_H_

@@ -1,7 +1,6 @@
 // Waits for things that happen at an unknown time, and reads the header of a live file.
 
-#ifndef NCCL_TRACE_NATIVE_TEST_AWAIT_H_
-#define NCCL_TRACE_NATIVE_TEST_AWAIT_H_
+#pragma once
 
 #include <unistd.h>
 
@@ -36,5 +35,3 @@ inline void AwaitClosed(const std::string& path) {
 }
 
 }  // namespace nccl_trace_test
-
-#endif  // NCCL_TRACE_NATIVE_TEST_AWAIT_H_

@@ -1,7 +1,6 @@
 // Checks that stay on in release builds, and the last line that the driver looks for.
 
-#ifndef NCCL_TRACE_NATIVE_TEST_CHECK_H_
-#define NCCL_TRACE_NATIVE_TEST_CHECK_H_
+#pragma once
 
 #include <cinttypes>
 #include <cstdint>
@@ -34,5 +33,3 @@ inline int Passed() {
 }
 
 }  // namespace nccl_trace_test
-
-#endif  // NCCL_TRACE_NATIVE_TEST_CHECK_H_

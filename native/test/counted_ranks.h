@@ -1,7 +1,6 @@
 // Ranks that count their calls in shared memory, and their saved rings.
 
-#ifndef NCCL_TRACE_NATIVE_TEST_COUNTED_RANKS_H_
-#define NCCL_TRACE_NATIVE_TEST_COUNTED_RANKS_H_
+#pragma once
 
 #include <sys/mman.h>
 
@@ -78,5 +77,3 @@ inline void ExpectSaved(int rank, uint64_t calls) {
 }
 
 }  // namespace nccl_trace_test
-
-#endif  // NCCL_TRACE_NATIVE_TEST_COUNTED_RANKS_H_

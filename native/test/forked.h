@@ -1,7 +1,6 @@
 // The end of a child that was forked while its parent had threads.
 
-#ifndef NCCL_TRACE_NATIVE_TEST_FORKED_H_
-#define NCCL_TRACE_NATIVE_TEST_FORKED_H_
+#pragma once
 
 #include <cstdlib>
 
@@ -23,5 +22,3 @@ namespace nccl_trace_test {
 }
 
 }  // namespace nccl_trace_test
-
-#endif  // NCCL_TRACE_NATIVE_TEST_FORKED_H_

@@ -2,8 +2,7 @@
 //
 //   <program> <plugin.so> <folder> <case> [how much: 1 is a sample]
 
-#ifndef NCCL_TRACE_NATIVE_TEST_JOB_H_
-#define NCCL_TRACE_NATIVE_TEST_JOB_H_
+#pragma once
 
 #include <dirent.h>
 #include <sys/wait.h>
@@ -84,5 +83,3 @@ inline uint64_t EntriesOf(const std::string& tree) {
 }
 
 }  // namespace nccl_trace_test
-
-#endif  // NCCL_TRACE_NATIVE_TEST_JOB_H_

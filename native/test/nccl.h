@@ -1,7 +1,6 @@
 // NCCL's side for tests: loads the plugin as NCCL does and calls it with poisoned descriptors.
 
-#ifndef NCCL_TRACE_NATIVE_TEST_NCCL_H_
-#define NCCL_TRACE_NATIVE_TEST_NCCL_H_
+#pragma once
 
 #include <dlfcn.h>
 
@@ -174,5 +173,3 @@ inline Descriptor Api(uint64_t type, uint64_t parent, const char* func) {
 }
 
 }  // namespace nccl_trace_test
-
-#endif  // NCCL_TRACE_NATIVE_TEST_NCCL_H_

@@ -1,8 +1,7 @@
 // Reads a rank file by format/rank_file.h alone, without code of the recorder. Small and slow, for tests. Each position
 // is read once, from its chunk or else from the ring.
 
-#ifndef NCCL_TRACE_NATIVE_TEST_RANK_FILE_READER_H_
-#define NCCL_TRACE_NATIVE_TEST_RANK_FILE_READER_H_
+#pragma once
 
 #include <algorithm>
 #include <array>
@@ -338,5 +337,3 @@ class RankFileReader {
 };
 
 }  // namespace nccl_trace_test
-
-#endif  // NCCL_TRACE_NATIVE_TEST_RANK_FILE_READER_H_

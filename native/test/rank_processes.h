@@ -2,8 +2,7 @@
 //
 //   <program> <plugin.so> <folder> <case> ...
 
-#ifndef NCCL_TRACE_NATIVE_TEST_RANK_PROCESSES_H_
-#define NCCL_TRACE_NATIVE_TEST_RANK_PROCESSES_H_
+#pragma once
 
 #include <dirent.h>
 #include <signal.h>
@@ -92,5 +91,3 @@ inline void AwaitExit(pid_t child) {
 }
 
 }  // namespace nccl_trace_test
-
-#endif  // NCCL_TRACE_NATIVE_TEST_RANK_PROCESSES_H_

@@ -1,8 +1,7 @@
 // The exported tables of all interface versions as bytes, not structs. The offsets are copied from NCCL's interface a second
 // time, so that a wrong offset in native/nccl/ is found. Bytes outside of all fields are 0xA5.
 
-#ifndef NCCL_TRACE_NATIVE_TEST_RAW_ABI_H_
-#define NCCL_TRACE_NATIVE_TEST_RAW_ABI_H_
+#pragma once
 
 #include <algorithm>
 #include <vector>
@@ -146,5 +145,3 @@ inline void* Init() {
 }
 
 }  // namespace nccl_trace_test::raw
-
-#endif  // NCCL_TRACE_NATIVE_TEST_RAW_ABI_H_

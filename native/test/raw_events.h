@@ -1,7 +1,6 @@
 // Every event type of the chosen version, with known fields.
 
-#ifndef NCCL_TRACE_NATIVE_TEST_RAW_EVENTS_H_
-#define NCCL_TRACE_NATIVE_TEST_RAW_EVENTS_H_
+#pragma once
 
 #include "test/raw_abi.h"
 
@@ -209,5 +208,3 @@ inline void PlayProxy(void* context, Handles& h) {
 }
 
 }  // namespace nccl_trace_test::raw
-
-#endif  // NCCL_TRACE_NATIVE_TEST_RAW_EVENTS_H_

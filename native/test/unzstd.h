@@ -1,7 +1,6 @@
 // Decompression for tests: one of zstd/ and no_zstd/ is linked.
 
-#ifndef NCCL_TRACE_NATIVE_TEST_UNZSTD_H_
-#define NCCL_TRACE_NATIVE_TEST_UNZSTD_H_
+#pragma once
 
 #include <cstddef>
 
@@ -11,5 +10,3 @@ namespace nccl_trace_test {
 bool Unzstd(const void* frame, size_t frame_size, void* bytes, size_t size);
 
 }  // namespace nccl_trace_test
-
-#endif  // NCCL_TRACE_NATIVE_TEST_UNZSTD_H_

@@ -3,15 +3,10 @@
 #include <cstring>
 
 #include "loopback/abuser.h"
-#include "loopback/parse.h"
 #include "loopback/profiler.h"
 
 namespace loopback {
 namespace {
-
-const char* const kNames[kAbuses] = {"repeated-start", "double-stop",  "state-after-stop", "null-handle",
-                                     "stale-handle",   "stale-parent", "garbage-handle",   "unknown-type",
-                                     "unknown-state",  "null-context", "null-parent",      "null-strings"};
 
 /** A state that fits an event of this type. */
 nccl_abi::EventState StateFor(uint64_t type) {
@@ -45,18 +40,6 @@ void* Garbage() {
 
 }  // namespace
 
-unsigned ParseAbuse(const std::string& text) {
-  if (text == "all") return (1u << kAbuses) - 1;
-  unsigned abuses = 0;
-  for (const std::string& word : Split(text, ',')) {
-    int i = 0;
-    while (i < kAbuses && word != kNames[i]) i++;
-    if (i == kAbuses) throw UsageError("'" + word + "' is no abuse; --help lists them");
-    abuses |= 1u << i;
-  }
-  return abuses;
-}
-
 void Abuser::Remember(void* context, void* handle, const EventFields& fields) {
   // The data of a network event is valid only during its call, so it cannot be used for a second one.
   if (fields.type == nccl_abi::kNetPlugin || handle == nullptr) return;
@@ -65,12 +48,10 @@ void Abuser::Remember(void* context, void* handle, const EventFields& fields) {
   memcpy(&fields_, &fields, sizeof fields);
 }
 
-void Abuser::Strike(unsigned abuses, void* stopped, Profiler& profiler, CallCounts& counts) {
+void Abuser::Strike(void* stopped, Profiler& profiler, CallCounts& counts) {
   if (!known_) return;
-  do {
-    turn_ = (turn_ + 1) % kAbuses;
-  } while ((abuses & 1u << turn_) == 0);
-  Strike(static_cast<Abuse>(1u << turn_), stopped, profiler, counts);
+  turn_ = (turn_ + 1) % kAbuses;
+  Strike(static_cast<Abuse>(turn_), stopped, profiler, counts);
   old_[stops_++ % kOld] = stopped;
 }
 

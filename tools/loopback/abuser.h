@@ -1,7 +1,6 @@
 // Makes the calls of abuse.h: one kind after each real stop, in turn. Each thread has one of its own.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_ABUSER_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_ABUSER_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -19,7 +18,7 @@ class Abuser {
   /** Remembers the arguments of a real start. The newest are used for the wrong calls. */
   void Remember(void* context, void* handle, const EventFields& fields);
   /** Call it after a real stop. */
-  void Strike(unsigned abuses, void* stopped, Profiler& profiler, CallCounts& counts);
+  void Strike(void* stopped, Profiler& profiler, CallCounts& counts);
 
  private:
   static constexpr int kOld = 64;  // events between a stop and its repetition
@@ -36,5 +35,3 @@ class Abuser {
 };
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_ABUSER_H_

@@ -1,7 +1,6 @@
 // A rank's process, for the launcher.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_CHILD_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_CHILD_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -35,5 +34,3 @@ struct Child {
 Child StartRank(const Options& options, int rank, int argc, char** argv);
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_CHILD_H_

@@ -1,7 +1,6 @@
 // The host's clock, and two ways to wait.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_CLOCK_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_CLOCK_H_
+#pragma once
 
 #include <sched.h>
 #include <time.h>
@@ -67,5 +66,3 @@ class Backoff {
 };
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_CLOCK_H_

@@ -1,7 +1,6 @@
 // A communicator of this process: its ring, its connections, and the counters NCCL keeps with it.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_COMM_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_COMM_H_
+#pragma once
 
 #include <array>
 #include <atomic>
@@ -103,5 +102,3 @@ class Comm {
 };
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_COMM_H_

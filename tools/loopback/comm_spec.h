@@ -1,7 +1,6 @@
 // The communicators of a job: members, order, id. Every process computes them from the options.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_COMM_SPEC_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_COMM_SPEC_H_
+#pragma once
 
 #include <cstdint>
 #include <set>
@@ -43,5 +42,3 @@ std::vector<CommSpec> CommsOf(int rank, int worldSize, const std::vector<GroupSp
 uint64_t Mix(uint64_t seed, uint64_t value);
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_COMM_SPEC_H_

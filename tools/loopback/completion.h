@@ -1,7 +1,6 @@
 // Counts kernels on the GPU and operations of the proxy that are under way. The API thread waits for zero.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_COMPLETION_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_COMPLETION_H_
+#pragma once
 
 #include <chrono>
 #include <condition_variable>
@@ -38,5 +37,3 @@ class Completion {
 };
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_COMPLETION_H_

@@ -9,8 +9,7 @@
 // head and tail count steps since the connection was made; a step's slot is step % 8. On connections for Send and
 // Recv (`shared`) the proxy must offer each slot: there head starts 8 steps back.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_CONNECTION_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_CONNECTION_H_
+#pragma once
 
 #include <atomic>
 #include <memory>
@@ -104,5 +103,3 @@ class Connection {
 };
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_CONNECTION_H_

@@ -6,8 +6,7 @@
 //
 // A rank that reads end-of-file has lost its launcher and ends itself.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_CONTROL_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_CONTROL_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -72,5 +71,3 @@ class Control {
 };
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_CONTROL_H_

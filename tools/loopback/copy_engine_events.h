@@ -5,8 +5,7 @@
 //           ├─ CeBatch  the copies
 //           └─ CeSync   all are done
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_COPY_ENGINE_EVENTS_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_COPY_ENGINE_EVENTS_H_
+#pragma once
 
 #include "loopback/profiler.h"
 #include "loopback/task.h"
@@ -32,5 +31,3 @@ class CopyEngineEvents {
 };
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_COPY_ENGINE_EVENTS_H_

@@ -2,8 +2,7 @@
 //
 //   it hangs, or the time is over ─▶ ranks write down what they were doing ─▶ a signal ─▶ SIGKILL
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_ENDGAME_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_ENDGAME_H_
+#pragma once
 
 #include <functional>
 #include <vector>
@@ -49,5 +48,3 @@ class Endgame {
 };
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_ENDGAME_H_

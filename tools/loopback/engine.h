@@ -1,7 +1,6 @@
 // What moves the data of an operation. A profiler sees little of anything but kernels.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_ENGINE_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_ENGINE_H_
+#pragma once
 
 namespace loopback {
 
@@ -17,5 +16,3 @@ inline const char* EngineName(Engine engine) {
 }
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_ENGINE_H_

@@ -1,8 +1,7 @@
 // An event inside NCCL, independent of the plugin's version: the newest descriptor, and fields that only old versions
 // have. The senders (sender.h) convert it for one version.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_EVENT_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_EVENT_H_
+#pragma once
 
 #include <cstring>
 
@@ -78,5 +77,3 @@ struct CommInfo {
 };
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_EVENT_H_

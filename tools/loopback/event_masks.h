@@ -1,8 +1,7 @@
 // The mask bits for which NCCL emits an event: any of them is enough. There are several because an event is also emitted
 // as the parent of other events.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_EVENT_MASKS_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_EVENT_MASKS_H_
+#pragma once
 
 #include "nccl/profiler_v7.h"
 
@@ -50,5 +49,3 @@ constexpr EventMasks kUntil225 = {kProxyStep, kProxyStep | kProxyOp, kProxyStep 
 
 }  // namespace masks
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_EVENT_MASKS_H_

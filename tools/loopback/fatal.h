@@ -1,7 +1,6 @@
 // Ends a rank's process at once, from any thread, after a bug in the loopback or wrong data.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_FATAL_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_FATAL_H_
+#pragma once
 
 namespace loopback {
 
@@ -24,5 +23,3 @@ void Say(const char* format, ...) __attribute__((format(printf, 1, 2)));
 [[noreturn]] void Fatal(ExitCode code, const char* format, ...) __attribute__((format(printf, 2, 3)));
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_FATAL_H_

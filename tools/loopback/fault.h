@@ -1,8 +1,7 @@
 // Faults on request: --fault KIND:RANK@ITER[:WHEN], which may be repeated.
 // How long a dropped link stays so, and what another call is, comes last: drop:RANK@ITER:STEPS/TIME, other:RANK@ITER:SCRIPT.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_FAULT_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_FAULT_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -58,5 +57,3 @@ struct Fault {
 Fault ParseFault(const std::string& text);
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_FAULT_H_

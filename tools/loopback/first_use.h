@@ -3,8 +3,7 @@
 //
 // The connections themselves are made at the start. Only the waiting is simulated here.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_FIRST_USE_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_FIRST_USE_H_
+#pragma once
 
 #include <atomic>
 #include <cstddef>
@@ -41,5 +40,3 @@ class FirstUse {
 };
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_FIRST_USE_H_

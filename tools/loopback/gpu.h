@@ -4,8 +4,7 @@
 // streams side by side. A block executes its batches in order. As a GPU does, it marks the beginning and the end of each
 // batch by the GPU's clock, with one mark per work. The works of a batch have the same times.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_GPU_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_GPU_H_
+#pragma once
 
 #include <atomic>
 #include <condition_variable>
@@ -94,5 +93,3 @@ class Gpu {
 };
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_GPU_H_

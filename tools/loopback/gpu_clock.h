@@ -1,7 +1,6 @@
 // The GPU's own clock, as %globaltimer: set from the host's wall clock some time ago, then running freely.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_GPU_CLOCK_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_GPU_CLOCK_H_
+#pragma once
 
 #include <cstdint>
 
@@ -41,5 +40,3 @@ class GpuClock {
 };
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_GPU_CLOCK_H_

@@ -1,7 +1,6 @@
 // Faults of a GPU: it is slow before each kernel or slice, it freezes, or a kernel never begins.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_GPU_TROUBLES_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_GPU_TROUBLES_H_
+#pragma once
 
 #include <cstdint>
 
@@ -45,5 +44,3 @@ class GpuTroubles {
 };
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_GPU_TROUBLES_H_

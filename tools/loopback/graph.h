@@ -1,8 +1,7 @@
 // A captured CUDA graph: the kernels of its launch plans and their host nodes, with the captured tasks. Each replay makes
 // new tasks for the same plans, with the mask and the handles from the time of the capture.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_GRAPH_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_GRAPH_H_
+#pragma once
 
 #include <deque>
 #include <memory>
@@ -27,5 +26,3 @@ struct Graph {
 LaunchPlan ReplayOf(Graph::Node& node, const Graph& graph, const std::vector<Task*>& replays);
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_GRAPH_H_

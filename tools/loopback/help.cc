@@ -48,7 +48,6 @@ plugin:
                        1: 2.23, 2: 2.25, 3: 2.26, 4: 2.27, 5: 2.28, 6: 2.30, 7: 2.31
   --plugin-abi M       as if the plugin had no table above vM; below --abi it is called through NCCL's adapter (7)
   --user-tag N         what ncclNotifyTag would have set; seen from v7 on (0)
-  --no-plugin          load none, whatever NCCL_PROFILER_PLUGIN says
   --exit clean|leave|abrupt|hasty|parent-first
                        leave: exit() without ncclCommDestroy, so without finalize; abrupt: _exit() (clean)
                        hasty: finalize while the last iteration is under way; parent-first: finalize the world, then
@@ -69,7 +68,6 @@ machine:
   --registered         the network knows the users' buffers: of AllGather each hop, of Send and Recv each GiB is one step,
                        and the first receive starts again and again until its kernel has begun
   --rate-limit MB/s    per rank; 1 MB is 10^6 bytes
-  --gpu-drift-ppm X    of the GPU's clock against CLOCK_MONOTONIC (20)
   --gpu-tick NS        resolution of the GPU's clock (32; some GPUs have 1024)
   --spin               poll as hard as NCCL, instead of leaving the processor to others
   --seed N             the same communicator ids and clock offsets every time (random)
@@ -81,7 +79,6 @@ what NCCL says, beyond the usual:
                        external  a network plugin from elsewhere, which also sends updates
   --ce                 AllGather by copy engines: CeColl, CeSync, CeBatch from 2.29 on (--abi 6)
   --symmetric          collectives on symmetric memory, from 2.27 on: nearly invisible, with phases in 2.31 (--abi 7)
-  --net-event-id N     what their id says instead: another plugin, another version
   --transport net|collnet|memcpy
                        collnet (collectives) and memcpy: operations start as receives, and that is all of them (net)
   --lost-recv-stops    2.24 to 2.26: of receives that are used up at once only the first is stopped
@@ -92,9 +89,8 @@ what NCCL says, beyond the usual:
                        torn:N          every Nth mark is read before its time was written
                        late            nobody looks before all have ended; more than 64 overwrite each other
                        lost:ITER       one end is never marked: until 2.30 ncclCommDestroy hangs, and so does the job
-  --abuse LIST|all     after each stop a call nobody wants, in turn, of: repeated-start, double-stop, state-after-stop,
-                       null-handle, stale-handle, stale-parent, garbage-handle, unknown-type, unknown-state,
-                       null-context, null-parent, null-strings
+  --abuse              after each stop a call nobody wants, in turn: starts, stops and states that are
+                       repeated, late or unknown, with handles, parents and texts that are NULL, stale or garbage
 
 faults (ranks of the world; iterations from 0):
   --fault KIND:RANK@ITER[:WHEN]               RANK goes wrong in that iteration; may be repeated, RANK may be all

@@ -3,8 +3,7 @@
 // handle is whose parent, and which handles are not cleared after their stop. Until NCCL 2.27 there are only Group, Coll
 // and P2p.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_HOST_EVENTS_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_HOST_EVENTS_H_
+#pragma once
 
 #include <vector>
 
@@ -96,5 +95,3 @@ class HostEvents {
 };
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_HOST_EVENTS_H_

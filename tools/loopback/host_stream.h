@@ -2,8 +2,7 @@
 // graph at every replay. It does the same for other work while replays are queued before it, so that NCCL keeps its order,
 // and for all work if CUDA_LAUNCH_BLOCKING is set.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_HOST_STREAM_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_HOST_STREAM_H_
+#pragma once
 
 #include <condition_variable>
 #include <deque>
@@ -58,5 +57,3 @@ class HostStream {
 };
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_HOST_STREAM_H_

@@ -1,7 +1,6 @@
 // Writes JSON: one flat or nested object at a time, fields in the order in which they are added.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_JSON_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_JSON_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -37,5 +36,3 @@ class Json {
 };
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_JSON_H_

@@ -1,8 +1,7 @@
 // Faults between kernels and their watcher: the GPU writes marks into rings of 64 per channel, without a fence, and NCCL
 // reads them when its polling comes to them.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_KERNEL_FAULTS_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_KERNEL_FAULTS_H_
+#pragma once
 
 #include <string>
 
@@ -25,5 +24,3 @@ struct KernelFaults {
 KernelFaults ParseKernelFaults(const std::string& text);
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_KERNEL_FAULTS_H_

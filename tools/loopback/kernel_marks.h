@@ -1,7 +1,6 @@
 // Reads a kernel's mark.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_KERNEL_MARKS_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_KERNEL_MARKS_H_
+#pragma once
 
 #include "loopback/comm.h"
 
@@ -16,5 +15,3 @@ inline bool ReadMark(const KernelMarks& marks, uint64_t workCounter, uint64_t* t
 }
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_KERNEL_MARKS_H_

@@ -1,8 +1,7 @@
 // Watches kernels in NCCL 2.31: a thread of its own, which the proxy cannot delay. As in NCCL it has no name of its own,
 // so it shows the process's name. Until 2.30 the progress thread watches kernels (kernel_watch.cc).
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_KERNEL_THREAD_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_KERNEL_THREAD_H_
+#pragma once
 
 #include <atomic>
 #include <condition_variable>
@@ -56,5 +55,3 @@ class KernelThread {
 };
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_KERNEL_THREAD_H_

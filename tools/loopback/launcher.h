@@ -1,8 +1,7 @@
 // Starts one process per rank, connects them, and makes sure that all of them end: by themselves, because the job hangs,
 // or because the time is over. It ends only processes that it has started.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_LAUNCHER_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_LAUNCHER_H_
+#pragma once
 
 #include "loopback/options.h"
 
@@ -12,5 +11,3 @@ namespace loopback {
 int RunLauncher(const Options& options, int argc, char** argv);
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_LAUNCHER_H_

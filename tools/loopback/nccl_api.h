@@ -6,8 +6,7 @@
 // All of it runs on one thread, with two exceptions: non-blocking communicators launch on a thread of their own, and the
 // host stream does the work of CUDA graphs.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_NCCL_API_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_NCCL_API_H_
+#pragma once
 
 #include <functional>
 #include <thread>
@@ -94,5 +93,3 @@ class NcclApi {
 };
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_NCCL_API_H_

@@ -2,8 +2,7 @@
 // and NCCL_DEBUG_SUBSYS as in NCCL, so a plugin's INFO line appears here if it would appear there. Writes to stderr,
 // because stdout belongs to --json.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_NCCL_LOG_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_NCCL_LOG_H_
+#pragma once
 
 #include "nccl/profiler_abi.h"
 
@@ -19,5 +18,3 @@ void LogInit(const char* format, Args... args) {
 }
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_NCCL_LOG_H_

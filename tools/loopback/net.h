@@ -12,8 +12,7 @@
 //
 // The thread that tests a request moves its bytes, or a helper thread does (net_helper.h) and test only asks.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_NET_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_NET_H_
+#pragma once
 
 #include <array>
 #include <atomic>
@@ -137,5 +136,3 @@ class RecvSocket : public MovableRequests {
 };
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_NET_H_

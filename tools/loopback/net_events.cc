@@ -13,8 +13,6 @@ constexpr int kRdmaWriteWithImm = 1;
 constexpr int kFirstQueuePair = 0x100;
 constexpr int64_t kExternalId = 0x7F << 16 | 1;
 
-int64_t IdOf(const NetEvents& events, int64_t real) { return events.options().id == 0 ? real : events.options().id; }
-
 /** The data of an unknown plugin. Its meaning is not known. */
 struct ExternalData {
   uint64_t word;
@@ -82,7 +80,7 @@ void RequestEvents::StartQueuePairs(NetEvents& events, uint64_t slot, size_t byt
       data->opcode = bytes > kAdaptiveRouting ? kRdmaWrite : kRdmaWriteWithImm;
       data->length = bytes;  // of the request, before it is divided among queue pairs
     }
-    events.Start(&handles_[i], parent_, IdOf(events, nccl_abi::kNetIdIbV1), &*data);
+    events.Start(&handles_[i], parent_, nccl_abi::kNetIdIbV1, &*data);
   }
 }
 
@@ -92,7 +90,7 @@ void RequestEvents::StartSocket(NetEvents& events, size_t bytes) {
   data->fd = fd_;
   data->op = isSend_ ? 0 : 1;
   data->length = bytes;
-  events.Start(&handles_[0], parent_, IdOf(events, nccl_abi::kNetIdSocketV1), &*data);
+  events.Start(&handles_[0], parent_, nccl_abi::kNetIdSocketV1, &*data);
 }
 
 void RequestEvents::Moved(NetEvents& events, size_t moved, size_t total) {
@@ -110,7 +108,7 @@ void RequestEvents::Moved(NetEvents& events, size_t moved, size_t total) {
       if (reported_++ == 0) StartSocket(events, total);
       return;
     case NetEventKind::kExternal:
-      if (reported_ == 0) events.Start(&handles_[0], parent_, IdOf(events, kExternalId), &*data);
+      if (reported_ == 0) events.Start(&handles_[0], parent_, kExternalId, &*data);
       if (reported_ <= 1 && moved * 2 >= total) events.Update(handles_[0], &*data);
       reported_ = moved * 2 >= total ? 2 : 1;
       return;

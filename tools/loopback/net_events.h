@@ -9,8 +9,7 @@
 //              be any step's, or none
 //   external   an unknown plugin: an id of its own, an update halfway, update and end in one call
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_NET_EVENTS_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_NET_EVENTS_H_
+#pragma once
 
 #include <array>
 #include <atomic>
@@ -25,7 +24,6 @@ enum class NetEventKind { kNone, kIb, kSocket, kSocketThreads, kExternal };
 struct NetEventOptions {
   NetEventKind kind = NetEventKind::kNone;
   int queuePairs = 1;  // kIb: of each request
-  int64_t id = 0;      // the id that the events have. 0: the kind's real id
 };
 
 /** "ib", "ib:4", "socket", "sockets", "external". Throws UsageError. */
@@ -85,5 +83,3 @@ class RequestEvents {
 };
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_NET_EVENTS_H_

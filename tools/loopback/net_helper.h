@@ -1,8 +1,7 @@
 // The helper threads of NCCL's socket network: one that sends and one that receives, for all connections of the
 // process. The progress thread then only posts requests and asks whether they are done.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_NET_HELPER_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_NET_HELPER_H_
+#pragma once
 
 #include <atomic>
 #include <condition_variable>
@@ -62,5 +61,3 @@ class NetHelper {
 };
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_NET_HELPER_H_

@@ -1,7 +1,6 @@
 // The network of a process: the state that all its sockets share, and the threads that move their bytes, if any.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_NETWORK_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_NETWORK_H_
+#pragma once
 
 #include <memory>
 
@@ -51,5 +50,3 @@ class Network {
 };
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_NETWORK_H_

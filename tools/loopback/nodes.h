@@ -1,7 +1,6 @@
 // Which ranks share a node. Inside a node data does not go through the proxy, and a node dies as a whole.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_NODES_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_NODES_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -31,5 +30,3 @@ struct Nodes {
 void ParseNodeMemory(const std::string& text, Nodes& nodes);
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_NODES_H_

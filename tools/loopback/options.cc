@@ -5,7 +5,6 @@
 #include <map>
 #include <set>
 
-#include "loopback/abuse.h"
 #include "loopback/parse.h"
 #include "loopback/pxn.h"
 #include "loopback/sender.h"
@@ -83,7 +82,6 @@ const std::map<std::string, Flag>& Flags() {
        {true, [](Options& o, const std::string& v) { o.userTag = ParseInt(v, 0, INT64_MAX, "--user-tag"); }}},
       {"--non-blocking", Switch(&Options::nonBlocking)},
       {"--plan-tasks", Int("--plan-tasks", &Options::planTasks, 2, 1 << 30)},
-      {"--no-plugin", Switch(&Options::plugin, false)},
       {"--exit", Choice<ExitStyle>("--exit", &Options::exit,
                                    {{"clean", ExitStyle::kClean},
                                     {"leave", ExitStyle::kLeave},
@@ -95,8 +93,6 @@ const std::map<std::string, Flag>& Flags() {
       {"--irecv-busy", Int("--irecv-busy", &Options::irecvBusy, 0, 1 << 20)},
       {"--rate-limit",
        {true, [](Options& o, const std::string& v) { o.rateLimit = 1e6 * ParseDouble(v, "--rate-limit"); }}},
-      {"--gpu-drift-ppm",
-       {true, [](Options& o, const std::string& v) { o.gpuDriftPpm = ParseDouble(v, "--gpu-drift-ppm"); }}},
       {"--gpu-tick",
        {true, [](Options& o, const std::string& v) { o.gpuTickNs = ParseInt(v, 1, kSecond, "--gpu-tick"); }}},
       {"--spin", Switch(&Options::spin)},
@@ -117,15 +113,13 @@ const std::map<std::string, Flag>& Flags() {
       {"--timeout", Seconds("--timeout", &Options::timeoutNs)},
       {"--recover", {true, ParseRecovery}},
       {"--net-events", {true, [](Options& o, const std::string& v) { ParseNetEvents(v, o.netEvents); }}},
-      {"--net-event-id",
-       {true, [](Options& o, const std::string& v) { o.netEvents.id = ParseInt(v, 1, INT64_MAX, "--net-event-id"); }}},
       {"--kernel-marks", {true, [](Options& o, const std::string& v) { o.kernelFaults = ParseKernelFaults(v); }}},
       {"--pxn", {true, [](Options& o, const std::string& v) { ParsePxn(v, o.pxn); }}},
       {"--transport",
        Choice<Transport>("--transport", &Options::transport,
                          {{"net", Transport::kNet}, {"collnet", Transport::kCollNet}, {"memcpy", Transport::kMemcpy}})},
       {"--lost-recv-stops", Switch(&Options::lostRecvStops)},
-      {"--abuse", {true, [](Options& o, const std::string& v) { o.abuses = ParseAbuse(v); }}},
+      {"--abuse", Switch(&Options::abuse)},
       {"--ce", Switch(&Options::copyEngine)},
       {"--symmetric", Switch(&Options::symmetric)},
       {"--truth", {true, [](Options& o, const std::string& v) { o.truthDir = v; }}},

@@ -1,7 +1,6 @@
 // The command line. The launcher and every rank parse the same one, so the launcher passes on nothing else.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_OPTIONS_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_OPTIONS_H_
+#pragma once
 
 #include <cstdint>
 #include <set>
@@ -64,7 +63,6 @@ struct Options {
   int abi = 6;        // the newest profiler version this NCCL knows
   int pluginAbi = 7;  // the newest table of the plugin that it looks for
   uint64_t userTag = 0;
-  bool plugin = true;
   bool nonBlocking = false;
   int planTasks = 1 << 30;
   ExitStyle exit = ExitStyle::kClean;
@@ -79,7 +77,6 @@ struct Options {
   bool registered = false;  // AllGather, Send, Recv: the network uses the users' buffers
   int irecvBusy = 0;        // how often the network refuses each receive at first
   int64_t rateLimit = 0;    // bytes/s a rank may send; 0: no limit
-  double gpuDriftPpm = 20;
   int64_t gpuTickNs = 32;
   uint64_t seed = 0;
   bool spin = false;
@@ -87,7 +84,7 @@ struct Options {
   NetEventOptions netEvents;
   Transport transport = Transport::kNet;
   bool lostRecvStops = false;
-  unsigned abuses = 0;
+  bool abuse = false;
   PxnOptions pxn;
   KernelFaults kernelFaults;
   bool copyEngine = false;
@@ -120,5 +117,3 @@ Options ParseOptions(int argc, char** argv);
 extern const char kHelp[];
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_OPTIONS_H_

@@ -1,7 +1,6 @@
 // Parses sizes, times and counts. A text that it cannot parse is a UsageError that quotes it.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_PARSE_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_PARSE_H_
+#pragma once
 
 #include <cstdint>
 #include <stdexcept>
@@ -32,5 +31,3 @@ std::vector<std::string> Split(const std::string& text, char separator);
 std::string Trim(const std::string& text);
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_PARSE_H_

@@ -6,8 +6,7 @@
 // One slice is one network transfer: one ProxyStep on each side. A slice covers `sliceSteps` buffer slots, a chunk
 // `chunkSteps`.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_PARTITION_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_PARTITION_H_
+#pragma once
 
 #include <optional>
 #include <vector>
@@ -84,5 +83,3 @@ inline size_t BlockBytes(size_t bytes, int nRanks) { return DivUp(bytes, nRanks 
 inline size_t ReportedChunkSize(size_t chunkBytes, int sliceSteps) { return chunkBytes * sliceSteps; }
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_PARTITION_H_

@@ -1,8 +1,7 @@
 // The moved data. It is known in advance, so results can be checked. Element i of rank r's input is
 // (i + salt) mod 1024 + r: small whole numbers with exact sums, which show their place and their rank.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_PAYLOAD_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_PAYLOAD_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -18,5 +17,3 @@ void FillInput(const Task& task);
 std::optional<Mismatch> CheckOutput(const Task& task);
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_PAYLOAD_H_

@@ -1,7 +1,6 @@
 // Finds a profiler plugin by NCCL's rules (plugin_open.cc and profiler.cc of NCCL 2.30).
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_PLUGIN_LOADER_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_PLUGIN_LOADER_H_
+#pragma once
 
 #include <string>
 
@@ -24,5 +23,3 @@ LoadedPlugin LoadPlugin(int maxVersion);
 void UnloadPlugin(LoadedPlugin& plugin);
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_PLUGIN_LOADER_H_

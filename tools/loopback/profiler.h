@@ -4,8 +4,7 @@
 //
 // Each thread counts its calls. A recording is compared with these counts.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_PROFILER_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_PROFILER_H_
+#pragma once
 
 #include <array>
 #include <atomic>
@@ -72,16 +71,16 @@ class Profiler {
   }
 
   /** Which wrong calls to make after real ones. */
-  void SetAbuse(unsigned abuses) { abuses_ = abuses; }
+  void SetAbuse(bool abuse) { abuse_ = abuse; }
 
   // Calls that an adapter drops are not counted.
   void Start(void* context, void** handle, const Event& event, CallCounts& counts) {
     StartOnly(context, handle, event, counts);
-    if (abuses_ != 0) counts.abuser.Remember(context, *handle, *event.fields);
+    if (abuse_) counts.abuser.Remember(context, *handle, *event.fields);
   }
   void Stop(void* handle, CallCounts& counts) {
     StopOnly(handle, counts);
-    if (abuses_ != 0) counts.abuser.Strike(abuses_, handle, *this, counts);
+    if (abuse_) counts.abuser.Strike(handle, *this, counts);
   }
   // Without abuse.
   void StartOnly(void* context, void** handle, const Event& event, CallCounts& counts) {
@@ -103,10 +102,8 @@ class Profiler {
   const Sender* sender_ = nullptr;
   std::atomic<bool> loaded_{false};
   bool hidesBroadcasts_ = false;
-  unsigned abuses_ = 0;
+  bool abuse_ = false;
   int mask_ = 0;  // every init gets this address, and the last write counts
 };
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_PROFILER_H_

@@ -5,8 +5,7 @@
 //
 // It sleeps only if there is nothing to do.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_PROGRESS_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_PROGRESS_H_
+#pragma once
 
 #include <atomic>
 #include <condition_variable>
@@ -140,5 +139,3 @@ inline int MaxDepth(int nSubs) {
 }
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_PROGRESS_H_

@@ -1,8 +1,7 @@
 // The events of the progress thread: ProxyOp, ProxyStep, ProxyCtrl, KernelCh. Checks, clears and leaves handles exactly as
 // NCCL's profiler.cc does.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_PROXY_EVENTS_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_PROXY_EVENTS_H_
+#pragma once
 
 #include "loopback/profiler.h"
 #include "loopback/proxy_op.h"
@@ -58,5 +57,3 @@ class ProxyEvents {
 };
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_PROXY_EVENTS_H_

@@ -7,8 +7,7 @@
 //   send   done ≤ transmitted ≤ posted ≤ nsteps      offered to the GPU, handed to the network, completed
 //   recv   done ≤ transmitted ≤ received ≤ posted    asked of the network, arrived, shown to the GPU, used by it
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_PROXY_OP_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_PROXY_OP_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -97,5 +96,3 @@ struct ProxyArgs {
 };
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_PROXY_OP_H_

@@ -9,8 +9,7 @@
 //
 // Receives are never handed over, nor are sends to the executor itself.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_PXN_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_PXN_H_
+#pragma once
 
 #include <deque>
 #include <memory>
@@ -91,5 +90,3 @@ class Pxn : public OpOrigin {
 };
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_PXN_H_

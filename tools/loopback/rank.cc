@@ -26,14 +26,17 @@ void Barrier(const Control& control) {
   _exit(kExitFailed);
 }
 
+/** Of the GPU's clock against CLOCK_MONOTONIC. */
+constexpr double kGpuDriftPpm = 20;
+
 /** What a rank still has when it has given up its communicators. */
 struct Process {
   explicit Process(const Options& options)
       : control(options.controlFd),
-        gpuClock(options.gpuDriftPpm, options.gpuTickNs, Mix(options.runId, options.rank)),
+        gpuClock(kGpuDriftPpm, options.gpuTickNs, Mix(options.runId, options.rank)),
         truth(options.truthDir, options.rank) {
-    profiler.SetAbuse(options.abuses);
-    profiler.Load(options.abi, options.plugin ? options.pluginAbi : 0);
+    profiler.SetAbuse(options.abuse);
+    profiler.Load(options.abi, options.pluginAbi);
   }
 
   Control control;

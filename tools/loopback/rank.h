@@ -1,7 +1,6 @@
 // Runs one rank: communicators, plugin, threads, workload, and the orderly end.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_RANK_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_RANK_H_
+#pragma once
 
 #include "loopback/options.h"
 
@@ -11,5 +10,3 @@ namespace loopback {
 int RunRank(const Options& options);
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_RANK_H_

@@ -1,8 +1,7 @@
 // The differences between releases of NCCL, by the newest profiler version that each knows. The rest of the program uses
 // these rules and no version numbers.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_RELEASE_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_RELEASE_H_
+#pragma once
 
 #include "loopback/event_masks.h"
 
@@ -50,5 +49,3 @@ struct Release {
 const Release& ReleaseKnowing(int abi);
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_RELEASE_H_

@@ -1,8 +1,7 @@
 // Makes the connections. Every rank listens on a port that the kernel chooses, the launcher sends all ports to all ranks,
 // and the sending side connects and says what the connection is for.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_RENDEZVOUS_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_RENDEZVOUS_H_
+#pragma once
 
 #include <memory>
 #include <vector>
@@ -20,5 +19,3 @@ void ConnectAll(const std::vector<std::unique_ptr<Comm>>& comms, const Options& 
                 Network* network, Pxn* pxn);
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_RENDEZVOUS_H_

@@ -1,7 +1,6 @@
 // Makes a kernel for the GPU and operations for the proxy from the tasks of one communicator, channel by channel.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_SCHEDULER_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_SCHEDULER_H_
+#pragma once
 
 #include <memory>
 #include <vector>
@@ -24,5 +23,3 @@ void SortCollectives(std::vector<Task*>& colls);
 Schedule MakeSchedule(LaunchPlan& plan, int maxChannels);
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_SCHEDULER_H_

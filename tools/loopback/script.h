@@ -16,8 +16,7 @@
 // enqueued without waiting, in one stream per communicator. `sync` and the end of an iteration wait for all. A graph is
 // captured in the first iteration, and then replayed REPLAYS times in every iteration.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_SCRIPT_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_SCRIPT_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -66,5 +65,3 @@ ProtoChoice ParseProto(const std::string& text);
 AlgoChoice ParseAlgo(const std::string& text);
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_SCRIPT_H_

@@ -5,8 +5,7 @@
 // next ones, whose adapters change nothing. The second is the adapter by which a newer release calls an old table. It
 // knows less than the core and has peculiarities.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_SENDER_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_SENDER_H_
+#pragma once
 
 #include "loopback/event.h"
 
@@ -42,5 +41,3 @@ extern const Sender kSenderV6, kAdapterV6;
 extern const Sender kSenderV7;
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_SENDER_H_

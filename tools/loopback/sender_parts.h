@@ -1,7 +1,6 @@
 // Code that senders of several versions share. Only for senders/*.cc.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_SENDER_PARTS_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_SENDER_PARTS_H_
+#pragma once
 
 #include "loopback/nccl_log.h"
 #include "loopback/sender.h"
@@ -170,5 +169,3 @@ bool AdaptState(const void* table, void* handle, EventState state, const StateVa
 }
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_SENDER_PARTS_H_

@@ -1,8 +1,7 @@
 // Memory that all ranks share. The launcher makes it, without a name, before it starts them. The options decide its
 // layout. Untouched pages cost nothing.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_SHARED_MEMORY_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_SHARED_MEMORY_H_
+#pragma once
 
 #include <cstddef>
 
@@ -20,5 +19,3 @@ int MakeSharedMemory(size_t bytes);
 char* MapSharedMemory(int fd, size_t bytes);
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_SHARED_MEMORY_H_

@@ -1,7 +1,6 @@
 // NCCL's names and sizes: functions, protocols, buffers, steps. Numbers as of NCCL 2.30 with default settings.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_SIZES_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_SIZES_H_
+#pragma once
 
 #include <cstddef>
 
@@ -83,5 +82,3 @@ static_assert(SlotPayload(Proto::kLl128) == 576000, "LL128 carries 120 of 128 by
 static_assert(SlotPayload(Proto::kSimple) == 512 * kKiB, "SIMPLE carries payload only");
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_SIZES_H_

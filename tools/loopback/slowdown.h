@@ -1,7 +1,6 @@
 // Slowness on request: --slow WHAT:RANK:AMOUNT[WHEN], which may be repeated.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_SLOWDOWN_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_SLOWDOWN_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -41,5 +40,3 @@ int64_t DelayOf(const std::vector<Slowdown>& all, Slow what, int rank, int itera
 int64_t RateOf(const std::vector<Slowdown>& all, Slow what, int rank);
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_SLOWDOWN_H_

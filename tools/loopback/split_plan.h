@@ -1,7 +1,6 @@
 // Splits a launch plan: a kernel has room for limited work, so one group may need several kernels.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_SPLIT_PLAN_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_SPLIT_PLAN_H_
+#pragma once
 
 #include <vector>
 
@@ -13,5 +12,3 @@ namespace loopback {
 std::vector<LaunchPlan> SplitPlan(LaunchPlan plan, size_t maxTasks);
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_SPLIT_PLAN_H_

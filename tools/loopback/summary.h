@@ -1,7 +1,6 @@
 // The launcher's output at the end: a few lines for people, JSON for programs, and the exit code.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_SUMMARY_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_SUMMARY_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -25,5 +24,3 @@ std::string SummaryJson(const Summary& summary, const Options& options, const st
 void SaySummary(const Summary& summary, const std::vector<Child>& children);
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_SUMMARY_H_

@@ -1,8 +1,7 @@
 // One collective, Send or Recv, from the call to its end. The API thread owns it. GPU and progress thread write only the
 // fields marked as theirs, and the API thread reads those when both are done (Completion) or frozen (Freeze).
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_TASK_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_TASK_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -101,5 +100,3 @@ struct Task : Call {
 };
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_TASK_H_

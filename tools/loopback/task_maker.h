@@ -1,8 +1,7 @@
 // From an operation of the script to the tasks NCCL makes of it: one, or for AlltoAll a send and a receive for each
 // rank.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_TASK_MAKER_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_TASK_MAKER_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -42,5 +41,3 @@ class TaskMaker {
 };
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_TASK_MAKER_H_

@@ -1,7 +1,6 @@
 // NCCL names its threads only with NCCL_SET_THREAD_NAME=1. Without it they have the program's name.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_THREAD_NAME_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_THREAD_NAME_H_
+#pragma once
 
 #include <pthread.h>
 
@@ -15,5 +14,3 @@ inline void NameThread(const char* name) {
 }
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_THREAD_NAME_H_

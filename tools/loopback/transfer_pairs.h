@@ -1,7 +1,6 @@
 // Pairs sends with receives that run together, and orders the pairs: NCCL's rounds of point-to-point work.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_TRANSFER_PAIRS_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_TRANSFER_PAIRS_H_
+#pragma once
 
 #include <vector>
 
@@ -25,5 +24,3 @@ struct TransferPair {
 std::vector<TransferPair> PairTransfers(const std::vector<Task*>& transfers, const Comm& comm);
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_TRANSFER_PAIRS_H_

@@ -1,8 +1,7 @@
 // The two trees of a tree AllReduce: sums travel up, results down. Each tree has half of the channels. A rank that passes
 // data on in one tree is mostly a leaf in the other (a double binary tree).
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_TREE_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_TREE_H_
+#pragma once
 
 #include <vector>
 
@@ -19,5 +18,3 @@ struct Tree {
 Tree TreeOf(int rank, int nRanks, int channel, int nChannels);
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_TREE_H_

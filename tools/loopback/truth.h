@@ -1,8 +1,7 @@
 // Writes what a rank really did, one JSON object per line. README.md lists the fields. Each line is one write, so written
 // lines survive a SIGKILL.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_TRUTH_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_TRUTH_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -63,5 +62,3 @@ class Truth {
 };
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_TRUTH_H_

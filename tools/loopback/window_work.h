@@ -1,8 +1,7 @@
 // The work of a symmetric-memory kernel or of the copy engines: wait until all buffers may be used, handle the own block
 // in all ranks' memory, wait until all ranks have done so. Each block of the kernel handles its share.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_WINDOW_WORK_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_WINDOW_WORK_H_
+#pragma once
 
 #include "loopback/scheduler.h"
 
@@ -15,5 +14,3 @@ std::unique_ptr<Kernel> MakeWindowKernel(Task& task, int nBlocks);
 Schedule MakeSymmetricSchedule(Task& task, int nBlocks);
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_WINDOW_WORK_H_

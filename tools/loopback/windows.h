@@ -2,8 +2,7 @@
 // kernels and copy engines work on them. Each such operation of an iteration has a window of its own on every rank, with
 // the flags by which blocks of different ranks wait for each other.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_WINDOWS_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_WINDOWS_H_
+#pragma once
 
 #include <array>
 #include <atomic>
@@ -51,5 +50,3 @@ class Windows {
 };
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_WINDOWS_H_

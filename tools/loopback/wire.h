@@ -5,8 +5,7 @@
 //
 // The flag is the step's number, so a reader notices an old line. SIMPLE has no lines.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_WIRE_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_WIRE_H_
+#pragma once
 
 #include <cstdint>
 
@@ -21,5 +20,3 @@ void EncodeLines(Proto proto, char* wire, const char* payload, size_t bytes, uin
 bool DecodeLines(Proto proto, char* payload, const char* wire, size_t bytes, uint64_t step);
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_WIRE_H_

@@ -1,8 +1,7 @@
 // The work of one block of a kernel: its part of a collective, or one side of a transfer, slice by slice. All blocks run
 // on one thread, so a block never waits. It returns that it cannot go on, and is called again.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_WORK_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_WORK_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -107,5 +106,3 @@ Connection* RingConnection(const Comm& comm, int channel, bool isSend);
 Connection* P2pConnection(const Task& task, int channel);
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_WORK_H_

@@ -1,8 +1,7 @@
 // The work of a rank's API thread: iterations of the script, with the requested faults. Waits for everything that it
 // enqueued, checks it and writes it to the truth file.
 
-#ifndef NCCL_TRACE_NATIVE_LOOPBACK_WORKLOAD_H_
-#define NCCL_TRACE_NATIVE_LOOPBACK_WORKLOAD_H_
+#pragma once
 
 #include <functional>
 #include <map>
@@ -99,5 +98,3 @@ class Workload {
 };
 
 }  // namespace loopback
-
-#endif  // NCCL_TRACE_NATIVE_LOOPBACK_WORKLOAD_H_

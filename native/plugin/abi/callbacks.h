@@ -3,8 +3,7 @@
 // Each version has a file of its own (v*.cc), which reads its descriptors with the functions of starts.h. They must be
 // compiled one by one: with all versions in one unit the compiler stops inlining.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_ABI_CALLBACKS_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_ABI_CALLBACKS_H_
+#pragma once
 
 #include "nccl/profiler_common.h"
 #include "plugin/record/communicators.h"
@@ -28,5 +27,3 @@ nccl_abi::Result RecordEventState(void* handle, nccl_abi::EventState state, Stat
 nccl_abi::Result Finalize(void* context);
 
 }  // namespace nccl_trace::abi
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_ABI_CALLBACKS_H_

@@ -6,8 +6,7 @@
 //
 // StartWith makes one function of a decoder. Only v*.cc include this file.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_ABI_STARTS_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_ABI_STARTS_H_
+#pragma once
 
 #include <stddef.h>
 
@@ -241,5 +240,3 @@ constexpr uint64_t kProxyEvents =
     nccl_abi::kProxyOp | nccl_abi::kProxyStep | nccl_abi::kProxyCtrl | nccl_abi::kKernelCh;
 
 }  // namespace nccl_trace::abi
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_ABI_STARTS_H_

@@ -1,8 +1,7 @@
 // Counts the operations of each connection, so that readers can join the two ends of a transfer (record/ordinals.h). A
 // full table forgets connections of communicators that have ended.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_EVENTS_CONNECTION_ORDINALS_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_EVENTS_CONNECTION_ORDINALS_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -97,5 +96,3 @@ class ConnectionOrdinals {
 };
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_EVENTS_CONNECTION_ORDINALS_H_

@@ -8,8 +8,7 @@
 //
 // Parents and handles are recorded unchanged, all 64 bits.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_EVENTS_EVENTS_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_EVENTS_EVENTS_H_
+#pragma once
 
 #include "plugin/events/recorder.h"
 
@@ -107,5 +106,3 @@ template <Path path>
 }
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_EVENTS_EVENTS_H_

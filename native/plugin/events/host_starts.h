@@ -4,8 +4,7 @@
 // Some take a function `fields` that reads the descriptor and call it slot by slot, because all fields at once need more
 // registers than there are.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_EVENTS_HOST_STARTS_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_EVENTS_HOST_STARTS_H_
+#pragma once
 
 #include "plugin/events/events.h"
 
@@ -190,5 +189,3 @@ template <Path path>
 }
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_EVENTS_HOST_STARTS_H_

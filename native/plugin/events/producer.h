@@ -6,8 +6,7 @@
 // destructor), and the next thread continues in the same rings under a new lease. Threads beyond the pool share the
 // last producer, whose ring is the overflow ring and which has no private memory.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_EVENTS_PRODUCER_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_EVENTS_PRODUCER_H_
+#pragma once
 
 #include <atomic>
 
@@ -55,5 +54,3 @@ struct CurrentProducer {
 extern __thread CurrentProducer current_producer __attribute__((visibility("hidden")));
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_EVENTS_PRODUCER_H_

@@ -1,8 +1,7 @@
 // Starts of events of the progress threads: operations, steps, the network plugin's work, kernels. Each returns the
 // event's handle (events.h). `fields`: as in host_starts.h.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_EVENTS_PROXY_STARTS_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_EVENTS_PROXY_STARTS_H_
+#pragma once
 
 #include "plugin/events/events.h"
 #include "plugin/record/folds.h"
@@ -153,5 +152,3 @@ template <Path path>
 }
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_EVENTS_PROXY_STARTS_H_

@@ -8,8 +8,7 @@
 //
 // Nothing here fails the job. A part that does not work is left out, and if none works the mask stays 0.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_EVENTS_RECORDER_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_EVENTS_RECORDER_H_
+#pragma once
 
 #include <pthread.h>
 
@@ -163,5 +162,3 @@ class Recorder {
 extern Recorder recorder __attribute__((visibility("hidden")));
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_EVENTS_RECORDER_H_

@@ -1,8 +1,7 @@
 // States and stops (events.h). NCCL passes NULL, stops twice, stops on another thread and goes on after a stop. All
 // callbacks are recorded unchanged. The reader judges them.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_EVENTS_STATES_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_EVENTS_STATES_H_
+#pragma once
 
 #include "plugin/events/events.h"
 #include "plugin/record/folds.h"
@@ -84,5 +83,3 @@ template <Path path>
 }
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_EVENTS_STATES_H_

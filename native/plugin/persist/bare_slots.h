@@ -1,8 +1,7 @@
 // Prepares slots for compression (codecs ZstdBare and ZstdPlanes of the rank file): leaves out what a reader can compute.
 // The check in word 3 does not compress, and positions and ticks are stored as differences.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_PERSIST_BARE_SLOTS_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_PERSIST_BARE_SLOTS_H_
+#pragma once
 
 #include "plugin/record/ring.h"
 
@@ -24,5 +23,3 @@ inline void MakeBare(rank_file::Slot* slots, uint32_t count, uint64_t first_posi
 }
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_PERSIST_BARE_SLOTS_H_

@@ -1,8 +1,7 @@
 // Makes the payload of a chunk: compressed if the build found zstd (zstd/), else the slots unchanged (no_zstd/). One of
 // the two is linked. Allocates nothing after Allocate.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_PERSIST_CHUNK_CODEC_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_PERSIST_CHUNK_CODEC_H_
+#pragma once
 
 #include "format/rank_file.h"
 
@@ -31,5 +30,3 @@ class ChunkCodec {
 };
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_PERSIST_CHUNK_CODEC_H_

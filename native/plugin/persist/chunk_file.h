@@ -15,8 +15,7 @@
 // chunk's header is written last, so a failed or interrupted write leaves no chunk, and the next one overwrites it. For
 // the recorder's thread only. Allocates nothing after Allocate.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_PERSIST_CHUNK_FILE_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_PERSIST_CHUNK_FILE_H_
+#pragma once
 
 #include "plugin/persist/chunk_codec.h"
 #include "plugin/process/descriptor_identity.h"
@@ -81,5 +80,3 @@ class ChunkFile {
 };
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_PERSIST_CHUNK_FILE_H_

@@ -14,8 +14,7 @@
 // If a ring is faster than the drainer, positions show the gap exactly. Draining goes on with the oldest slots that are
 // left.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_PERSIST_DRAINER_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_PERSIST_DRAINER_H_
+#pragma once
 
 #include "plugin/persist/chunk_file.h"
 
@@ -68,5 +67,3 @@ class Drainer {
 };
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_PERSIST_DRAINER_H_

@@ -1,8 +1,7 @@
 // Copies an image that is not the file itself into the file, piece by piece, while producers go on writing into it.
 // Each slot has a check, so a copy needs no handshake. For the recorder's thread only.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_PERSIST_FILE_COPY_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_PERSIST_FILE_COPY_H_
+#pragma once
 
 #include <stddef.h>
 
@@ -101,5 +100,3 @@ class FileCopy {
 };
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_PERSIST_FILE_COPY_H_

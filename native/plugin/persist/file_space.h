@@ -1,8 +1,7 @@
 // Checks before stores go into a mapped file: its file system must not turn a store into a network round trip or a
 // SIGBUS, and all its blocks must exist. For the recorder's thread only.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_PERSIST_FILE_SPACE_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_PERSIST_FILE_SPACE_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -21,5 +20,3 @@ bool Reserve(int fd, uint64_t bytes);
 bool WriteZeros(int fd, uint64_t from, uint64_t bytes);
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_PERSIST_FILE_SPACE_H_

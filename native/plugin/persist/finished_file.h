@@ -1,8 +1,7 @@
 // Reads the file of another recorder, which may have ended: whether it is one, and how its header says that it ended. For the
 // recorder's thread and its helpers only.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_PERSIST_FINISHED_FILE_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_PERSIST_FINISHED_FILE_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -27,5 +26,3 @@ struct LastBeat {
 LastBeat LastHeartbeat(int fd, const rank_file::FileHeader& header);
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_PERSIST_FINISHED_FILE_H_

@@ -9,8 +9,7 @@
 //
 // The phase is one atomic word changed by compare-and-swap: exactly one side's image is used.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_PERSIST_IMAGE_OFFER_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_PERSIST_IMAGE_OFFER_H_
+#pragma once
 
 #include <atomic>
 
@@ -57,5 +56,3 @@ class ImageOffer {
 };
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_PERSIST_IMAGE_OFFER_H_

@@ -14,8 +14,7 @@
 // It has a thread of its own, because a directory of many runs on a slow mount takes long, and the recorder's thread must write a
 // heartbeat each second.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_PERSIST_OLD_RUNS_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_PERSIST_OLD_RUNS_H_
+#pragma once
 
 #include "plugin/process/host_facts.h"
 #include "plugin/process/settings.h"
@@ -37,5 +36,3 @@ class OldRuns {
 };
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_PERSIST_OLD_RUNS_H_

@@ -1,7 +1,6 @@
 // Fills in the file's header and directory, once. For the recorder's thread only.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_PERSIST_RANK_FILE_HEADER_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_PERSIST_RANK_FILE_HEADER_H_
+#pragma once
 
 #include "plugin/process/clock.h"
 #include "plugin/process/host_facts.h"
@@ -29,5 +28,3 @@ struct HeaderFacts {
 void WriteHeader(const Image& image, const HeaderFacts& facts);
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_PERSIST_RANK_FILE_HEADER_H_

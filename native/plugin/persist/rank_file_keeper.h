@@ -2,8 +2,7 @@
 // makes the file again when the disk comes back, opens it again if the job has closed our descriptor. For the recorder's
 // thread only: every call may hang on a disk.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_PERSIST_RANK_FILE_KEEPER_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_PERSIST_RANK_FILE_KEEPER_H_
+#pragma once
 
 #include <atomic>
 
@@ -80,5 +79,3 @@ class RankFileKeeper {
 };
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_PERSIST_RANK_FILE_KEEPER_H_

@@ -1,8 +1,7 @@
 // Makes the rank file: folders, name, space, mapping. For the recorder's thread only: each of these calls may hang for
 // minutes on a dead network mount.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_PERSIST_RANK_FILE_PLACE_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_PERSIST_RANK_FILE_PLACE_H_
+#pragma once
 
 #include <limits.h>
 
@@ -44,5 +43,3 @@ void CreateRankFile(const char* folder, const Settings& settings, const HostFact
 Image MapRankFile(const RankFile& file, uint64_t bytes);
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_PERSIST_RANK_FILE_PLACE_H_

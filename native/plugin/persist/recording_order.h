@@ -1,7 +1,6 @@
 // The settings and the layout for the recorder's thread. Init makes it, and it is kept for the life of the process.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_PERSIST_RECORDING_ORDER_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_PERSIST_RECORDING_ORDER_H_
+#pragma once
 
 #include "plugin/process/settings.h"
 #include "plugin/record/file_layout.h"
@@ -23,5 +22,3 @@ struct RecordingOrder {
 };
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_PERSIST_RECORDING_ORDER_H_

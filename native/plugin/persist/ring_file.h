@@ -10,8 +10,7 @@
 // The pid says whether it is gone. For a process in another container the lock says it, unless the job has closed the
 // descriptor.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_PERSIST_RING_FILE_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_PERSIST_RING_FILE_H_
+#pragma once
 
 #include <limits.h>
 
@@ -63,5 +62,3 @@ void ForgetRingFile(RingFile& file);
 void RemoveRingFile(const RingFile& file);
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_PERSIST_RING_FILE_H_

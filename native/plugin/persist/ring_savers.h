@@ -3,8 +3,7 @@
 //
 // For the recorder's thread only.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_PERSIST_RING_SAVERS_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_PERSIST_RING_SAVERS_H_
+#pragma once
 
 #include <atomic>
 
@@ -52,5 +51,3 @@ class RingSavers {
 };
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_PERSIST_RING_SAVERS_H_

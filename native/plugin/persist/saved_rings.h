@@ -1,8 +1,7 @@
 // Saves the rings of a process that is gone: from its ring file to a file beside its rank file, where readers look for
 // them. For the recorder's thread only.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_PERSIST_SAVED_RINGS_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_PERSIST_SAVED_RINGS_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ bool IsNoPlace(int error);
 uint64_t LastSignOfLife(int fd, const uint8_t (&boot_id)[16]);
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_PERSIST_SAVED_RINGS_H_

@@ -1,8 +1,7 @@
 // Bare slots in planes: byte 0 of all of them, then byte 1 of all, up to byte 31 (codec ZstdPlanes of the rank
 // file). Bytes that change together are then together, and most planes are one long run, which compresses quickly.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_PERSIST_SLOT_PLANES_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_PERSIST_SLOT_PLANES_H_
+#pragma once
 
 #include <string.h>
 
@@ -89,5 +88,3 @@ inline void MakePlanes(rank_file::Slot* slots, uint32_t count, uint64_t first_po
 }
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_PERSIST_SLOT_PLANES_H_

@@ -6,8 +6,7 @@
 //   aarch64   cntvct_el0                   }
 //   else      CLOCK_MONOTONIC, in nanoseconds
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_PROCESS_CLOCK_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_PROCESS_CLOCK_H_
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -65,5 +64,3 @@ uint32_t ChooseTickSource();
 uint64_t MeasureTickHz(uint32_t source, const ClockSample& earlier, const ClockSample& later);
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_PROCESS_CLOCK_H_

@@ -2,8 +2,7 @@
 // may reuse a number of ours for its own file, which we must not write, read or close. So we check a descriptor before
 // each use.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_PROCESS_DESCRIPTOR_IDENTITY_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_PROCESS_DESCRIPTOR_IDENTITY_H_
+#pragma once
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,5 +51,3 @@ inline void CloseIfStill(int fd, const DescriptorIdentity& identity) {
 }
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_PROCESS_DESCRIPTOR_IDENTITY_H_

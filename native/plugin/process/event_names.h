@@ -1,7 +1,6 @@
 // The event types as users write them in NCCL_TRACE_EVENTS.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_PROCESS_EVENT_NAMES_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_PROCESS_EVENT_NAMES_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -29,5 +28,3 @@ constexpr uint64_t kKernelPhaseEvent = 0x8000;
 bool ParseEvents(const char* text, uint64_t& mask);
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_PROCESS_EVENT_NAMES_H_

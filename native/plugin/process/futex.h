@@ -1,8 +1,7 @@
 // Waits with a time limit, by the bare system call. The C library's condition variables would bind us to a newer version
 // of it (see old_libc.h).
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_PROCESS_FUTEX_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_PROCESS_FUTEX_H_
+#pragma once
 
 #include <linux/futex.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ inline bool WaitWhile(std::atomic<uint32_t>& word, uint32_t old, uint64_t deadli
 inline uint64_t DeadlineIn(uint64_t milliseconds) { return ReadClockNs(CLOCK_MONOTONIC) + milliseconds * 1'000'000u; }
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_PROCESS_FUTEX_H_

@@ -1,7 +1,6 @@
 // Facts about this process and its host, from /proc and the kernel. For the recorder's thread only.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_PROCESS_HOST_FACTS_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_PROCESS_HOST_FACTS_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -25,5 +24,3 @@ uint64_t MountNamespace();
 uint64_t MemoryLimit();
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_PROCESS_HOST_FACTS_H_

@@ -1,7 +1,6 @@
 // Which of the loaded libraries a function is in.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_PROCESS_LOADED_LIBRARY_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_PROCESS_LOADED_LIBRARY_H_
+#pragma once
 
 #include <link.h>
 #include <string.h>
@@ -31,5 +30,3 @@ inline bool IsInLibrary(const void* address, const char* name) {
 }
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_PROCESS_LOADED_LIBRARY_H_

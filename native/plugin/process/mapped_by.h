@@ -1,8 +1,7 @@
 // Asks the kernel whether a process has a file in its memory. A start time alone does not tell a process from a later one with
 // its pid: in another time namespace it is another number. For the recorder's thread and its helpers only.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_PROCESS_MAPPED_BY_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_PROCESS_MAPPED_BY_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -12,5 +11,3 @@ namespace nccl_trace {
 bool MayBeMappedBy(uint64_t pid, int fd);
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_PROCESS_MAPPED_BY_H_

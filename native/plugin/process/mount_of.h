@@ -1,7 +1,6 @@
 // Finds the mount of a path. Reads only the kernel's table, because a file system that hangs would never answer.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_PROCESS_MOUNT_OF_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_PROCESS_MOUNT_OF_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -17,5 +16,3 @@ struct Mount {
 Mount MountOf(const char* path, const char* table = "/proc/self/mountinfo");
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_PROCESS_MOUNT_OF_H_

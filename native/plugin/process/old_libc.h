@@ -4,8 +4,7 @@
 // built on such a system binds to the new version and cannot be loaded on an older system, though the function is the
 // same. This file asks for the old version by name, which libc keeps for ever. A test checks the symbols of the library.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_PROCESS_OLD_LIBC_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_PROCESS_OLD_LIBC_H_
+#pragma once
 
 #if defined(__GLIBC__) || defined(__gnu_linux__)
 #if defined(__x86_64__)
@@ -26,5 +25,3 @@ __asm__(".symver dlsym,dlsym@" NCCL_TRACE_OLDEST_GLIBC);
 __asm__(".symver dlerror,dlerror@" NCCL_TRACE_OLDEST_GLIBC);
 __asm__(".symver pthread_setspecific,pthread_setspecific@" NCCL_TRACE_OLDEST_GLIBC);
 #endif
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_PROCESS_OLD_LIBC_H_

@@ -1,7 +1,6 @@
 // Starts the recorder's own threads, where the job does not need the last ones.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_PROCESS_OWN_THREAD_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_PROCESS_OWN_THREAD_H_
+#pragma once
 
 #include <errno.h>
 #include <pthread.h>
@@ -42,5 +41,3 @@ inline bool StartThread(void* (*main)(void*), void* argument) {
 bool HasRoomForThreads(uint64_t wanted);
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_PROCESS_OWN_THREAD_H_

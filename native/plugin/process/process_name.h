@@ -1,8 +1,7 @@
 // The name of a ring file identifies its process. Checks whether that process still exists. For the recorder's thread
 // only.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_PROCESS_PROCESS_NAME_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_PROCESS_PROCESS_NAME_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -49,5 +48,3 @@ struct ProcessStat {
 bool ReadProcessStat(const char* process, ProcessStat& stat);
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_PROCESS_PROCESS_NAME_H_

@@ -1,7 +1,6 @@
 // Reads the user's settings from the environment at the first init. A bad value gives one warning and the default.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_PROCESS_SETTINGS_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_PROCESS_SETTINGS_H_
+#pragma once
 
 #include <limits.h>
 #include <stdint.h>
@@ -70,5 +69,3 @@ void ReadSettings(Settings& settings, uint8_t abi, Complaints& complaints);
 void DescribeSettings(const Settings& settings, char* text, uint64_t size);
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_PROCESS_SETTINGS_H_

@@ -1,7 +1,6 @@
 // Reads small files of /proc and /sys as text. For the recorder's thread only.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_PROCESS_SMALL_FILE_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_PROCESS_SMALL_FILE_H_
+#pragma once
 
 #include <fcntl.h>
 #include <stddef.h>
@@ -22,5 +21,3 @@ inline bool ReadSmallFile(const char* path, char* text, size_t size) {
 }
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_PROCESS_SMALL_FILE_H_

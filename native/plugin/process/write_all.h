@@ -1,7 +1,6 @@
 // Writes all bytes or fails. For the recorder's thread only.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_PROCESS_WRITE_ALL_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_PROCESS_WRITE_ALL_H_
+#pragma once
 
 #include <errno.h>
 #include <stdint.h>
@@ -24,5 +23,3 @@ inline bool WriteAll(int fd, const void* data, uint64_t bytes, uint64_t offset) 
 }
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_PROCESS_WRITE_ALL_H_

@@ -3,8 +3,7 @@
 // Open and Close run in NCCL's init and finalize, which many threads may call at once. The recorder's mutex orders them.
 // Find is for callbacks and takes no lock.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_RECORD_COMMUNICATORS_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_RECORD_COMMUNICATORS_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -75,5 +74,3 @@ class Communicators {
 };
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_RECORD_COMMUNICATORS_H_

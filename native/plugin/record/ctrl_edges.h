@@ -11,8 +11,7 @@
 //
 // Owner: the producer.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_RECORD_CTRL_EDGES_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_RECORD_CTRL_EDGES_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -67,5 +66,3 @@ void LeaveOpenStart(CtrlEdges& edges, Ring& ring, uint64_t tick);
 void EndBurst(CtrlEdges& edges, Ring& ring, uint64_t tick);
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_RECORD_CTRL_EDGES_H_

@@ -11,8 +11,7 @@
 // A process of one rank mostly calls from one thread. Recorded on a GPU: a job with tensor, data and pipeline parallelism
 // filled 1/32 with calls in 2.8 s, while the largest steps ring had room for 14 s.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_RECORD_FILE_LAYOUT_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_RECORD_FILE_LAYOUT_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -58,5 +57,3 @@ ExpectedProxies ExpectProxies(bool rank_known, int ranks, int nodes);
 FileLayout MakeFileLayout(uint64_t budget, ExpectedProxies expected);
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_RECORD_FILE_LAYOUT_H_

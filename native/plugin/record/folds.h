@@ -18,8 +18,7 @@
 //
 // Owner: the ring's producer, as for its slots. The overflow ring has several producers, so it folds nothing.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_RECORD_FOLDS_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_RECORD_FOLDS_H_
+#pragma once
 
 #include "plugin/record/ring.h"
 
@@ -157,5 +156,3 @@ template <Path path = Path::kSlow>
 }
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_RECORD_FOLDS_H_

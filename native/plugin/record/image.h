@@ -1,8 +1,7 @@
 // The bytes of the rank file in this process: header, directory, areas. They are the mapped file itself, or memory that
 // is copied into the file from time to time.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_RECORD_IMAGE_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_RECORD_IMAGE_H_
+#pragma once
 
 #include <stdint.h>
 #include <sys/mman.h>
@@ -52,5 +51,3 @@ inline Image AnonymousImage(uint64_t bytes) {
 }
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_RECORD_IMAGE_H_

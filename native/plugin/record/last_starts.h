@@ -4,8 +4,7 @@
 // One entry per operation is enough, because the repeats of a step follow each other within its operation. Private to
 // one producer; not in the file (the *count* of repeats is, see folds.h).
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_RECORD_LAST_STARTS_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_RECORD_LAST_STARTS_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -62,5 +61,3 @@ class LastStarts {
 };
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_RECORD_LAST_STARTS_H_

@@ -2,8 +2,7 @@
 // releases it. Kept outside the rings, so that it outlives the records it explains. Called from any thread, without
 // locks.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_RECORD_LEASES_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_RECORD_LEASES_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -37,5 +36,3 @@ class Leases {
 };
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_RECORD_LEASES_H_

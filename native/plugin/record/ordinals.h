@@ -4,8 +4,7 @@
 // A record without a valid count is flagged (kOrdinalNotAbsolute) and counted in ordinals_lost. It joins nothing, which
 // is better than a wrong join.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_RECORD_ORDINALS_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_RECORD_ORDINALS_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -112,5 +111,3 @@ constexpr uint8_t FunctionRow(const char* name) {
 }
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_RECORD_ORDINALS_H_

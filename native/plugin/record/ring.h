@@ -7,8 +7,7 @@
 //        stores leaves a slot whose check fails.
 // Never  blocks, allocates, calls the kernel or divides. Overwritten records are visible as a gap in positions.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_RECORD_RING_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_RECORD_RING_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -145,5 +144,3 @@ inline bool ChecksOut(const rank_file::Slot& slot, uint64_t position) {
 inline uint64_t Pack32(uint32_t low, uint32_t high) { return uint64_t{low} | uint64_t{high} << 32; }
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_RECORD_RING_H_

@@ -4,8 +4,7 @@
 // libnccl may be loaded at the same address later. There are no locks: entries are claimed by compare-and-swap. Two
 // threads with the same new text at the same instant may store it twice, under two numbers, which readers accept.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_RECORD_STRINGS_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_RECORD_STRINGS_H_
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -110,5 +109,3 @@ class Strings {
 };
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_RECORD_STRINGS_H_

@@ -2,8 +2,7 @@
 // file may have written them. Changes that were made are recorded in a table of their own, because rings belong to NCCL's
 // threads. For the recorder's thread only.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_THREAD_CONTROL_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_THREAD_CONTROL_H_
+#pragma once
 
 #include "plugin/record/image.h"
 
@@ -36,5 +35,3 @@ void WriteControlChange(const Image& image, const rank_file::AreaEntry& table, u
                         const ControlChange& change);
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_THREAD_CONTROL_H_

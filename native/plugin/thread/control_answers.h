@@ -1,8 +1,7 @@
 // Does what a control request asks, notices when NCCL's event mask was changed by others, and writes each change into its table. For the
 // recorder's thread only.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_THREAD_CONTROL_ANSWERS_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_THREAD_CONTROL_ANSWERS_H_
+#pragma once
 
 #include "plugin/persist/rank_file_keeper.h"
 #include "plugin/process/clock.h"
@@ -39,5 +38,3 @@ class ControlAnswers {
 };
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_THREAD_CONTROL_ANSWERS_H_

@@ -1,7 +1,6 @@
 // Writes once a second that the process is alive and how its clocks run. For the recorder's thread only.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_THREAD_HEARTBEAT_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_THREAD_HEARTBEAT_H_
+#pragma once
 
 #include "plugin/process/clock.h"
 #include "plugin/record/image.h"
@@ -35,5 +34,3 @@ class Heartbeat {
 };
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_THREAD_HEARTBEAT_H_

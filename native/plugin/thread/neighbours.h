@@ -13,8 +13,7 @@
 // for ever, so it has threads of its own (ring_savers.h). No process can end while a thread waits for a FUSE server, so a
 // recorder saves onto a FUSE mount only if it writes its own file there. For the recorder's thread only.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_THREAD_NEIGHBOURS_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_THREAD_NEIGHBOURS_H_
+#pragma once
 
 #include "plugin/persist/ring_file.h"
 #include "plugin/persist/ring_savers.h"
@@ -52,5 +51,3 @@ class Neighbours {
 };
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_THREAD_NEIGHBOURS_H_

@@ -12,8 +12,7 @@
 //
 // The work itself is elsewhere: heartbeat.h, control_answers.h, rank_file_keeper.h, neighbours.h.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_THREAD_RECORDER_THREAD_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_THREAD_RECORDER_THREAD_H_
+#pragma once
 
 #include <signal.h>
 
@@ -107,5 +106,3 @@ class RecorderThread {
 };
 
 }  // namespace nccl_trace
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_THREAD_RECORDER_THREAD_H_
