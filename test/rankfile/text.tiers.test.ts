@@ -3,7 +3,7 @@
  * same. What a text does not keep is how chunks were packed, and why a damaged chunk or entry of the directory cannot be used.
  */
 
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
@@ -35,9 +35,13 @@ const samples = readdirSync(path.join(ROOT, 'samples')).filter((name) => {
   const place = path.join(ROOT, 'samples', name);
   return !name.includes('.') && rankFilesIn(place).length > 0;
 });
+/** Bytes of a packed recording. The large ones have nothing new, and take minutes. */
+const LARGEST = inTier({ first: 0, ci: 20e3, long: Infinity });
 const recordings = ['cases', 'gpu', 'loopback', 'real'].flatMap((room) =>
   readdirSync(path.join(FIXTURES, room)).flatMap((name) =>
-    name.endsWith('.br') ? [`${room}/${name.slice(0, -3)}`] : [],
+    name.endsWith('.br') && statSync(path.join(FIXTURES, room, name)).size < LARGEST
+      ? [`${room}/${name.slice(0, -3)}`]
+      : [],
   ),
 );
 
@@ -90,16 +94,13 @@ describe.each(inTier({ first: FEW, ci: samples, long: samples }))('sample %s', (
   });
 });
 
-it.each(inTier({ first: [], ci: recordings, long: recordings }))(
-  '%s comes back from its text',
-  async (name) => {
-    const place = unpackRecording(name, folder);
-    const { text, again, other } = await thereAndBack(place);
-    expect(again === text).toBe(true);
-    for (const file of rankFilesIn(place))
-      expect(seen(openRankFile(path.join(other, file)))).toEqual(seen(openRankFile(path.join(place, file))));
-  },
-);
+it.each(recordings)('%s comes back from its text', async (name) => {
+  const place = unpackRecording(name, folder);
+  const { text, again, other } = await thereAndBack(place);
+  expect(again === text).toBe(true);
+  for (const file of rankFilesIn(place))
+    expect(seen(openRankFile(path.join(other, file)))).toEqual(seen(openRankFile(path.join(place, file))));
+});
 
 describe('files with random damage', () => {
   const damage = fc.array(fc.record({ at: fc.nat(1 << 18), value: fc.nat(255) }), { maxLength: 60 });

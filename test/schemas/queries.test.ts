@@ -61,7 +61,7 @@ const byName = new Map<string, Made>();
 beforeAll(async () => {
   const recording = record(
     path.join(folder, 'abused'),
-    '--ranks 2 --channels 1 --ops allreduce:64K,group{send+recv:64K} --iterations 2 --net-events ib --abuse all',
+    '--ranks 2 --channels 1 --ops allreduce:64K,group{send+recv:64K} --iterations 2 --net-events ib --abuse',
   );
   for (const name of SAMPLES) byName.set(name, await made(name, path.join(root, 'samples', name)));
   byName.set('abused', await made('abused', (await recording).folder));
