@@ -13,8 +13,10 @@ import {
   name,
   peerName,
   rankList,
+  rankInComm,
   rankName,
   ROOM,
+  someRanks,
   type VerdictReport,
 } from './verdict_phrases.js';
 import { foldRanks, sizeText, wrapped } from './text.js';
@@ -34,20 +36,20 @@ const DID: Readonly<Record<string, string>> = {
 
 /** "rank 1 fell silent", "look at rank 2 or 3"; empty: nobody is known. */
 export function whoText(
-  { degree, files, missing, node, why }: Who,
+  { degree, files, some, missing, node, why }: Who,
   call: Parameters<typeof peerName>[1] | null,
   report: VerdictReport,
 ): string {
   if (why === null) return '';
   if (degree === 'node' && node !== null) return `one of ${ranksOfNode({ files, name: node }, report)}`;
   if (degree === 'one of' || DID[why] === undefined) {
-    const names = files.map((file) => rankName(report, file));
+    const names = some.map(({ file, inComm }) => rankInComm(file, inComm?.[0], call?.nRanks, report));
     if (missing !== null && call) names.push(peerName({ peerFile: null, peerInComm: missing }, call, report));
     return names.length > MOST_EITHER
       ? `look at one of ${rankList(files, report)}`
       : `look at rank ${names.join(' or ')}`;
   }
-  return `${rankList(files, report)} ${DID[why]}`;
+  return `${someRanks(some, call?.nRanks ?? 0, report)} ${DID[why]}`;
 }
 
 /** "ranks 4-7 of node b" */

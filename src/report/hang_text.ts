@@ -146,7 +146,9 @@ function insideLines({ inside, nRanks, since }: Hang, report: VerdictReport): st
     const [first] = all as [(typeof inside)[number]];
     const what = `nccl${name(func)} (${wayArguments(first)})`;
     const when = first.at < since ? ` since ${clockTime(report, first.at)}` : '';
-    return labelled('inside NCCL', `${someRanks(all, nRanks, report)}: in ${what}${when}`);
+    return first.hasReturned
+      ? labelled('called', `${someRanks(all, nRanks, report)}: ${what}, and nothing since`)
+      : labelled('inside NCCL', `${someRanks(all, nRanks, report)}: in ${what}${when}`);
   });
 }
 

@@ -1,7 +1,7 @@
 /** UNCLEAR as text: what is not known, why, and which rank to check first. */
 
 import { durationText } from '../base/duration.js';
-import type { Idle, Silent, Unclear } from '../verdict/types.js';
+import type { Behind, Idle, Silent, Unclear } from '../verdict/types.js';
 import { copyLines, heartbeatLines, neverClosedLines } from './gone_text.js';
 import { perhapsSlowLines } from './lateness_text.js';
 import {
@@ -83,7 +83,7 @@ function silentTitle(silent: readonly Silent[], end: number, report: VerdictRepo
 const MOST_BEHIND = 3;
 
 function idleLines(
-  { since, age, longestBefore, isPaceWhole, files, isLive, ended, behind }: Idle,
+  { since, age, longestBefore, isPaceWhole, files, isLive, ended, behind, isPart, last }: Idle,
   { work, files: unfinished, silent, end }: Pick<Unclear, 'work' | 'files' | 'silent' | 'end'>,
   report: VerdictReport,
 ): string[] {
@@ -93,6 +93,8 @@ function idleLines(
   const before = isPaceWhole ? 'the longest pause before' : 'longest pause in what is recorded';
   const pace = longestBefore > 0 ? `; ${before}: ${durationText(longestBefore)}` : '';
   const where = `in no call that NCCL reports${isWhole(report) ? '' : ', or not recorded'}`;
+  const [missing] = behind;
+  if (isPart && missing) return partLines(missing, { age, files }, report);
   return [
     `UNCLEAR  whether the job goes on: ${who} recorded for ${durationText(age)}`,
     labelled('seen', seenText(report)),
@@ -106,6 +108,12 @@ function idleLines(
         ),
         continued(`then: ${name(one.func)} (${wayArguments(one)}), ${clockTime(report, one.at)}`),
       ]),
+    ...(last
+      ? [
+          labelled('last call', `${name(last.func)} (${wayArguments(last)}) on ${commName(last)}`),
+          continued('all its ranks made it; NCCL reports no end of it: it may hang there'),
+        ]
+      : []),
     ...(ended.length > 0 ? [labelled('left NCCL', rankList(ended, report))] : []),
     ...silentLines(silent, end, report),
     ...(work === null
@@ -113,6 +121,22 @@ function idleLines(
       : [labelled('not finished', `${rankList(unfinished, report)}: ${callText(work)}`)]),
     labelled(isLive ? 'alive' : 'alive to end', `${rankList(files, report)}: ${where}`),
     continued('(the application, or ncclCommInit, -Destroy, -Split)'),
+  ];
+}
+
+/** Some ranks do nothing since a call that others did not make, and the others go on. */
+function partLines(
+  { func, comm, commId, at, callers, nRanks, ...shape }: Behind,
+  { age, files }: Pick<Idle, 'age' | 'files'>,
+  report: VerdictReport,
+): string[] {
+  const call = `${name(func)} on ${commName({ comm, commId })}`;
+  return [
+    `UNCLEAR  whether ${call} goes on: ${someRanks(callers, nRanks, report)} did not call it`,
+    labelled('called', `${rankList(files, report)}: ${name(func)} (${wayArguments(shape)})`),
+    continued(`and nothing since ${clockTime(report, at)} (${durationText(age)})`),
+    labelled('not called', `${someRanks(callers, nRanks, report)}: at work elsewhere`),
+    continued('NCCL reports no work of this call: they may still come'),
   ];
 }
 

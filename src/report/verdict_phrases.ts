@@ -56,8 +56,20 @@ export function peerName(
   call: Pick<CallName, 'comm' | 'commId'> & { readonly nRanks?: number },
   report: VerdictReport,
 ): string {
-  if (peerFile !== null) return rankName(report, peerFile);
+  if (peerFile !== null) return rankInComm(peerFile, peerInComm, call.nRanks, report);
   return `${peerInComm}${call.nRanks === report.worldSize ? '' : ` of ${commName(call)}`} (no file)`;
+}
+
+/** A rank of a communicator with `nRanks`: its number in the job, also if its process has several. */
+export function rankInComm(
+  file: number,
+  inComm: number | undefined,
+  nRanks: number | undefined,
+  report: VerdictReport,
+): string {
+  const all = allRanks(report.ranks[file]!);
+  const isKnown = all.length > 1 && nRanks === report.worldSize && inComm !== undefined;
+  return isKnown && all.includes(inComm) ? `${inComm}` : foldRanks(all);
 }
 
 /** "37 (node004 gpu5)" */
@@ -85,7 +97,7 @@ export function someRanks(
   const parts: string[] = [];
   for (const { file, inComm } of list) {
     const all = allRanks(report.ranks[file]!);
-    if (!inComm) append(whole, all);
+    if (!inComm || all.length === 1) append(whole, all);
     // If all ranks take part, the numbers are the same in both.
     else if (nRanks === report.worldSize && inComm.every((rank) => all.includes(rank))) append(whole, inComm);
     else parts.push(`${inComm.length} of ranks ${foldRanks(all)}`);
@@ -129,10 +141,10 @@ export function seenText({ ranks, verdict: { seen } }: VerdictReport): string {
 }
 
 export function frontText(front: Front, call: Parameters<typeof peerName>[1], report: VerdictReport): string {
-  const { file, channel, isSend, done, nSteps, wait, executor } = front;
+  const { file, inComm, channel, isSend, done, nSteps, wait, executor } = front;
   const peer = peerName(front, call, report);
   const by = executor === null ? '' : ` by rank ${rankName(report, executor)} (PXN)`;
-  const where = `rank ${rankName(report, file)} ch ${channel} ${isSend ? 'send to' : 'recv from'} ${peer}${by}`;
+  const where = `rank ${rankInComm(file, inComm, call.nRanks, report)} ch ${channel} ${isSend ? 'send to' : 'recv from'} ${peer}${by}`;
   const step = wait
     ? `, step ${wait.step} of ${nSteps} in ${name(wait.name)}`
     : `, ${done} of ${nSteps} steps`;

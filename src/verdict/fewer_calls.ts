@@ -31,6 +31,7 @@ export function behindOthers(evidence: Case): Behind[] {
       comm: most.name,
       nRanks: most.nRanks,
       by: most.end - end,
+      ahead: [...new Set(callers.filter((one) => one.end === most.end).map(({ file }) => file))],
       files: [...new Set(fewer.map(({ file }) => file))],
       callers: byFile(fewer).map(([{ file }, some]) => ({ file, ...some })),
       ...shapeAt(most, end),

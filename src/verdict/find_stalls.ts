@@ -4,7 +4,7 @@ import type { Collective } from '../cluster/types.js';
 import { SHORTEST_HANG } from './absence.js';
 import type { Case } from './case.js';
 import { ageOf, type Stall } from './stall.js';
-import { insideStalls } from './stalled_calls.js';
+import { insideStalls, standingStalls } from './stalled_calls.js';
 import { collectiveStall, stalledIn } from './stalled_collective.js';
 import { looseStalls } from './stalled_transfers.js';
 import { unmatchedStalls } from './unmatched.js';
@@ -25,5 +25,6 @@ export function findUnfinished(evidence: Case, isMeant: (one: Collective) => boo
     ...looseStalls(ranks, covered),
     ...unmatchedStalls(evidence),
     ...insideStalls(evidence, covered),
+    ...standingStalls(evidence, covered),
   ];
 }

@@ -139,15 +139,17 @@ const MOST_RECORDS = 8;
 export function whoOf(verdict: VerdictKind): Finding['who'] {
   const all = [...accused(verdict)];
   const [first] = all;
-  if (!first) return { degree: 'nobody known', files: [], missing: null, node: null, why: null };
-  const alike = [...new Set(all.filter(([, label]) => label === first[1]).map(([file]) => file))];
-  const files = alike.filter((file) => file !== null);
-  const missing = alike.length > files.length ? (stallOf(verdict)?.front?.peerInComm ?? null) : null;
+  if (!first) return { degree: 'nobody known', files: [], some: [], missing: null, node: null, why: null };
+  const same = all.filter(([, label]) => label === first[1]);
+  const alike = [...new Map(same.map((one) => [`${one[0]} ${one[2]?.inComm?.join()}`, one])).values()];
+  const some = alike.flatMap(([file, , ranks]) => (file === null ? [] : [{ file, ...ranks }]));
+  const files = [...new Set(some.map(({ file }) => file))];
+  const missing = alike.length > some.length ? (stallOf(verdict)?.front?.peerInComm ?? null) : null;
   // The two ends of a connection, or the two sides of a send: it is one of them.
   const node = files.length > 1 ? (nodeIn(verdict, files) ?? null) : null;
   const isEither = first[1] === 'STUCK' && alike.length > 1;
   const degree = alike.length === 1 ? 'this' : node !== null ? 'node' : isEither ? 'one of' : 'these';
-  return { degree, files, missing, node, why: first[1] };
+  return { degree, files, some, missing, node, why: first[1] };
 }
 
 /** The node whose ranks these are. */

@@ -65,14 +65,8 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
             .slice(mismatch?.what === 'sizes' ? 0 : 1)
             .flatMap(({ entered }) => entered.map(({ file }) => file)),
     waiting: waitingIn(stall, ranks).filter(({ file }) => !doubtful.includes(file)),
-    inside: stall.inside.map(({ file, call: { record, at, func, count, datatype, root } }) => ({
-      file,
-      record,
-      at,
-      func,
-      count,
-      datatype,
-      root,
+    inside: stall.inside.map(({ file, hasReturned, call: { record, at, func, count, datatype, root } }) => ({
+      ...{ file, record, at, func, count, datatype, root, hasReturned },
     })),
     aborted: (collective?.aborted ?? [...new Set(abortedOf(works, ranks))].sort((a, b) => a - b)).filter(
       (file) => !doubtful.includes(file),

@@ -5,13 +5,16 @@
  */
 
 import { maxOf, minOf } from '../base/extremes.js';
+import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import { HUNG_AFTER } from './is_hang.js';
 import type { Case } from './case.js';
 import { foundBy, type Rule } from './finding.js';
 import { behindOthers } from './fewer_calls.js';
+import { callersByComm, evidenceAt, shapeAt } from './placed_calls.js';
 import { NO_STALL, silentFiles } from './process_states.js';
 import { MUCH_LONGER, TRANSFER_MAY_TAKE } from './stall.js';
+import { standingCalls } from './stalled_calls.js';
 import type { RankWitness } from './file_facts.js';
 import type { Behind, Idle } from './types.js';
 import { doubt, unclearWhileIdle } from './unclear.js';
@@ -22,7 +25,8 @@ const LONG_WINDOW = 600e9;
 const UNSEEN_MAY_TAKE = 300e9;
 
 export const idle: Rule = (scene, before) => {
-  const found = scene.isAtWork || foundBy(before, 'stuck').length > 0 ? null : idleness(scene);
+  if (foundBy(before, 'stuck').length > 0) return [];
+  const found = (scene.isAtWork ? null : idleness(scene)) ?? standing(scene);
   return found ? doubt('idle', true, unclearWhileIdle(found, scene.silent, scene)) : [];
 };
 
@@ -38,6 +42,7 @@ export function idleness(evidence: Case): Idle | null {
   if (ages.length === 0) return null;
   const age = minOf(ages);
   const longestBefore = maxOf(ranks.map(({ pace }) => pace.longestQuiet));
+  const last = lastUnseen(files, ranks);
   const behind = longBehind(evidence);
   // The ranks with more calls wait for the ranks with fewer, as in a recorded collective.
   const [shorter, longer] = isPaceKnown(files, ranks)
@@ -56,7 +61,43 @@ export function idleness(evidence: Case): Idle | null {
     isLive: files.every((file) => ranks[file]!.life.isAlive),
     ended: ranks.flatMap(({ life }, file) => (life.isClosed ? [file] : [])),
     behind,
+    isPart: false,
+    last,
   };
+}
+
+function standing(evidence: Case): Idle | null {
+  const { ranks, hungAfter } = evidence;
+  const [longest] = standingCalls(evidence).toSorted((a, b) => b.age - a.age);
+  if (!longest) return null;
+  const { behind, age } = longest;
+  const files = behind.ahead;
+  const longestBefore = maxOf(files.map((file) => ranks[file]!.pace.longestQuiet));
+  if (age < Math.max(hungAfter ?? HUNG_AFTER, MUCH_LONGER * longestBefore)) return null;
+  return {
+    ...{ since: behind.at, age, longestBefore, files, behind: [behind], ended: [], last: null },
+    isPaceWhole: files.every((file) => ranks[file]!.pace.isPaceWhole),
+    isLive: files.every((file) => ranks[file]!.life.isAlive),
+    isPart: true,
+  };
+}
+
+/** The newest call, if all ranks of its communicator made it, and NCCL reports no work of it. */
+function lastUnseen(files: readonly number[], ranks: readonly RankWitness[]): Idle['last'] {
+  let last: Idle['last'] = null;
+  for (const [commId, sections] of callersByComm(ranks))
+    for (const callers of sections) {
+      const [first] = callers;
+      const isCommon = callers.every(({ end, file, calls }) => {
+        const isLast = end === first!.end && calls.reported(1)[0] === null;
+        return isLast && files.includes(file) && calls.shape.length > 0;
+      });
+      if (!first || !isCommon || callers.length < first.nRanks) continue;
+      const { at } = evidenceAt(first, first.end - 1);
+      if (last === null || at > last.at)
+        last = { ...shapeAt(first, first.end - 1), commId: hex64(commId), comm: first.name, at };
+    }
+  return last;
 }
 
 /** Whether some file covers all of the job's activity, or much of it. */

@@ -10,7 +10,7 @@ import { commOf, type Case } from './case.js';
 import { mismatchOf } from './mismatch.js';
 import { causeOf } from './root_stall.js';
 import { allLived } from './process_states.js';
-import { ageOf, filesInDoubt, MUCH_LONGER, type Stall } from './stall.js';
+import { ageOf, farBeyond, filesInDoubt, MUCH_LONGER, type Stall } from './stall.js';
 import type { RankWitness } from './file_facts.js';
 
 /** ns, unless the user sets another time. */
@@ -31,7 +31,8 @@ export function hungAfter(stall: Stall, evidence: Case): number {
 
 export const isHang = (stall: Stall, evidence: Case): boolean =>
   stall.until - stall.since >= hungAfter(stall, evidence) &&
-  !(mayGoOn(stall, evidence) && areElsewhere(stall, evidence));
+  (stall.until - stall.since >= farBeyond(stall.longestBefore, evidence) ||
+    !(mayGoOn(stall, evidence) && areElsewhere(stall, evidence)));
 
 /** ns: a rank that pauses for as long as this between two calls is at work. */
 const PAUSE = 2e9;

@@ -3,7 +3,7 @@
 import type { TraceNs } from '../base/time.js';
 import type { Collective } from '../cluster/types.js';
 import type { FileWork } from './wait_chains.js';
-import { cached } from './case.js';
+import { cached, type Case } from './case.js';
 import type { InsideCall, PendingWork } from '../model/pending.js';
 import type { RankWitness } from './file_facts.js';
 import { pausedIn } from './pauses.js';
@@ -11,6 +11,14 @@ import type { Hang } from './types.js';
 
 /** Times its communicator's longest collective or pause before. */
 export const MUCH_LONGER = 2;
+
+/** ns: no communicator waits for so long because its ranks are at work elsewhere. */
+const NEVER_SEEN = 300e9;
+/** Times what was longest before. */
+const FAR_LONGER = 10;
+
+export const farBeyond = (longestBefore: number, { hungAfter: asked }: Pick<Case, 'hungAfter'>): number =>
+  Math.max(NEVER_SEEN, FAR_LONGER * longestBefore, asked ?? 0);
 
 /** ns, if no send or receive ever ended: a receive may be posted long before its send. */
 export const TRANSFER_MAY_TAKE = 5e9;
@@ -53,6 +61,8 @@ export const ageOf = ({ since, until, files }: Stall, ranks: readonly RankWitnes
 export interface Inside {
   readonly file: number;
   readonly call: InsideCall;
+  /** The call returned, and its rank did nothing since. */
+  readonly hasReturned: boolean;
 }
 
 /** Files whose pending work may have ended among the lost records. */

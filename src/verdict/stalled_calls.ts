@@ -1,13 +1,15 @@
 /** Calls that have not returned. */
 
-import { maxOf } from '../base/extremes.js';
+import { maxOf, minOf } from '../base/extremes.js';
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import { membersOf, SHORTEST_HANG } from './absence.js';
 import { behindOthers } from './fewer_calls.js';
+import { allLived } from './process_states.js';
 import { laterBy, knownUntilOf, lastMoveIn, type Case } from './case.js';
 import type { RankWitness } from './file_facts.js';
-import { TRANSFER_MAY_TAKE, type Inside, type Stall } from './stall.js';
+import { farBeyond, TRANSFER_MAY_TAKE, type Inside, type Stall } from './stall.js';
+import type { Behind } from './types.js';
 import { longestIn } from './stalled_collective.js';
 
 /**
@@ -24,7 +26,7 @@ export function insideStalls(evidence: Case, covered: ReadonlyMap<bigint, Stall>
       if (commId === 0n || covered.has(commId)) continue;
       const key = `${commId} ${call.isTransfer}`;
       const group = groups.get(key) ?? { commId, inside: [] };
-      group.inside.push({ file, call });
+      group.inside.push({ file, call, hasReturned: false });
       groups.set(key, group);
     }
   });
@@ -91,3 +93,50 @@ function notInside(
 
 const neverTransferred = ({ calls, reach }: RankWitness, commId: bigint): boolean =>
   !reach.isPartial && Number.isFinite(reach.knownFrom) && !calls.hasTransfers(commId);
+
+/** Ranks that made a call which others did not make, and nothing since, while the job goes on. NCCL reports no work of the call. */
+export function standingCalls(evidence: Case): { readonly behind: Behind; readonly age: number }[] {
+  const { ranks } = evidence;
+  return behindOthers(evidence).flatMap((behind) => {
+    const isQuiet = behind.ahead.every((file) => {
+      const { life, pace } = ranks[file]!;
+      return !life.isClosed && pace.hasCallsNow && (pace.lastEvent ?? Infinity) <= behind.at + SHORTEST_HANG;
+    });
+    const ages = behind.ahead.map((file) => ranks[file]!.reach.knownUntil - behind.at);
+    return isQuiet && allLived(behind.ahead, evidence, behind.at) ? [{ behind, age: minOf(ages) }] : [];
+  });
+}
+
+/** Those that stand so long that nobody comes any more. */
+export const standingStalls = (evidence: Case, covered: ReadonlyMap<bigint, Stall>): Stall[] =>
+  standingCalls(evidence).flatMap(({ behind, age }, i, all): Stall[] => {
+    if (all.findIndex((one) => one.behind.commId === behind.commId) < i) return [];
+    const { ranks } = evidence;
+    const {
+      commId: id,
+      comm: name,
+      nRanks,
+      ahead,
+      files: absent,
+      at,
+      record,
+      func,
+      count,
+      datatype,
+      root,
+    } = behind;
+    const commId = BigInt(`0x${id.replace(/^0x/, '')}`);
+    const longestBefore = maxOf(ahead.map((file) => ranks[file]!.pace.longestQuiet));
+    if (covered.has(commId) || age < farBeyond(longestBefore, evidence)) return [];
+    const call = { comm: -1, func, isTransfer: false, count, datatype, root, at, record };
+    return [
+      {
+        ...{ commId, name, nRanks, absent, longestBefore, collective: null, works: [], partlyAbsent: [] },
+        files: membersOf(commId, nRanks, ranks),
+        inside: ahead.map((file) => ({ file, call, hasReturned: true })),
+        since: at,
+        until: knownUntilOf(ahead, ranks),
+        mayTake: TRANSFER_MAY_TAKE,
+      },
+    ];
+  });

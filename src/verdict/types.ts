@@ -145,6 +145,8 @@ export interface Successor extends Pick<CallName, 'commId' | 'comm'> {
 export interface Who {
   readonly degree: 'this' | 'these' | 'one of' | 'node' | 'nobody known';
   readonly files: readonly number[];
+  /** The same, with the ranks that are meant, in `files` of several ranks. */
+  readonly some: readonly ({ readonly file: number } & SomeRanks)[];
   /** A rank of the communicator that has no file, and for which all others wait. null: it is not such a rank. */
   readonly missing: number | null;
   /** null: they are not the ranks of one node. */
@@ -220,6 +222,10 @@ export interface Idle {
   readonly ended: readonly number[];
   /** Ranks with fewer calls on a communicator than others. */
   readonly behind: readonly Behind[];
+  /** Other ranks go on. `files` made the call that `behind` did not make, and nothing since. */
+  readonly isPart: boolean;
+  /** The last call of all these ranks, if NCCL reports no work of it. null: it is another one. */
+  readonly last: (CallShape & Pick<CallName, 'commId' | 'comm'> & { readonly at: TraceNs }) | null;
 }
 
 /** Ranks with fewer calls than another rank. A rank that may have called after its records end does not count. */
@@ -228,6 +234,8 @@ export interface Behind extends Evidence, CallShape {
   readonly comm: string;
   /** Calls fewer than the rank with most calls. Evidence and name are those of the first missing call. */
   readonly by: number;
+  /** The files whose ranks made all calls. */
+  readonly ahead: readonly number[];
   /** The files with so few calls. */
   readonly files: readonly number[];
   /** The same, with their ranks. */
@@ -310,8 +318,9 @@ export interface Hang extends CallName {
   readonly waiting: readonly (Evidence & SomeRanks)[];
   /** The waiting ranks that then finalized their communicator: aborted. */
   readonly aborted: readonly number[];
-  /** Ranks with threads inside an NCCL call that has not returned. */
-  readonly inside: readonly (Evidence & CallArguments & { readonly func: string })[];
+  /** Ranks with threads inside an NCCL call that has not returned, or that did nothing since it returned. */
+  readonly inside: readonly (Evidence &
+    CallArguments & { readonly func: string; readonly hasReturned: boolean })[];
   /** Ranks inside NCCL: it has begun the work, and has not handed it to its proxy. */
   readonly unhanded: readonly (Evidence & NonNullable<PendingWork['unhanded']>)[];
   /** Waits of the waiting ranks' operations, with counts, most first. */
@@ -412,6 +421,8 @@ export interface Front {
   readonly channel: number;
   /** null: its file is not here. */
   readonly peerFile: number | null;
+  /** Its rank in the communicator, and that of the peer. Less than 0: not known. */
+  readonly inComm: number;
   readonly peerInComm: number;
   readonly isSend: boolean;
   readonly nSteps: number;

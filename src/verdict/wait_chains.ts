@@ -18,6 +18,8 @@ export interface FileWork {
 }
 
 interface FileOp extends FileWork {
+  /** In the communicator: a process may have several. Less than 0: not known. */
+  readonly rank: number;
   readonly op: PendingOp;
 }
 
@@ -31,14 +33,17 @@ export function endOfWaits(
   suspects: ReadonlySet<number> = new Set(),
   absentRanks: ReadonlySet<number> = new Set(),
 ): Front | null {
-  const all = pending.flatMap(({ file, work }) => work.ops.map((op): FileOp => ({ file, work, op })));
+  const all = pending.flatMap(({ file, work }) => {
+    const rank = places.rankOf(file, work) ?? -1 - file;
+    return work.ops.map((op): FileOp => ({ file, rank, work, op }));
+  });
   const [first] = all;
   if (!first) return null;
   const alone: Places['nodeOf'] = (file) => ({ name: '', files: [file] });
   // What goes over the network does not go through the inside of a node: several nodes have one name.
-  const areMixed = all.some(({ file, op }) => {
+  const areMixed = all.some(({ file, rank, op }) => {
     const peer = fileOf(op.peer);
-    return peer !== null && peer !== file && places.nodeOf(file).files.includes(peer);
+    return peer !== null && op.peer !== rank && places.nodeOf(file).files.includes(peer);
   });
   const nodeOf = areMixed ? alone : places.nodeOf;
   const isGone = ({ peer }: PendingOp): boolean => {
@@ -51,11 +56,7 @@ export function endOfWaits(
     isSuspect(end) ? (fileOf(end.op.peer) === null ? 1 : 3) : chains.isEnd(end) ? 2 : 0;
   // Chains that end at the same missing rank wait for the same thing.
   const groups = new Map<FileOp | number, { ends: FileOp[]; waiters: number }>();
-  const chains = new Chains(
-    all,
-    { fileOf, nodeOf: passOnce(all, { fileOf, nodeOf }) ? nodeOf : alone },
-    isGone,
-  );
+  const chains = new Chains(all, { nodeOf: passOnce(all, { fileOf, nodeOf }) ? nodeOf : alone }, isGone);
   for (const end of chains.ends().values()) {
     const key = isSuspect(end) ? end.op.peer : end;
     const group = groups.get(key) ?? { ends: [], waiters: 0 };
@@ -70,12 +71,13 @@ export function endOfWaits(
       certainty(b.front) - certainty(a.front) || b.waiters - a.waiters || compareProgress(a.front, b.front);
     return order > 0 ? b : a;
   });
-  const { file, work, op } = front.front;
+  const { file, rank, work, op } = front.front;
   const { channel, peer, isSend, nSteps, done, wait, executor } = op;
   return {
     file,
     record: work.record,
     channel,
+    inComm: rank,
     peerFile: fileOf(peer),
     peerInComm: peer,
     isSend,
@@ -92,7 +94,7 @@ export function endOfWaits(
 }
 
 /** Whether a ring or tree comes from one node to another at one place per channel. Else no record shows how data pass through the nodes. */
-function passOnce(all: readonly FileOp[], { fileOf, nodeOf }: Places): boolean {
+function passOnce(all: readonly FileOp[], { fileOf, nodeOf }: Pick<Places, 'fileOf' | 'nodeOf'>): boolean {
   const places = new Map<string, string>();
   return all.every(({ file, op }) => {
     const peer = fileOf(op.peer);
@@ -174,18 +176,16 @@ export const waitsForPeer = (
 
 class Chains {
   private readonly byPlace = new Map<string, FileOp[]>();
-  private readonly ofFile = new Map<number, FileOp[]>();
-  private readonly fileOf: Places['fileOf'];
+  private readonly ofRank = new Map<number, FileOp[]>();
 
   constructor(
     private readonly all: readonly FileOp[],
-    private readonly places: Places,
+    private readonly places: Pick<Places, 'nodeOf'>,
     private readonly isGone: (op: PendingOp) => boolean,
   ) {
-    this.fileOf = places.fileOf;
     for (const one of all) {
-      addTo(this.byPlace, placeOf(one.file, this.fileOf(one.op.peer), one.op), one);
-      addTo(this.ofFile, one.file, one);
+      addTo(this.byPlace, placeOf(one.rank, one.op.peer, one.op), one);
+      addTo(this.ofRank, one.rank, one);
     }
   }
 
@@ -212,33 +212,29 @@ class Chains {
   }
 
   /** The two sides contradict each other. */
-  isPeerPast({ file, op }: FileOp): boolean {
-    const peer = this.fileOf(op.peer);
-    const other = peer === null ? null : this.sideOf(peer, file, op);
-    return waitsForPeer(op) && other !== null && other.op.done > op.wait.step;
+  isPeerPast(one: FileOp): boolean {
+    const other = this.sideOf(one);
+    return waitsForPeer(one.op) && other !== null && other.op.done > one.op.wait.step;
   }
 
   /** The peer waits for room, and the receive that gives it is not posted. */
   isUnposted(one: FileOp): boolean {
-    const { file, op } = one;
-    const peer = this.fileOf(op.peer);
-    const isNext = this.byPlace.get(placeOf(file, peer, op))?.[0] === one;
-    if (op.isSend || op.wait !== null || peer === null || !isNext) return false;
-    return this.sideOf(peer, file, op)?.op.wait?.name === Wait.Peer;
+    const { rank, op } = one;
+    const isNext = this.byPlace.get(placeOf(rank, op.peer, op))?.[0] === one;
+    return !op.isSend && op.wait === null && isNext && this.sideOf(one)?.op.wait?.name === Wait.Peer;
   }
 
   /** null: it ends here. */
   private next(one: FileOp): FileOp | null {
-    const peer = this.fileOf(one.op.peer);
     if (needsPeer(one.op) && this.isGone(one.op)) return null;
     switch (one.op.wait?.name) {
       case Wait.Gpu:
         return this.otherSide(one);
       case Wait.Recv:
       case Wait.Peer:
-        return peer === null ? null : this.across(one, peer);
+        return this.isPeerPast(one) ? null : this.sideOf(one);
       case undefined:
-        return this.isUnposted(one) ? null : this.whyNotBegun(one, peer);
+        return this.isUnposted(one) ? null : this.whyNotBegun(one);
       default:
         return null; // the network, or its own PCIe
     }
@@ -246,11 +242,13 @@ class Chains {
 
   /** Its GPU has no data to send, or no room. Finds the operation for which the GPU waits, if need be at the other end of its node. */
   private otherSide(one: FileOp): FileOp | null {
-    const { file, work, op } = one;
-    const across = (files: readonly number[]): FileOp[] =>
-      files.flatMap((at) => this.ofFile.get(at) ?? []).filter((other) => isAcross(one, other));
-    const own = across([file]);
-    const near = own.length > 0 || work.seq === null ? own : across(this.places.nodeOf(file).files);
+    const { file, rank, work, op } = one;
+    const own = (this.ofRank.get(rank) ?? []).filter((other) => isAcross(one, other));
+    const inNode = this.places.nodeOf(file).files;
+    const near =
+      own.length > 0 || work.seq === null
+        ? own
+        : this.all.filter((other) => inNode.includes(other.file) && isAcross(one, other));
     const others = near.length > 0 || !isTree(work) ? near : this.atRoot(one);
     const onNetwork = others.filter((other) => isOnNetwork(other.op));
     if (onNetwork.length > 0) return leastFar(onNetwork);
@@ -260,30 +258,24 @@ class Chains {
   /** The root's GPU makes results of the sums from below, and sends them down. */
   private atRoot(one: FileOp): readonly FileOp[] {
     const isBelow = (other: FileOp): boolean => other.op.isSend !== carriesSums(other);
-    const own = (this.ofFile.get(one.file) ?? []).filter(({ op }) => op.channel === one.op.channel);
+    const own = (this.ofRank.get(one.rank) ?? []).filter(({ op }) => op.channel === one.op.channel);
     return own.every(isBelow) ? own.filter(({ op }) => op.isSend !== one.op.isSend) : [];
   }
 
   /** The other end of a connection; null: it ended or never began. */
-  private sideOf(peer: number, file: number, op: PendingOp): FileOp | null {
-    return this.byPlace.get(placeOf(peer, file, { ...op, isSend: !op.isSend }))?.[0] ?? null;
-  }
-
-  /** null: the chain ends here. */
-  private across(one: FileOp, peer: number): FileOp | null {
-    return this.isPeerPast(one) ? null : this.sideOf(peer, one.file, one.op);
+  private sideOf({ rank, op }: FileOp): FileOp | null {
+    return this.byPlace.get(placeOf(op.peer, rank, { ...op, isSend: !op.isSend }))?.[0] ?? null;
   }
 
   /**
    * The operation has no step in flight: an earlier operation is on its connection, or the GPU has not begun. The earlier one may not be
    * recorded (a Broadcast). Then this one waits for data that pass through the peer, if the peer has not begun either.
    */
-  private whyNotBegun(one: FileOp, peer: number | null): FileOp | null {
-    const queued = this.byPlace.get(placeOf(one.file, peer, one.op)) ?? [];
+  private whyNotBegun(one: FileOp): FileOp | null {
+    const queued = this.byPlace.get(placeOf(one.rank, one.op.peer, one.op)) ?? [];
     const before = queued[queued.indexOf(one) - 1] ?? this.otherSide(one);
-    if (before || one.op.isSend || peer === null) return before;
-    const sender = this.sideOf(peer, one.file, one.op);
-    return sender && isUnbegun(sender.op) ? sender : null;
+    const sender = before || one.op.isSend ? null : this.sideOf(one);
+    return before ?? (sender && isUnbegun(sender.op) ? sender : null);
   }
 }
 
@@ -310,10 +302,10 @@ const byGpu = (a: FileOp, b: FileOp): number => Number(lacksGpu(b)) - Number(lac
 const lacksGpu = ({ op, work }: FileOp): boolean => !work.hasMoved && !needsPeer(op);
 
 const placeOf = (
-  file: number,
-  peer: number | null,
+  rank: number,
+  peer: number,
   { channel, isSend }: Pick<PendingOp, 'channel' | 'isSend'>,
-): string => `${file} ${channel} ${isSend ? 'to' : 'from'} ${peer}`;
+): string => `${rank} ${channel} ${isSend ? 'to' : 'from'} ${peer}`;
 
 export function waitsOf(pending: readonly FileWork[]): Hang['waits'] {
   const waits = new Map<Hang['waits'][number][0], number>();
@@ -328,6 +320,8 @@ export function waitsOf(pending: readonly FileWork[]): Hang['waits'] {
 export interface Places {
   /** Rank in the communicator → its file. null: it has no file. */
   readonly fileOf: (inComm: number) => number | null;
+  /** Rank in the communicator of a file's work. null: not known. */
+  readonly rankOf: (file: number, work: Pick<PendingWork, 'comm'>) => number | null;
   /** The files of the file's node, this one among them. */
   readonly nodeOf: (file: number) => { readonly name: string; readonly files: readonly number[] };
 }
@@ -336,6 +330,7 @@ export function placesOf(ranks: readonly RankWitness[], commId: bigint | null): 
   const known = commId === null || commId === 0n ? undefined : commsOf(ranks).get(commId);
   return {
     fileOf: (inComm) => known?.files.get(inComm) ?? null,
+    rankOf: (file, { comm }) => (known && ranks[file]!.communicators.get(comm ?? -1)?.rank) ?? null,
     nodeOf: (file) => {
       const { id, name } = ranks[file]!.node;
       const files = known?.isAlone === false ? known.nodes.get(id) : undefined;

@@ -52,6 +52,27 @@ describe('live ranks that do nothing', () => {
     expect(at(60, ranks)).toMatchObject({ kind: 'unclear', unclear: { late: null } });
   });
 
+  it('hang if others work for minutes without a call that they made', () => {
+    const asked = [0, 1, 2].map((at) => ({ func: 'Broadcast', at }));
+    const busy = (end: number): MadeUpCall[] =>
+      Array.from({ length: end }, (_, seq) => ({ comm: 'own', seq, at: seq, end: seq + 0.5 }));
+    const seen = (end: number): Verdict => {
+      const works = { calls: busy(end), asked: asked.slice(0, 2) };
+      const ranks = [{ calls: [], asked }, { calls: [], asked }, works, works];
+      const comms = {
+        world: { id: 7n, members: [0, 1, 2, 3] },
+        own: { id: 8n, members: [null, null, 2, 3] },
+      };
+      return judge(evidence(ranks, { end, comms }));
+    };
+    expect(unclearOf(seen(40)).idle).toMatchObject({ isPart: true, files: [0, 1] });
+    expect(suspects(seen(40))).toEqual([2, 3]);
+    expect(seen(301).kind).toBe('unclear');
+    const verdict = seen(303);
+    expect(verdict).toMatchObject({ kind: 'hung', hang: { func: 'Broadcast', since: s(2) } });
+    expect(suspects(verdict).slice(0, 2)).toEqual([2, 3]);
+  });
+
   it('are judged by --hung-after if it is set', () => {
     expect(at(9, [sampled, sampled], { hungAfter: 5 }).kind).toBe('unclear');
     expect(at(99, [sampled, sampled], { hungAfter: 600 }).kind).toBe('healthy');
@@ -126,6 +147,7 @@ describe('a rank that called less than the others', () => {
   it('is named, with the call that it should make next', () => {
     expect(unclearOf(at(100, [asked(5), asked(4), asked(5)])).idle!.behind).toEqual([
       {
+        ahead: [0, 2],
         commId: '0x0000000000000001',
         comm: 'world',
         by: 1,

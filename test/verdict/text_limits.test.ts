@@ -34,6 +34,7 @@ it('fits, whatever the evidence, and lets no control character through to the te
     nSteps: fc.nat(),
     done: fc.nat(),
     wait: fc.option(fc.record({ step: fc.nat(), name: fc.constant('recv wait'), since: time })),
+    inComm: fc.nat(511),
     peerIsPast: fc.boolean(),
     isUnposted: fc.boolean(),
     executor: fc.option(fc.nat(511)),
@@ -112,6 +113,7 @@ it('fits, whatever the evidence, and lets no control character through to the te
           count: fc.nat(),
           datatype: text,
           root: fc.option(fc.nat()),
+          hasReturned: fc.boolean(),
         }),
       ),
       unhanded: fc.array(

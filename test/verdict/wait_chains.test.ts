@@ -50,6 +50,7 @@ function ring(ranks: readonly (Ends | null)[]): FileWork[] {
 
 const placed = (fileOf: (rank: number) => number | null): Places => ({
   fileOf,
+  rankOf: (file) => file,
   nodeOf: (file) => ({ name: 'a', files: [file] }),
 });
 const here = placed((rank) => rank);

@@ -2,7 +2,7 @@
 
 import type { SuspectLabel } from '../../base/suspect_labels.js';
 import { Wait } from '../../model/waits.js';
-import type { Hang, Silent, Verdict, VerdictKind } from '../types.js';
+import type { Hang, Silent, SomeRanks, Verdict, VerdictKind } from '../types.js';
 
 /** If there are more suspects than this, they prove nothing about any rank. */
 const MOST = 8;
@@ -46,7 +46,7 @@ function silentIn(verdict: VerdictKind): readonly Silent[] {
 /** Files may come twice. null: the rank that is the other side of `front`. */
 export function* accused(
   verdict: VerdictKind,
-): Generator<readonly [file: number | null, label: SuspectLabel]> {
+): Generator<readonly [file: number | null, label: SuspectLabel, some?: SomeRanks]> {
   if (verdict.kind === 'slow') {
     const { file, link, taker } = verdict.slow;
     for (const one of taker?.node?.files ?? [file]) yield [one, link ? 'SLOW SENDS' : 'LATE'];
@@ -86,8 +86,8 @@ function* accusedOf(stall: Hang): ReturnType<typeof accused> {
   for (const { file, isStopped } of goneFirst(stall)) yield [file, isStopped ? 'STOPPED' : 'SILENT'];
   for (const { file } of circle) yield [file, 'STUCK'];
   for (const { file } of ended) yield [file, 'GONE'];
-  for (const { file } of neverEntered) yield [file, 'NOT CALLED'];
-  for (const { file } of unseen?.last ?? []) yield [file, 'STUCK'];
+  for (const { file, inComm } of neverEntered) yield [file, 'NOT CALLED', inComm ? { inComm } : {}];
+  for (const { file, inComm } of unseen?.last ?? []) yield [file, 'STUCK', inComm ? { inComm } : {}];
   for (const { file } of unhanded) yield [file, 'INSIDE NCCL'];
   // The peer is not known, so both sides are suspects.
   for (const { file, func } of inside) if (TRANSFERS.includes(func)) yield [file, 'STUCK'];
@@ -114,12 +114,17 @@ const GONE_WITHIN = 3e9;
 /** The rank that waits for its own GPU, or those of its node that it may wait for, or else the rank for which it waits. */
 function* frontFiles(front: Hang['front']): ReturnType<typeof accused> {
   if (front === null) return;
-  const { file, peerFile, node, wait, peerIsPast, isUnposted } = front;
+  const { file, peerFile, inComm, peerInComm, node, wait, peerIsPast, isUnposted } = front;
+  const [it, other] = [{ inComm: [inComm] }, { inComm: [peerInComm] }];
   const needsPeer = (wait?.name === Wait.Recv || wait?.name === Wait.Peer) && !peerIsPast;
-  const own = node?.files ?? [file];
-  if (wait?.name === Wait.Gpu || isUnposted) for (const one of own) yield [one, 'STUCK'];
+  if (node) for (const one of node.files) yield [one, 'STUCK'];
+  else if (wait?.name === Wait.Gpu || isUnposted) yield [file, 'STUCK', it];
   else if (peerFile === null && needsPeer) yield [null, 'STUCK'];
-  else for (const one of needsPeer ? [peerFile, file] : [file, peerFile]) yield [one, 'STUCK'];
+  else {
+    if (!needsPeer) yield [file, 'STUCK', it];
+    yield [peerFile, 'STUCK', other];
+    if (needsPeer) yield [file, 'STUCK', it];
+  }
 }
 
 /** The verdict's communicator; null: none. */
