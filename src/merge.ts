@@ -36,7 +36,7 @@ import { failure, scanRun } from './study/scanned_run.js';
 import { dumpsFor, type FlightOptions } from './pytorch/flight_report.js';
 import { checkRequest } from './trace/selection.js';
 import { study, type Study } from './study/study.js';
-import type { VerdictOptions } from './verdict/evidence/run_verdict.js';
+import type { VerdictOptions } from './verdict/facts/run_verdict.js';
 import { startWorkers, type Workers } from './study/workers.js';
 import { checkOutput } from './output/allowed.js';
 import { withWorkFolderFor } from './output/deliver.js';

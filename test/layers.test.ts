@@ -30,9 +30,9 @@ const LAYERS = table(`
   verdict        | base rankfile/format model scan/read_order cluster clocks | scan runs |           | no
   trace/tracks   | base cluster model                                 |               |            | no
   trace/perfetto | base kernel/host                                   | trace/tracks model/detail | protobufjs | no
-  trace          | base rankfile kernel/host model runs scan clocks cluster output verdict/evidence clocks/evidence trace/tracks trace/perfetto | study verdict | | yes
-  pytorch        | base verdict/evidence foreign/known_files          | verdict       |            | yes
-  analysis       | base cluster clocks scan/transfer_totals scan/time_counts verdict/evidence trace | runs scan study trace/tracks clocks/evidence | | no
+  trace          | base rankfile kernel/host model runs scan clocks cluster output verdict/facts clocks/evidence trace/tracks trace/perfetto | study verdict | | yes
+  pytorch        | base verdict/facts foreign/known_files          | verdict       |            | yes
+  analysis       | base cluster clocks scan/transfer_totals scan/time_counts verdict/facts trace | runs scan study trace/tracks clocks/evidence | | no
   output         | base rankfile/format rankfile/addon                |               |            | yes
   study          | base rankfile model runs scan clocks clocks/evidence cluster verdict output trace |       | piscina    | yes
   report         | base rankfile model runs scan clocks clocks/evidence cluster verdict output trace study analysis pytorch trace/tracks/flow_census | trace/perfetto | console-table-printer | yes
@@ -95,7 +95,7 @@ describe('layers', () => {
   it('of src/ would be missed if broken', () => {
     const madeUp = {
       'src/base/time.ts': `import { Ring } from '../rankfile/ring.js';`,
-      'src/clocks/fit.ts': `import type { Header } from '../rankfile/types.js'; import { scan } from '../rankfile/scan.js';`,
+      'src/clocks/fit.ts': `import type { Header } from '../rankfile/file_types.js'; import { scan } from '../rankfile/scan.js';`,
       'src/model/spans.ts': `import { toTrace } from '../clocks/fit.js'; import { State } from '../rankfile/format/nccl.js';`,
       'src/trace/tracks/lanes.ts': `export { type Span } from '../../runs/run.js'; import fs from 'node:fs/promises';`,
       'src/trace/perfetto/writer.ts': `const later = () => import('../../merge.js'); type T = import('../../model/spans.js').Span;`,

@@ -6,7 +6,7 @@
 import type { Part } from '../cluster/join.js';
 import { lateSpans, listOf, together, type Spell } from '../cluster/late_spans.js';
 import type { Comparable } from '../clocks/comparable.js';
-import type { ClusterComm, Collective } from '../cluster/types.js';
+import type { ClusterComm, Collective } from '../cluster/collective_types.js';
 
 /** Rank by time: how long behind the first to arrive, on average. */
 export interface Lateness {

@@ -8,7 +8,7 @@ import { comparableBy } from '../clocks/comparable.js';
 import { traceTimeOf } from '../clocks/domains.js';
 import { runDuration } from '../trace/duration.js';
 import { momentsOf, viewAround } from '../trace/moments.js';
-import { suspectComm } from '../verdict/evidence/suspects.js';
+import { suspectComm } from '../verdict/facts/suspects.js';
 import type { Study } from '../study/study.js';
 import { type AllToAll, allToAllGroups, allToAlls } from './all_to_all.js';
 import { causesOf, type Cause } from './causes.js';
@@ -20,7 +20,7 @@ import { rankLabels, type RankLabel } from './rank_labels.js';
 import type { SlowLinkRow } from './slow_link_rows.js';
 import type { LinkRow } from './link_rows.js';
 import type { RankWaits } from './rank_waits.js';
-import { transfersOf } from './transfers.js';
+import { transfersOf } from './transfer_rows.js';
 import type { WaitRow } from './wait_rows.js';
 
 /** Why the run is slow, and from what this is seen. */

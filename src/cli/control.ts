@@ -26,7 +26,7 @@ import {
   type ControlRequest,
   type WrittenFile,
 } from '../rankfile/index.js';
-import type { RankFileHeader } from '../rankfile/types.js';
+import type { RankFileHeader } from '../rankfile/file_types.js';
 import { ExitCode } from './exit.js';
 import { amount, wholeNumber } from './numbers.js';
 import { printable } from '../report/text.js';

@@ -18,7 +18,7 @@ import {
   writeTextFile,
 } from '../rankfile/index.js';
 import { Kind } from '../rankfile/format/constants.js';
-import type { RankFileHeader } from '../rankfile/types.js';
+import type { RankFileHeader } from '../rankfile/file_types.js';
 import { printable } from '../report/text.js';
 import { pickFiles } from '../runs/find_runs.js';
 import { type Aliases, hidden, redactFile, said } from '../runs/redact.js';

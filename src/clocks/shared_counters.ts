@@ -5,7 +5,7 @@
  */
 
 import { median } from '../base/median.js';
-import type { ClockSample, RankFileHeader } from '../rankfile/types.js';
+import type { ClockSample, RankFileHeader } from '../rankfile/file_types.js';
 import { fitLine, type Line, type Point } from './fit.js';
 
 /** What a scanned file says about its clock. */

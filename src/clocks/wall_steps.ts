@@ -4,7 +4,7 @@
  */
 
 import type { LocalNs } from '../base/time.js';
-import type { ClockSample } from '../rankfile/types.js';
+import type { ClockSample } from '../rankfile/file_types.js';
 import { toLocal, type TickScale } from './domains.js';
 
 export interface WallStep {

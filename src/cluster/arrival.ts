@@ -13,7 +13,7 @@
 
 import type { TraceNs } from '../base/time.js';
 import { ALL_TO_ALL } from '../model/roots.js';
-import type { ArrivalBasis, ClusterMember } from './types.js';
+import type { ArrivalBasis, ClusterMember } from './collective_types.js';
 
 /** ns: a GPU that waits for a peer's data goes on within this time after they came. */
 const WAITED_FOR_DATA = 2e5;

@@ -10,7 +10,7 @@ import type { Arrival } from './arrival.js';
 import type { RankWalk } from './rank_walk.js';
 import { overAt } from './work_end_times.js';
 import { LatestTwo } from './latest_two.js';
-import type { ArrivalBasis, ClusterMember } from './types.js';
+import type { ArrivalBasis, ClusterMember } from './collective_types.js';
 
 /** One entry of a file's table of communicators, which has a rank in this one. */
 export class Entry {

@@ -5,7 +5,7 @@
 
 import type { TraceNs } from '../base/time.js';
 import { BASES, type CollectiveTable } from './collective_table.js';
-import type { Collective, Late } from './types.js';
+import type { Collective, Late } from './collective_types.js';
 
 const NO_FILES: readonly number[] = [];
 

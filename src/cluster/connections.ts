@@ -6,7 +6,7 @@
 import { countOf, quantileOf } from '../base/time_bins.js';
 import type { Run } from '../runs/run.js';
 import type { EndTotals } from '../scan/transfer_totals.js';
-import type { ClusterComm } from './types.js';
+import type { ClusterComm } from './collective_types.js';
 
 /** One end of a connection. Ticks are its file's, at its nominal rate. */
 export interface Connection extends Omit<EndTotals, 'comm' | 'drawn'> {

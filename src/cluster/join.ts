@@ -10,7 +10,7 @@ import { addFile, CollectiveTable, Entry } from './collective_table.js';
 import { CollectiveView } from './collective_view.js';
 import { RankWalk } from './rank_walk.js';
 import { overAt } from './work_end_times.js';
-import type { ClusterComm, ClusterCommunicator, ClusterMember } from './types.js';
+import type { ClusterComm, ClusterCommunicator, ClusterMember } from './collective_types.js';
 
 /** One rank's part in one collective. */
 export interface Part {

@@ -1,6 +1,6 @@
 /** How long all others waited for one rank alone: the last on the GPU, and the last caller. */
 
-import type { Collective, Late } from './types.js';
+import type { Collective, Late } from './collective_types.js';
 
 export interface LateSpan extends Spell {
   readonly late: Late;

@@ -9,7 +9,7 @@ import { Arrival } from './arrival.js';
 import type { Spell } from './late_spans.js';
 import { freeAfter } from './work_end_times.js';
 import type { CallTable } from '../model/call_table.js';
-import type { ClusterMember } from './types.js';
+import type { ClusterMember } from './collective_types.js';
 
 /** ns: a GPU with nothing else to do begins within this time after the work before. */
 const SOON = 1e6;

@@ -4,7 +4,7 @@ import type { TraceNs } from '../base/time.js';
 import type { GpuNs } from '../model/work_end.js';
 import { kernelsEnd } from '../model/work_end.js';
 import { outcomeAt } from '../model/work_end_table.js';
-import type { ClusterMember } from './types.js';
+import type { ClusterMember } from './collective_types.js';
 
 /** The end of a work, Infinity: it is open. If no end is known: when it was enqueued. */
 export function freeAfter(member: ClusterMember, row: number): { at: number; isKnown: boolean } {

@@ -5,7 +5,7 @@ import type { Diagnosis } from '../report/diagnosis.js';
 import { headline } from '../report/headline.js';
 import { sizeText } from '../report/text.js';
 import { allRanks, callText, peerName } from '../report/verdict_phrases.js';
-import { accused, stallOf } from '../verdict/evidence/suspects.js';
+import { accused, stallOf } from '../verdict/facts/suspects.js';
 import { whoOf } from '../verdict/finding.js';
 import type { Verdict } from '../verdict/types.js';
 import type { RankProgress } from './rank_progress.js';

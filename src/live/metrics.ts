@@ -9,7 +9,7 @@ import { foldRanks } from '../base/ranks.js';
 import type { Diagnosis } from '../report/diagnosis.js';
 import { allRanks } from '../report/verdict_phrases.js';
 import { printable } from '../report/text.js';
-import { suspectComm, suspects } from '../verdict/evidence/suspects.js';
+import { suspectComm, suspects } from '../verdict/facts/suspects.js';
 import { whoOf } from '../verdict/finding.js';
 import { isAway } from './alarm.js';
 import type { Sight } from './follow.js';

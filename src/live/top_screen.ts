@@ -8,7 +8,7 @@ import { headline } from '../report/headline.js';
 import { columns, cut, printable, wrapped } from '../report/text.js';
 import { textTable } from '../report/text_table.js';
 import { allRanks } from '../report/verdict_phrases.js';
-import { suspects } from '../verdict/evidence/suspects.js';
+import { suspects } from '../verdict/facts/suspects.js';
 import type { Member, Sight } from './follow.js';
 import type { RankProgress } from './rank_progress.js';
 import type { SeenWork } from './work.js';

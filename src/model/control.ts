@@ -5,7 +5,7 @@
 
 import type { Ticks } from '../base/time.js';
 import { EventType } from '../rankfile/format/nccl.js';
-import type { Communicator, FileFacts } from '../rankfile/types.js';
+import type { Communicator, FileFacts } from '../rankfile/file_types.js';
 
 type Source = Pick<FileFacts, 'header' | 'changes'>;
 

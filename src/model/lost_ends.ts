@@ -4,7 +4,7 @@
  */
 
 import type { Ticks } from '../base/time.js';
-import type { Gap, LossCause } from '../rankfile/types.js';
+import type { Gap, LossCause } from '../rankfile/file_types.js';
 
 export type LostGap = Gap & { readonly cause: LossCause };
 

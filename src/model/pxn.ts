@@ -6,7 +6,7 @@
  */
 
 import type { Ticks } from '../base/time.js';
-import type { Communicator } from '../rankfile/types.js';
+import type { Communicator } from '../rankfile/file_types.js';
 
 /** The owner of a foreign context. */
 export interface Originator {

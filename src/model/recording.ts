@@ -4,7 +4,7 @@
  */
 
 import { EventType } from '../rankfile/format/nccl.js';
-import type { Communicator, FileFacts, Gap, Lease, Ring as WholeRing } from '../rankfile/types.js';
+import type { Communicator, FileFacts, Gap, Lease, Ring as WholeRing } from '../rankfile/file_types.js';
 import type { TickColumns } from './on_axis.js';
 
 export { eventTypeNames } from '../rankfile/format/nccl.js';

@@ -1,6 +1,6 @@
 /** A collective's or send/receive's names, equal on all ranks. */
 
-import type { Communicator } from '../rankfile/types.js';
+import type { Communicator } from '../rankfile/file_types.js';
 
 /** What all ranks of a communicator, or both ends of a send/receive, know of one work. */
 export interface WorkIdentity {

@@ -5,7 +5,7 @@
 
 import { type Column } from '../base/columns.js';
 import type { WorkRow } from '../kernel/result_rows.js';
-import type { Communicator } from '../rankfile/types.js';
+import type { Communicator } from '../rankfile/file_types.js';
 import type { WorkIdentity } from './work_identity.js';
 
 /** Columns of the kernel that stay as they are: WorkRow says what they mean. */

@@ -27,7 +27,7 @@ import {
   type NamedCollective,
   type Place,
 } from './rank_positions.js';
-import { pendingTransfers, sizeOf, type Transfer } from './transfers.js';
+import { pendingTransfers, sizeOf, type Transfer } from './dumped_transfers.js';
 
 export interface DumpFinding extends NamedCollective {
   readonly rule:

@@ -11,7 +11,7 @@ import { concatenated, copyOf } from './records.js';
 import { SEGMENT_SLOTS } from './ring_stream.js';
 import { pieces } from './slots.js';
 import type { TickFrame } from './tick_frame.js';
-import type { OpenFold, RecordColumns } from './types.js';
+import type { OpenFold, RecordColumns } from './file_types.js';
 
 export interface AreaLive {
   readonly head: number;

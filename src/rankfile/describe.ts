@@ -7,7 +7,7 @@ import * as format from './format/constants.js';
 import { type Handle, isContext, splitHandle, tagBits } from './format/handle.js';
 import { type Field, kindName, type Layout, LAYOUTS } from './format/layouts.js';
 import { stateName } from './format/nccl.js';
-import type { RankFile, RecordColumns } from './types.js';
+import type { RankFile, RecordColumns } from './file_types.js';
 import { fieldAt, slotsOf, wordAt } from './field_values.js';
 
 /** null: NCCL gave none. Numbers beyond 2^53 are decimal text, addresses and flags hexadecimal text. */

@@ -9,7 +9,7 @@ import * as format from './format/constants.js';
 import type { ByteSource } from './byte_source.js';
 import type { HeaderLayout } from './header.js';
 import type { Problems } from './problems.js';
-import type { RingClass } from './types.js';
+import type { RingClass } from './file_types.js';
 
 /** Slots of one area: half of what 24 stored bits of a position can distinguish. */
 export const MAX_CAPACITY = 2 ** 23;

@@ -1,7 +1,7 @@
 /** Reads fields from columns, by the layouts of src/rankfile/format: for printing and rare records, not for hot loops. */
 
 import type { Field } from './format/layouts.js';
-import type { RecordColumns } from './types.js';
+import type { RecordColumns } from './file_types.js';
 
 /** A record's slot and word as u64. Word 0 of slot 0 is the tick, which has its own column. */
 export function wordAt(records: RecordColumns, row: number, slot: number, word: number): bigint {

@@ -15,7 +15,7 @@ import {
   readStrings,
   sortedSamples,
 } from './table_records.js';
-import type { FileFacts, Life, RecordColumns } from './types.js';
+import type { FileFacts, Life, RecordColumns } from './file_types.js';
 
 const { Kind } = format;
 

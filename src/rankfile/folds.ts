@@ -8,7 +8,7 @@ import * as format from './format/constants.js';
 import { foldKey } from './format/handle.js';
 import type { Problems } from './problems.js';
 import { type TickFrame, tickIn } from './tick_frame.js';
-import type { OpenFold, RecordColumns } from './types.js';
+import type { OpenFold, RecordColumns } from './file_types.js';
 import { u64, wordAt } from './field_values.js';
 
 export function readFolds(bytes: Uint8Array, ring: number, frame: TickFrame, problems: Problems): OpenFold[] {

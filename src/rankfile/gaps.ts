@@ -8,7 +8,7 @@ import { MAX_PARTS } from './format/constants.js';
 import type { ChunkEntry, RingChunk, Sequences } from './chunk_index.js';
 import type { SlotPlaces } from './record_reader.js';
 import { TORN } from './slots.js';
-import type { Gap } from './types.js';
+import type { Gap } from './file_types.js';
 
 type Cause = Gap['cause'];
 

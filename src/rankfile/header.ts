@@ -13,7 +13,7 @@ import type { ByteSource } from './byte_source.js';
 import { checkMagic } from './magic.js';
 import type { Problems } from './problems.js';
 import { frameOf, type TickFrame, tickIn } from './tick_frame.js';
-import type { Life, Mode, Placement, RankFileHeader, TickSource } from './types.js';
+import type { Life, Mode, Placement, RankFileHeader, TickSource } from './file_types.js';
 
 const H = format.FILE_HEADER;
 const NEWEST_READER = 'update nccl-trace';

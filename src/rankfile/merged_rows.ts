@@ -3,7 +3,7 @@
  * may step back a little: a row counts as no earlier than the row before it.
  */
 
-import type { RecordColumns, Ring, RowRange } from './types.js';
+import type { RecordColumns, Ring, RowRange } from './file_types.js';
 
 /** A ring that comes in segments; null after the last one. */
 interface SegmentedRing {

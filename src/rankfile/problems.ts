@@ -1,6 +1,6 @@
 /** Collects damage of usable files: one entry per sentence, with its count, in order of first appearance. */
 
-import type { Problem } from './types.js';
+import type { Problem } from './file_types.js';
 
 export class Problems {
   private readonly counts = new Map<string, number>();

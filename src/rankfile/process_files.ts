@@ -6,7 +6,7 @@
 
 import { readFileSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { livingFolder, openFiles, orNull } from './process_folder.js';
-import type { RankFileHeader } from './types.js';
+import type { RankFileHeader } from './file_types.js';
 
 /** A rank file, and what it says about its writer. */
 export interface WrittenFile {

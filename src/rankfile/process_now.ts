@@ -9,7 +9,7 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { kill } from 'node:process';
 import { isWrittenBy, type WrittenFile } from './process_files.js';
 import { hasEnded, statFields, threadsOf } from './process_folder.js';
-import type { ProcessIdentity } from './types.js';
+import type { ProcessIdentity } from './file_types.js';
 
 /** `stopped`: by a signal (SIGSTOP) or a debugger. */
 export type ProcessNow = 'runs' | 'stopped' | 'gone' | 'unknown';

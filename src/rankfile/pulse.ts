@@ -8,7 +8,7 @@ import { readDirectory } from './directory.js';
 import * as format from './format/constants.js';
 import { readHeader } from './header.js';
 import { Problems } from './problems.js';
-import type { RankFileHeader } from './types.js';
+import type { RankFileHeader } from './file_types.js';
 
 export interface Pulse {
   readonly header: RankFileHeader;

@@ -13,7 +13,7 @@ import { type StreamedRing, streamSource } from './rank_file_stream.js';
 import { concatenated, copyOf } from './records.js';
 import { frameOf } from './tick_frame.js';
 import { withTrueRate } from './tick_rate.js';
-import type { FileFacts, RankFile, RankFileHeader, RecordColumns, Ring } from './types.js';
+import type { FileFacts, RankFile, RankFileHeader, RecordColumns, Ring } from './file_types.js';
 
 export const openRankFile = (path: string): RankFile => withFile(path, (source) => parseRankFile(source));
 

@@ -34,7 +34,7 @@ import type {
   RecordColumns,
   RingClass,
   RingFacts,
-} from './types.js';
+} from './file_types.js';
 
 export interface RankFileStream<Segment = RecordColumns> extends FileFacts {
   readonly rings: readonly StreamedRing<Segment>[];

@@ -5,7 +5,7 @@
  */
 
 import type { RingChunk } from './chunk_index.js';
-import type { ReadWindow } from './types.js';
+import type { ReadWindow } from './file_types.js';
 
 /** `newest`: one past the newest position of the ring. */
 export function chunksToRead(

@@ -8,7 +8,7 @@ import type { RingChunk } from './chunk_index.js';
 import type { Payload } from './chunk_payload.js';
 import type { Stretch } from './slots.js';
 import type { TickFrame } from './tick_frame.js';
-import type { FileFacts, OpenFold, RecordColumns, RingFacts } from './types.js';
+import type { FileFacts, OpenFold, RecordColumns, RingFacts } from './file_types.js';
 
 /** What a ring says of itself. */
 export type RingItself = Omit<RingFacts, 'chunks' | 'tornSlots'>;

@@ -1,6 +1,6 @@
 /** Records in columns, for a caller who keeps them. */
 
-import type { RecordColumns } from './types.js';
+import type { RecordColumns } from './file_types.js';
 
 /** For a caller who keeps records longer than their space. */
 export function copyOf(records: RecordColumns): RecordColumns {

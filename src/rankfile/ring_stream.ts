@@ -12,7 +12,7 @@ import type { Payload } from './chunk_payload.js';
 import type { RecordReader, SlotPlaces, TimedHole } from './record_reader.js';
 import { clipped, pieces, type Stretch } from './slots.js';
 import { chunksToRead } from './read_window.js';
-import type { Gap, ReadWindow, RingFacts } from './types.js';
+import type { Gap, ReadWindow, RingFacts } from './file_types.js';
 
 /** Slots of a segment at most: its slots and records together take 0.4 MB, so they stay in the processor's cache. */
 export const SEGMENT_SLOTS = 4096;

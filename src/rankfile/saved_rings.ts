@@ -15,7 +15,7 @@ import { readHeader } from './header.js';
 import { Problems } from './problems.js';
 import { readClockSamples } from './table_records.js';
 import { frameOf } from './tick_frame.js';
-import type { RankFileHeader } from './types.js';
+import type { RankFileHeader } from './file_types.js';
 
 const H = format.FILE_HEADER;
 

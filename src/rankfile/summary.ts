@@ -9,7 +9,7 @@ import { kindName } from './format/layouts.js';
 import { eventTypeNames, stateName } from './format/nccl.js';
 import { handleText } from './describe.js';
 import type { RankFileStream, StreamedRing } from './rank_file_stream.js';
-import type { FileFacts, Gap, LossCause } from './types.js';
+import type { FileFacts, Gap, LossCause } from './file_types.js';
 import { u64 } from './field_values.js';
 
 export type FileSummary = ReturnType<typeof summarize>;

@@ -7,7 +7,7 @@ import type { SlotPlaces } from './record_reader.js';
 import { EMPTY } from './slots.js';
 import type { TableClass } from './directory.js';
 import type { Problems } from './problems.js';
-import type { RecordColumns } from './types.js';
+import type { RecordColumns } from './file_types.js';
 import { impossibleField } from './value_ranges.js';
 
 /** `kind`: kind of each entry's first record. `slots`: slots of an entry. `parts`: parts of that first record. */

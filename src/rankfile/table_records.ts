@@ -7,7 +7,7 @@ import { type Ticks, ticks } from '../base/time.js';
 import * as format from './format/constants.js';
 import type { Problems } from './problems.js';
 import { type TickFrame, tickIn } from './tick_frame.js';
-import type { ClockSample, Communicator, ControlChange, Lease, RecordColumns } from './types.js';
+import type { ClockSample, Communicator, ControlChange, Lease, RecordColumns } from './file_types.js';
 import { impossibleField } from './value_ranges.js';
 import { u64, wordAt } from './field_values.js';
 

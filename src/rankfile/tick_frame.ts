@@ -5,7 +5,7 @@
 
 import { type Ticks, ticks } from '../base/time.js';
 import { farthestTick } from './format/ranges.js';
-import type { RankFileHeader } from './types.js';
+import type { RankFileHeader } from './file_types.js';
 
 export interface TickFrame {
   /** The raw counter at the start. */

@@ -6,7 +6,7 @@
 import { median } from '../base/median.js';
 import { HEADER_RANGES, isIn } from './format/ranges.js';
 import type { Problems } from './problems.js';
-import type { ClockSample, RankFileHeader } from './types.js';
+import type { ClockSample, RankFileHeader } from './file_types.js';
 
 /** A stated rate is only nominal, but no counter is so far off. */
 const MOST_OFF = 0.01;

@@ -2,7 +2,7 @@
 
 import { LAYOUTS, type Field } from './format/layouts.js';
 import { isIn, type Range, TABLE_RANGES } from './format/ranges.js';
-import type { RecordColumns } from './types.js';
+import type { RecordColumns } from './file_types.js';
 import { fieldAt } from './field_values.js';
 
 const ranged: ReadonlyMap<number, readonly (readonly [Field, Range])[]> = new Map(

@@ -18,9 +18,9 @@ import type { RunOptions } from '../runs/find_runs.js';
 import type { ReadManner } from '../study/read_windows.js';
 import type { ScanOptions } from '../study/scanned_run.js';
 import { study, type Study } from '../study/study.js';
-import type { VerdictOptions } from '../verdict/evidence/run_verdict.js';
+import type { VerdictOptions } from '../verdict/facts/run_verdict.js';
 import { startWorkers } from '../study/workers.js';
-import { stallOf } from '../verdict/evidence/suspects.js';
+import { stallOf } from '../verdict/facts/suspects.js';
 
 export type { Diagnosis } from './diagnosed.js';
 

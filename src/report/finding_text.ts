@@ -1,7 +1,7 @@
 /** What was found beside the headline, as lines: what is over, and what else is the matter. */
 
 import { durationText } from '../base/duration.js';
-import { stallOf } from '../verdict/evidence/suspects.js';
+import { stallOf } from '../verdict/facts/suspects.js';
 import type { Connection, Finding, Who } from '../verdict/types.js';
 import {
   allRanks,

@@ -1,7 +1,7 @@
 /** Ranks without a sign of life, and those that ended, as lines of a hang. */
 
 import { durationText } from '../base/duration.js';
-import { goneFirst } from '../verdict/evidence/suspects.js';
+import { goneFirst } from '../verdict/facts/suspects.js';
 import type { Hang, Silent } from '../verdict/types.js';
 import {
   clockTime,

@@ -2,7 +2,7 @@
 
 import { durationText } from '../base/duration.js';
 import { addTo } from '../base/grouped.js';
-import { stallOf } from '../verdict/evidence/suspects.js';
+import { stallOf } from '../verdict/facts/suspects.js';
 import { whoOf } from '../verdict/finding.js';
 import type {
   Broken,

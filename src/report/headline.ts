@@ -4,7 +4,7 @@
 
 import type { Hang, Mismatch } from '../verdict/types.js';
 import { HEADLINE_CHARACTERS, type VerdictText } from '../trace/above_ranks.js';
-import { stallOf, suspectsOf } from '../verdict/evidence/suspects.js';
+import { stallOf, suspectsOf } from '../verdict/facts/suspects.js';
 import { findingLines } from './finding_text.js';
 import { flightArguments } from './flight_text.js';
 import { cut } from './text.js';

@@ -8,7 +8,7 @@ import { maxOf } from '../base/extremes.js';
 import type { OpenWork, RankReport } from './rank_report.js';
 import type { MergeReport } from './report.js';
 import { PERFETTO, startupLink } from '../trace/startup.js';
-import { stallOf } from '../verdict/evidence/suspects.js';
+import { stallOf } from '../verdict/facts/suspects.js';
 import { clockLines } from './clock_text.js';
 import { openNext } from './next_command.js';
 import { selectionLines } from './selection_text.js';

@@ -4,7 +4,7 @@ import { asArgument, inspectCommandLine, mergeCommandLine, quoted } from '../tra
 import type { Diagnosis } from './diagnosis.js';
 import { bytesText } from '../trace/drawing.js';
 import type { RunOptions } from '../runs/find_runs.js';
-import type { VerdictOptions } from '../verdict/evidence/run_verdict.js';
+import type { VerdictOptions } from '../verdict/facts/run_verdict.js';
 import { columns, printable } from './text.js';
 
 export interface NextCommand {

@@ -13,7 +13,7 @@ import { distinctNames, type RunCommunicator } from '../runs/communicators.js';
 import { projectFile } from '../base/project.js';
 import type { Study } from '../study/study.js';
 import type { SuspectLabel } from '../base/suspect_labels.js';
-import { suspectsOf } from '../verdict/evidence/suspects.js';
+import { suspectsOf } from '../verdict/facts/suspects.js';
 import type { Diagnosis } from './diagnosis.js';
 import { headline } from './headline.js';
 import { verdictText } from './verdict_text.js';

@@ -1,7 +1,7 @@
 /** What a verdict counts as for a script that acts on it (docs/exit-codes.md). */
 
 import type { FlightReport } from '../pytorch/flight_report.js';
-import { stallOf } from '../verdict/evidence/suspects.js';
+import { stallOf } from '../verdict/facts/suspects.js';
 import type { VerdictKind } from '../verdict/types.js';
 
 export interface Judged {

@@ -9,7 +9,7 @@ import type { Diagnosis } from './diagnosis.js';
 import type { Mismatch, VerdictKind, Way, Working } from '../verdict/types.js';
 import { quoted } from '../trace/commands.js';
 import { countText } from '../trace/drawing.js';
-import { stallOf } from '../verdict/evidence/suspects.js';
+import { stallOf } from '../verdict/facts/suspects.js';
 import { alsoLines, beforeLines } from './finding_text.js';
 import { flightLines } from './flight_text.js';
 import { brokenLines, hangLines, waitingLines } from './hang_text.js';

@@ -3,7 +3,7 @@
 import { countFiles, type OnProgress } from '../base/progress.js';
 import { NoUsableInput, RankFileError } from '../base/errors.js';
 import { findRankFiles, openRankFileTables } from '../rankfile/index.js';
-import type { Lease } from '../rankfile/types.js';
+import type { Lease } from '../rankfile/file_types.js';
 import type { Sentence } from '../base/sentence.js';
 import { makeAliases, redactRun, said, type Aliases } from './redact.js';
 import { listRun, pickRun, type RunListing } from './run.js';

@@ -5,7 +5,7 @@
  */
 
 import { HIDDEN_PATH, sentenceText, type Sentence } from '../base/sentence.js';
-import type { Communicator, Lease, RankFileHeader } from '../rankfile/types.js';
+import type { Communicator, Lease, RankFileHeader } from '../rankfile/file_types.js';
 import { processKey, ranksOf, type FoundRun, type RunFile } from './runs.js';
 
 /** Plain data: goes to the worker threads. By original. */

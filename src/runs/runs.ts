@@ -7,7 +7,7 @@
 
 import { addTo } from '../base/grouped.js';
 import { append } from '../base/extremes.js';
-import type { ClockSample, Communicator, RankFileHeader } from '../rankfile/types.js';
+import type { ClockSample, Communicator, RankFileHeader } from '../rankfile/file_types.js';
 
 /** What is known of a file before its records are read. */
 export interface RunFile {

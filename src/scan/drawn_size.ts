@@ -3,7 +3,7 @@
 import type { Numbers } from '../kernel/host/numbers.js';
 import type { Detail } from '../model/detail.js';
 import { commKey } from '../model/identity.js';
-import type { Communicator } from '../rankfile/types.js';
+import type { Communicator } from '../rankfile/file_types.js';
 import { readTimes, type TimeCounts } from './time_counts.js';
 
 /** The kinds of things that are drawn, with the depth of detail of each. As src/kernel/sizes.ts numbers them. */

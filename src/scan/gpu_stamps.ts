@@ -10,7 +10,7 @@ import { LowerHull, type GpuPoint } from '../clocks/gpu_clock.js';
 import { GpuVotes, type VoteColumns, type VoteListener } from '../clocks/gpu_votes.js';
 import { STAMP_NUMBERS } from '../kernel/host/scan_kernel.js';
 import type { GpuNs } from '../model/work_end.js';
-import type { Communicator } from '../rankfile/types.js';
+import type { Communicator } from '../rankfile/file_types.js';
 import { GpuLaunches, type GpuLaunch } from './gpu_launches.js';
 
 /** A kernel stamp that may lie on the lower envelope of (noticed - stamped). */

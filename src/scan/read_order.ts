@@ -5,7 +5,7 @@
 
 import { maxOf, minOf } from '../base/extremes.js';
 import type { Ticks } from '../base/time.js';
-import type { FileFacts } from '../rankfile/types.js';
+import type { FileFacts } from '../rankfile/file_types.js';
 
 /** ns: others may have been copied up to this much later. */
 export const COPIED_WITHIN = 30e9;

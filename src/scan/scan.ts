@@ -30,7 +30,7 @@ import type {
   RankFileHeader,
   ReadWindow,
   RingClass,
-} from '../rankfile/types.js';
+} from '../rankfile/file_types.js';
 import { type FileSize, readSize } from './drawn_size.js';
 import { GpuStamps, type StampedGpu } from './gpu_stamps.js';
 import { type OpenThings, pendingWorks, readOpenThings } from './pending_works.js';

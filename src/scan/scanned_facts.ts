@@ -7,7 +7,7 @@ import type { Span } from '../model/control.js';
 import type { ForeignOps } from '../model/pxn.js';
 import { connectionKey } from '../model/endless_ops.js';
 import type { OddCounts } from '../model/odd_records.js';
-import type { Communicator, Gap } from '../rankfile/types.js';
+import type { Communicator, Gap } from '../rankfile/file_types.js';
 
 /** As src/kernel/odd.ts numbers them. */
 const EVENTS = [

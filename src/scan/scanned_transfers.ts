@@ -5,7 +5,7 @@ import { addTo } from '../base/grouped.js';
 import type { Ticks } from '../base/time.js';
 import type { Numbers } from '../kernel/host/numbers.js';
 import { CallTotalsRow } from '../kernel/result_rows.js';
-import type { Communicator } from '../rankfile/types.js';
+import type { Communicator } from '../rankfile/file_types.js';
 import { readTimes } from './time_counts.js';
 import { inOrder, ROW_WIDTH, type StepRows } from './step_file.js';
 import { type CallTotals, type EndTotals, type TransferTotals, WAITS } from './transfer_totals.js';

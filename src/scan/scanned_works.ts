@@ -12,7 +12,7 @@ import { hasRoot } from '../model/roots.js';
 import { WORK_OUTCOMES, type WorkOutcome } from '../model/work_end.js';
 import { END_TIMES, type WorkEndTable } from '../model/work_end_table.js';
 import { KEPT_AS_THEY_ARE, type WorkTable } from '../model/work_table.js';
-import type { Communicator } from '../rankfile/types.js';
+import type { Communicator } from '../rankfile/file_types.js';
 
 /** One row each, in order of start. Names are numbers of texts. */
 export type WorkRows = ReturnType<typeof readWorks>;

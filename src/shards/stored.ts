@@ -2,7 +2,7 @@
 
 import type { FoundClocks } from '../clocks/evidence/run_clocks.js';
 import type { Sentence } from '../base/sentence.js';
-import type { Lease } from '../rankfile/types.js';
+import type { Lease } from '../rankfile/file_types.js';
 import type { Aliases } from '../runs/redact.js';
 import type { OtherRun } from '../runs/run.js';
 import type { RankScan } from '../scan/scan.js';

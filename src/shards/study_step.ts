@@ -18,7 +18,7 @@ import { joinScans, pickFrom, type ScannedRun } from '../study/scanned_run.js';
 import { studyScanned, type Study } from '../study/study.js';
 import { convertJobs } from '../trace/convert_jobs.js';
 import { checkRequest, type SelectionRequest } from '../trace/selection.js';
-import type { VerdictOptions } from '../verdict/evidence/run_verdict.js';
+import type { VerdictOptions } from '../verdict/facts/run_verdict.js';
 import { produce, type ProduceOptions } from './produce.js';
 import { foldersOf } from './study_file.js';
 import { loadScans, type LoadedScan } from './load_scans.js';

@@ -7,10 +7,10 @@
 import type { Ticks } from '../base/time.js';
 import { traceTimeOf, type ClockSolution } from '../clocks/domains.js';
 import { asCutOff } from '../cluster/collective_view.js';
-import type { ClusterComm, Collective } from '../cluster/types.js';
+import type { ClusterComm, Collective } from '../cluster/collective_types.js';
 import type { WorkEndTable } from '../model/work_end_table.js';
 import type { Run } from '../runs/run.js';
-import { silentFiles } from '../verdict/evidence/suspects.js';
+import { silentFiles } from '../verdict/facts/suspects.js';
 import type { Verdict } from '../verdict/types.js';
 
 interface Joined {

@@ -5,7 +5,7 @@
 
 import { traceTimeOf } from '../clocks/domains.js';
 import type { FoundClocks } from '../clocks/evidence/run_clocks.js';
-import type { ReadWindow } from '../rankfile/types.js';
+import type { ReadWindow } from '../rankfile/file_types.js';
 import type { Run } from '../runs/run.js';
 import type { FoundRun, RunFile } from '../runs/runs.js';
 import { runDuration } from '../trace/duration.js';

@@ -25,7 +25,7 @@ import {
   type FoundClocks,
 } from '../clocks/evidence/run_clocks.js';
 import type { FoundRun, RunFile } from '../runs/runs.js';
-import type { ReadWindow } from '../rankfile/types.js';
+import type { ReadWindow } from '../rankfile/file_types.js';
 import type { RankScan } from '../scan/scan.js';
 import type { SelectionRequest } from '../trace/selection.js';
 import { readWindows, unreadMembers, type ReadManner } from './read_windows.js';

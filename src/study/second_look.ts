@@ -7,7 +7,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { processNow, streamRankFile } from '../rankfile/index.js';
 import type { RunMember } from '../runs/run.js';
-import { hasRingsOfGone, wasFresh } from '../verdict/evidence/run_verdict.js';
+import { hasRingsOfGone, wasFresh } from '../verdict/facts/run_verdict.js';
 
 /** ms: a live process writes a heartbeat within this time. */
 const LONGEST = 2000;

@@ -5,15 +5,15 @@
 
 import { joinRun } from '../cluster/join_run.js';
 import { traceTimeOf } from '../clocks/domains.js';
-import type { ClusterComm } from '../cluster/types.js';
+import type { ClusterComm } from '../cluster/collective_types.js';
 import type { WorkEndTable } from '../model/work_end_table.js';
 import type { Verdict } from '../verdict/types.js';
 import { gpuLines, type GpuLines } from '../clocks/evidence/gpu_clocks.js';
 import { resolveOrigins, type OriginTable } from '../cluster/pxn.js';
 import type { Run } from '../runs/run.js';
 import { scanRun, type ScannedRun, type ScanOptions } from './scanned_run.js';
-import { runVerdict, type VerdictOptions } from '../verdict/evidence/run_verdict.js';
-import { suspects } from '../verdict/evidence/suspects.js';
+import { runVerdict, type VerdictOptions } from '../verdict/facts/run_verdict.js';
+import { suspects } from '../verdict/facts/suspects.js';
 import { withCutOff } from './cut_off.js';
 import { seemAlive, stillAlive } from './second_look.js';
 import type { Workers } from './workers.js';

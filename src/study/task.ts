@@ -6,7 +6,7 @@ import { RankFileError } from '../base/errors.js';
 import type { Sentence } from '../base/sentence.js';
 import type { ConvertJob, ConvertResult } from '../trace/convert.js';
 import { freeze, isStopped, mayBeWritten } from '../rankfile/index.js';
-import type { ReadWindow } from '../rankfile/types.js';
+import type { ReadWindow } from '../rankfile/file_types.js';
 import { scanFile, type RankScan, type StepsWanted } from '../scan/scan.js';
 
 export type Task =

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import type { SelectionRequest } from './selection.js';
 import type { ClockOptions } from '../clocks/evidence/run_clocks.js';
 import { rangesText, type AskedTime } from './asked_times.js';
-import type { VerdictOptions } from '../verdict/evidence/run_verdict.js';
+import type { VerdictOptions } from '../verdict/facts/run_verdict.js';
 
 /** Options that a suggested command keeps, for any command that studies a run. */
 export interface RunArgs extends ClockOptions, VerdictOptions {

@@ -8,7 +8,7 @@ import { RankFileError } from '../base/errors.js';
 import type { OriginTable } from '../cluster/pxn.js';
 import { KernelFile } from '../kernel/host/kernel_file.js';
 import { streamSegments, withFile } from '../rankfile/index.js';
-import type { RankFileHeader } from '../rankfile/types.js';
+import type { RankFileHeader } from '../rankfile/file_types.js';
 import { redactFile, type Aliases } from '../runs/redact.js';
 import type { RankScan } from '../scan/scan.js';
 import { compressed, type Compression } from './compression.js';

@@ -13,7 +13,7 @@ import { jobRanks, jobRanksOf } from './job_ranks.js';
 import { processSpec, shortTitle } from './labels.js';
 import type { OriginTable } from '../cluster/pxn.js';
 import type { Run, RunMember } from '../runs/run.js';
-import { suspectsOf } from '../verdict/evidence/suspects.js';
+import { suspectsOf } from '../verdict/facts/suspects.js';
 import type { Study } from '../study/study.js';
 import type { FileWatch } from './watched_rows.js';
 import { busiestPeers } from '../scan/transfer_totals.js';

@@ -16,7 +16,7 @@ import { runDuration } from './duration.js';
 import { type Scope, type Selectable, type SelectionRequest, selectScope } from './selection.js';
 import type { Study } from '../study/study.js';
 import { rangesOf } from './asked_times.js';
-import { neighbours, stallOf, suspectComm, suspects } from '../verdict/evidence/suspects.js';
+import { neighbours, stallOf, suspectComm, suspects } from '../verdict/facts/suspects.js';
 
 export interface DrawingOptions extends RunArgs {
   /** Path of the trace; absent: none is written. */

@@ -3,7 +3,7 @@
  * cluster's block is drawn, because lanes are only known then.
  */
 
-import type { ClusterComm } from '../cluster/types.js';
+import type { ClusterComm } from '../cluster/collective_types.js';
 import { pinnedSilence, type Silence } from './tracks/recorder_tracks.js';
 import type { WantedCall } from './tracks/cluster_tracks.js';
 import type { Found } from './tracks/watched_tracks.js';
@@ -15,7 +15,7 @@ import { viewAround, type Bounds, type Moments } from './moments.js';
 
 import type { Run } from '../runs/run.js';
 import { MOST_PINS, type FirstScreen, type TrackPath } from './startup.js';
-import { stallOf, suspectComm, suspectsOf } from '../verdict/evidence/suspects.js';
+import { stallOf, suspectComm, suspectsOf } from '../verdict/facts/suspects.js';
 import { KIND } from './titles.js';
 import type { FileWatch } from './watched_rows.js';
 

@@ -12,7 +12,7 @@ import { prologue, type PrologueOptions } from './perfetto/prologue.js';
 import type { Run, RunMember } from '../runs/run.js';
 import type { Verdict } from '../verdict/types.js';
 import type { RankScan } from '../scan/scan.js';
-import { suspects, type Suspect } from '../verdict/evidence/suspects.js';
+import { suspects, type Suspect } from '../verdict/facts/suspects.js';
 import { processName } from './titles.js';
 
 /** The UI prints the pid after the name. So this pid is far from real pids and contains the rank. */

@@ -14,7 +14,7 @@ import { PID_BASE } from './labels.js';
 import type { Bounds } from './moments.js';
 import type { Run } from '../runs/run.js';
 import type { Scope } from './selection.js';
-import { stallOf } from '../verdict/evidence/suspects.js';
+import { stallOf } from '../verdict/facts/suspects.js';
 import { processName } from './titles.js';
 
 /** If there are more processes than this, neighbouring ranks share one. If there are still more, all other ranks share one. */

@@ -4,13 +4,13 @@ import { maxOf, minOf } from '../base/extremes.js';
 import { foldRanks } from '../base/ranks.js';
 import { durationText } from '../base/duration.js';
 import type { TraceNs } from '../base/time.js';
-import type { ClusterComm } from '../cluster/types.js';
+import type { ClusterComm } from '../cluster/collective_types.js';
 import type { Window } from './tracks/selection.js';
 import type { VerdictMoment } from './tracks/verdict_track.js';
 import type { Slowness, Verdict } from '../verdict/types.js';
 import { inJob, jobRanks } from './job_ranks.js';
 import type { Run } from '../runs/run.js';
-import { stallOf } from '../verdict/evidence/suspects.js';
+import { stallOf } from '../verdict/facts/suspects.js';
 
 export interface Moments {
   /** The whole of what the verdict is about, with the headline. */

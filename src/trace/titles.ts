@@ -7,7 +7,7 @@ import { foldRanks } from '../base/ranks.js';
 import { SUSPECT_LABELS, type SuspectLabel } from '../base/suspect_labels.js';
 import type { Verdict } from '../verdict/types.js';
 import type { RunMember } from '../runs/run.js';
-import { suspectsOf } from '../verdict/evidence/suspects.js';
+import { suspectsOf } from '../verdict/facts/suspects.js';
 
 /** Width of a group's title in the UI. */
 export const TITLE_CHARACTERS = 32;

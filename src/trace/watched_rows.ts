@@ -16,7 +16,7 @@ import { processTitle } from '../runs/process_title.js';
 import { shortTitle } from './labels.js';
 import type { Run } from '../runs/run.js';
 import type { RankScan } from '../scan/scan.js';
-import { stallOf, suspectComm, suspectsOf } from '../verdict/evidence/suspects.js';
+import { stallOf, suspectComm, suspectsOf } from '../verdict/facts/suspects.js';
 
 export interface FileWatch extends Watch {
   readonly file: number;

@@ -16,7 +16,7 @@ import type { PendingWork } from '../model/pending.js';
 import type { RankWitness } from './file_facts.js';
 import { withoutStalls } from './given_up.js';
 import { describeHang } from './hang.js';
-import { stallOf } from './evidence/suspects.js';
+import { stallOf } from './facts/suspects.js';
 import type { Found, Rule } from './finding.js';
 import type { Break } from './scene.js';
 import { causeFirst } from './stuck.js';

@@ -1,6 +1,6 @@
 /** What a rule finds. The headline is the first finding in one order, whatever the rule. */
 
-import { accused, stallOf } from './evidence/suspects.js';
+import { accused, stallOf } from './facts/suspects.js';
 import type { Scene } from './scene.js';
 import type { Connection, Evidence, Finding, RuleName, Successor, VerdictKind } from './types.js';
 

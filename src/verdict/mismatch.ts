@@ -7,7 +7,7 @@ import { maxOf, minOf } from '../base/extremes.js';
 import { hex64 } from '../base/hex.js';
 import { isLostText } from '../base/lost_text.js';
 import { ELEMENT_BYTES } from '../cluster/bandwidth.js';
-import type { ClusterComm, Collective } from '../cluster/types.js';
+import type { ClusterComm, Collective } from '../cluster/collective_types.js';
 import { enteredBy } from './absence.js';
 import type { Case } from './case.js';
 import { differentHostCalls } from './different_calls.js';

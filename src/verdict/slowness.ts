@@ -8,7 +8,7 @@ import { firstIndex } from '../base/first_index.js';
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import { lateSpans, listOf, together, type Spell, type LoneWait } from '../cluster/late_spans.js';
-import type { ClusterComm, Collective } from '../cluster/types.js';
+import type { ClusterComm, Collective } from '../cluster/collective_types.js';
 import { cached, type Case } from './case.js';
 import type { Rule } from './finding.js';
 import { heldUp } from './pace.js';

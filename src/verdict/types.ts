@@ -5,7 +5,7 @@
  */
 
 import type { TraceNs } from '../base/time.js';
-import type { ArrivalBasis } from '../cluster/types.js';
+import type { ArrivalBasis } from '../cluster/collective_types.js';
 import type { CallShape } from '../model/call_table.js';
 import type { BlocksSeen } from '../model/pending.js';
 import type { Wait } from '../model/waits.js';

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { ticks } from '../../src/base/time.js';
 import { toTrace } from '../../src/clocks/clock_map.js';
 import { solveClocks, toLocal, type ClockWitness } from '../../src/clocks/domains.js';
-import type { ClockSample } from '../../src/rankfile/types.js';
+import type { ClockSample } from '../../src/rankfile/file_types.js';
 
 const EPOCH = 1_790_000_000_000_000_000n;
 const HZ = 2_999_123_456;

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { narrow } from '../../src/base/columns.js';
 import { lateSpans } from '../../src/cluster/late_spans.js';
 import { joinCollectives } from '../../src/cluster/join.js';
-import type { ClusterMember, Collective } from '../../src/cluster/types.js';
+import type { ClusterMember, Collective } from '../../src/cluster/collective_types.js';
 import type { Ticks, TraceNs } from '../../src/base/time.js';
 import type { GpuNs } from '../../src/model/work_end.js';
 import type { WorkEnd, WorkOutcome } from '../../src/model/work_end.js';

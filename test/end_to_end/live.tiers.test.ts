@@ -10,7 +10,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
 import { openRankFile, openRankFileHeader } from '../../src/rankfile/index.js';
-import type { RankFile } from '../../src/rankfile/types.js';
+import type { RankFile } from '../../src/rankfile/file_types.js';
 import { LOOPBACK, PLUGIN } from '../support/jobs/loopback.js';
 import { temporaryFolder } from '../support/program/temporary_folder.js';
 import { inTier } from '../support/tiers/tier.js';

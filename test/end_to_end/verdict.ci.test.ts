@@ -7,7 +7,7 @@ import { mergeNext } from '../../src/report/next_command.js';
 import { verdictText } from '../../src/report/verdict_text.js';
 import { merge } from '../../src/merge.js';
 import { diagnose } from '../../src/report/diagnosis.js';
-import { suspects } from '../../src/verdict/evidence/suspects.js';
+import { suspects } from '../../src/verdict/facts/suspects.js';
 import type { Behind, Verdict } from '../../src/verdict/types.js';
 import { record, startRecording } from '../support/jobs/loopback.js';
 import { temporaryFolder } from '../support/program/temporary_folder.js';

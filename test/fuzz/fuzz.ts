@@ -21,7 +21,7 @@ import { memorySource } from '../../src/rankfile/byte_source.js';
 import { KernelFile } from '../../src/kernel/host/kernel_file.js';
 import type { FileRecords } from '../../src/rankfile/record_reader.js';
 import { parseRankFile } from '../../src/rankfile/rank_file.js';
-import type { RankFile } from '../../src/rankfile/types.js';
+import type { RankFile } from '../../src/rankfile/file_types.js';
 import { type Forgery, forger, type Random, randomOf } from '../support/forged/forged_values.js';
 import { ReferenceFile } from '../support/rank_files/reference_records.js';
 import { grower } from '../support/forged/grown_file.js';

@@ -13,7 +13,7 @@ import { mergedRows } from '../../src/rankfile/index.js';
 import { memorySource } from '../../src/rankfile/byte_source.js';
 import { parseRankFile } from '../../src/rankfile/rank_file.js';
 import { streamSource } from '../../src/rankfile/rank_file_stream.js';
-import type { Gap, RankFile } from '../../src/rankfile/types.js';
+import type { Gap, RankFile } from '../../src/rankfile/file_types.js';
 import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
 import { history, type Storage, UNSPLIT } from '../support/made_up/streamed_run.js';
 import { bareRecords, coverage, isSeamless, read, readBytes, resealChunk, resealed } from './read.js';

@@ -11,7 +11,7 @@ import { describe, expect, it } from 'vitest';
 
 import { decompressFrame } from '../../src/rankfile/zstd.js';
 import { CHUNK_HEADER, CHUNK_HEADER_BYTES, Codec } from '../../src/rankfile/format/constants.js';
-import type { RankFile } from '../../src/rankfile/types.js';
+import type { RankFile } from '../../src/rankfile/file_types.js';
 import { word3 } from '../support/rank_files/slot_area.js';
 import { history } from '../support/made_up/streamed_run.js';
 import { coverage, isSeamless, readBytes, resealChunk, resealPayload } from './read.js';

@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 
 import { RankFileError } from '../../src/base/errors.js';
 import { HEADER_FIXED_BYTES } from '../../src/rankfile/format/constants.js';
-import type { RankFile } from '../../src/rankfile/types.js';
+import type { RankFile } from '../../src/rankfile/file_types.js';
 import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
 import { bareRecords, readBytes } from './read.js';
 import { inTier } from '../support/tiers/tier.js';

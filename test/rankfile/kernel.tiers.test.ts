@@ -15,7 +15,7 @@ import { memorySource } from '../../src/rankfile/byte_source.js';
 import { addon, isOurs } from '../../src/rankfile/addon.js';
 import { parseRankFile } from '../../src/rankfile/rank_file.js';
 import type { FileRecords } from '../../src/rankfile/record_reader.js';
-import type { RankFile } from '../../src/rankfile/types.js';
+import type { RankFile } from '../../src/rankfile/file_types.js';
 import { ADDON } from '../../scripts/native.mjs';
 import { builtNative } from '../support/jobs/native.js';
 import { history, type Storage } from '../support/made_up/streamed_run.js';

@@ -10,7 +10,7 @@ import { crc32 } from '../../src/rankfile/format/crc32.js';
 import { describeRecord } from '../../src/rankfile/describe.js';
 import { memorySource } from '../../src/rankfile/byte_source.js';
 import { parseRankFile } from '../../src/rankfile/rank_file.js';
-import type { RankFile, Ring } from '../../src/rankfile/types.js';
+import type { RankFile, Ring } from '../../src/rankfile/file_types.js';
 import type { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
 
 export const readBytes = (bytes: Uint8Array): RankFile => parseRankFile(memorySource('rank.bin', bytes));

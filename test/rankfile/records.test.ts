@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 
 import { Kind } from '../../src/rankfile/format/constants.js';
 import { SEGMENT_SLOTS } from '../../src/rankfile/ring_stream.js';
-import type { Ring } from '../../src/rankfile/types.js';
+import type { Ring } from '../../src/rankfile/file_types.js';
 import type { RingBuilder } from '../support/rank_files/ring_builder.js';
 import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
 import { bareRecords, coverage, isSeamless, read, readBytes } from './read.js';

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRankFile, openRankFileTables, rankFileLines, TITLE } from '../../src/rankfile/index.js';
-import type { RankFile } from '../../src/rankfile/types.js';
+import type { RankFile } from '../../src/rankfile/file_types.js';
 import { unpackRecording } from '../support/jobs/packed_recording.js';
 import { history } from '../support/made_up/streamed_run.js';
 import { runHere, type TextResult } from '../support/program/command_line.js';

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { joinTransfers, linksBetween, type StepSource } from '../../src/clocks/evidence/transfers.js';
+import { joinTransfers, linksBetween, type StepSource } from '../../src/clocks/evidence/joined_transfers.js';
 import { scanFile } from '../../src/scan/scan.js';
 import { isKept, mostRows, smallerShare } from '../../src/scan/step_sample.js';
 

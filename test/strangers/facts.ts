@@ -9,7 +9,7 @@ import type {
   RankFile,
   RankFileHeader,
   Ring,
-} from '../../src/rankfile/types.js';
+} from '../../src/rankfile/file_types.js';
 
 type Scalar = string | number | null;
 type Facts = Readonly<Record<string, Scalar>>;

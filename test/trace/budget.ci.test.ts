@@ -10,7 +10,7 @@ import { COMFORTABLE, fits, type Size } from '../../src/trace/budget.js';
 import { diagnose } from '../../src/report/diagnosis.js';
 import type { MergeReport } from '../../src/report/report.js';
 import type { Verdict } from '../../src/verdict/types.js';
-import { suspects } from '../../src/verdict/evidence/suspects.js';
+import { suspects } from '../../src/verdict/facts/suspects.js';
 import { parseRanks } from '../../src/trace/asked_times.js';
 import { record } from '../support/jobs/loopback.js';
 import { temporaryFolder } from '../support/program/temporary_folder.js';

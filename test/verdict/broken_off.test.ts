@@ -1,7 +1,7 @@
 /** BROKEN OFF: a rank disappeared, and the others left or finished its collective at about the same time. And files that are only older than the others. */
 
 import { describe, expect, it } from 'vitest';
-import { suspects } from '../../src/verdict/evidence/suspects.js';
+import { suspects } from '../../src/verdict/facts/suspects.js';
 import { judge } from '../../src/verdict/judge.js';
 import type { Verdict } from '../../src/verdict/types.js';
 import { done, evidence, open, s, waitingFor, type MadeUpCall, type MadeUpRank } from './evidence.js';

@@ -18,7 +18,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { filesOfText, writeTextFile } from '../../src/rankfile/index.js';
 import { diagnose } from '../../src/report/diagnosis.js';
 import { verdictText } from '../../src/report/verdict_text.js';
-import { suspects } from '../../src/verdict/evidence/suspects.js';
+import { suspects } from '../../src/verdict/facts/suspects.js';
 import { unpackRecording } from '../support/jobs/packed_recording.js';
 import { temporaryFolder } from '../support/program/temporary_folder.js';
 

@@ -4,7 +4,7 @@ import type { PendingOp } from '../../src/model/pending.js';
 import { describe, expect, it } from 'vitest';
 import { Wait } from '../../src/model/waits.js';
 import { verdictText } from '../../src/report/verdict_text.js';
-import { suspects } from '../../src/verdict/evidence/suspects.js';
+import { suspects } from '../../src/verdict/facts/suspects.js';
 import { judge } from '../../src/verdict/judge.js';
 import { evidence, open, waitingFor, type MadeUpCall, type MadeUpRank } from './evidence.js';
 import { report } from './report.js';

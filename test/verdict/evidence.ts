@@ -3,13 +3,13 @@
 import { narrow } from '../../src/base/columns.js';
 import type { Ticks, TraceNs } from '../../src/base/time.js';
 import { joinCollectives } from '../../src/cluster/join.js';
-import type { ClusterMember } from '../../src/cluster/types.js';
+import type { ClusterMember } from '../../src/cluster/collective_types.js';
 import { endTable } from '../support/made_up/end_table.js';
 import type { WorkEnd } from '../../src/model/work_end.js';
 import { Wait } from '../../src/model/waits.js';
 import type { WorkTable } from '../../src/model/work_table.js';
 import type { Facts } from '../../src/verdict/case.js';
-import { rankCalls } from '../../src/verdict/evidence/calls.js';
+import { rankCalls } from '../../src/verdict/facts/calls.js';
 import type { PendingOp, PendingWork } from '../../src/model/pending.js';
 import type { CallNumber, HostCalls, RankWitness } from '../../src/verdict/file_facts.js';
 

@@ -1,7 +1,7 @@
 /** Nothing is pending and nothing moves: a job that ended is healthy, a job that merely records nothing is not. */
 
 import { describe, expect, it } from 'vitest';
-import { suspects } from '../../src/verdict/evidence/suspects.js';
+import { suspects } from '../../src/verdict/facts/suspects.js';
 import { judge } from '../../src/verdict/judge.js';
 import type { Unclear, Verdict } from '../../src/verdict/types.js';
 import { done, evidence, open, s, type MadeUpCall, type MadeUpRank } from './evidence.js';

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { judge } from '../../src/verdict/judge.js';
-import { suspects } from '../../src/verdict/evidence/suspects.js';
+import { suspects } from '../../src/verdict/facts/suspects.js';
 import { done, evidence, s, type MadeUpRank } from './evidence.js';
 
 /** Inside the AllReduce that it calls first, or after others. */

@@ -1,7 +1,7 @@
 /** When a stall becomes an alarm: not while all ranks are alive and the stall is no longer than the job's own pauses allow. */
 
 import { describe, expect, it } from 'vitest';
-import { suspectsOf } from '../../src/verdict/evidence/suspects.js';
+import { suspectsOf } from '../../src/verdict/facts/suspects.js';
 import { judge } from '../../src/verdict/judge.js';
 import type { Verdict } from '../../src/verdict/types.js';
 import { done, evidence, open, s, waitingFor, type MadeUpCall, type MadeUpRank } from './evidence.js';

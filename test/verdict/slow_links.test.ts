@@ -5,7 +5,7 @@ import type { ComparedLink } from '../../src/cluster/connections.js';
 import { slowLinks } from '../../src/cluster/slow_links.js';
 import { verdictText } from '../../src/report/verdict_text.js';
 import { judge } from '../../src/verdict/judge.js';
-import { suspects } from '../../src/verdict/evidence/suspects.js';
+import { suspects } from '../../src/verdict/facts/suspects.js';
 import { report } from './report.js';
 import { done, evidence, s, type MadeUpRank } from './evidence.js';
 

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { commandLines, inspectNext, mergeNext } from '../../src/report/next_command.js';
 import { verdictText, type VerdictReport } from '../../src/report/verdict_text.js';
-import { suspects } from '../../src/verdict/evidence/suspects.js';
+import { suspects } from '../../src/verdict/facts/suspects.js';
 import { judge } from '../../src/verdict/judge.js';
 import type { Verdict } from '../../src/verdict/types.js';
 import { done, evidence, open, waitingFor, type MadeUpRank } from './evidence.js';

@@ -15,7 +15,7 @@ import {
   type JoinCounts,
   type StepSource,
   type TransferLink,
-} from './transfers.js';
+} from './joined_transfers.js';
 
 export interface ClockEvidence {
   /** Per domain: common coarse axis = LocalNs + this. */

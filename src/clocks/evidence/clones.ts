@@ -17,7 +17,7 @@ import {
 } from '../domains.js';
 import { STEP_ROW } from '../../scan/step_file.js';
 import { isWaited } from './first_look.js';
-import { joinTransfers, linksBetween, type StepSource } from './transfers.js';
+import { joinTransfers, linksBetween, type StepSource } from './joined_transfers.js';
 
 /** Smaller differences prove nothing, because sums of ticks are rounded and the rates of two processes are measured separately. */
 const SURE_NS = 2000;

@@ -6,7 +6,7 @@
 import { toLocal, type ClockAxes } from '../domains.js';
 import { distanceByCollectives, type SeenCollective } from './collective_evidence.js';
 import { STEP_ROW } from '../../scan/step_file.js';
-import { joinTransfers, type StepSource, type TransferLink } from './transfers.js';
+import { joinTransfers, type StepSource, type TransferLink } from './joined_transfers.js';
 
 /** Whether a send was refused at least once before it had its credit. The first try is a poll, too. */
 export const isWaited = (send: Float64Array): boolean => send[STEP_ROW.polls]! > 1;

@@ -29,7 +29,7 @@ import type { Run } from '../../runs/run.js';
 import { mayBeClones, nameClones, shownClones, withNames } from './clones.js';
 import { STEP_ROW } from '../../scan/step_file.js';
 import { TransferTimer, type TransferTimes } from './transfer_times.js';
-import { joinTransfers, linksBetween, type StepSource, type TransferLink } from './transfers.js';
+import { joinTransfers, linksBetween, type StepSource, type TransferLink } from './joined_transfers.js';
 
 /** The clocks as all other code needs them. Plain data, because a file between two steps of a merge contains it. */
 export interface FoundClocks {

@@ -7,7 +7,7 @@
 import { countOf, countTime, noTimes, quantileOf } from '../../base/time_bins.js';
 import type { ConnectionName } from '../../model/identity.js';
 import { STEP_ROW } from '../../scan/step_file.js';
-import type { TransferLink } from './transfers.js';
+import type { TransferLink } from './joined_transfers.js';
 
 export interface TransferTimes extends ConnectionName {
   /** Indices of files. */

@@ -1,6 +1,6 @@
 /** Records of a segment in columns, copied from the kernel (src/kernel/columns.ts). */
 
-import type { RecordColumns } from '../../rankfile/types.js';
+import type { RecordColumns } from '../../rankfile/file_types.js';
 import type { KernelExports } from './load.js';
 
 /** Slots of a segment at most. */

@@ -26,7 +26,7 @@ import type {
 } from '../../rankfile/record_reader.js';
 import type { Stretch } from '../../rankfile/slots.js';
 import type { TickFrame } from '../../rankfile/tick_frame.js';
-import type { FileFacts, OpenFold, RecordColumns } from '../../rankfile/types.js';
+import type { FileFacts, OpenFold, RecordColumns } from '../../rankfile/file_types.js';
 import { type ColumnSpace, freeColumns } from './columns.js';
 import { noRoomFor, roomFor } from './room.js';
 import { giveBack, type Kernel, type KernelExports, lendKernel } from './load.js';

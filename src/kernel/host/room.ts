@@ -4,7 +4,7 @@
  */
 
 import { RankFileError } from '../../base/errors.js';
-import type { FileFacts } from '../../rankfile/types.js';
+import type { FileFacts } from '../../rankfile/file_types.js';
 
 /** For the rings of the smallest file: 63 of them take a chunk and two tables each. */
 const LEAST = 96 * 2 ** 20;

@@ -3,7 +3,7 @@
 import { type Ticks, ticks } from '../../base/time.js';
 import type { Span } from '../../model/control.js';
 import { AreaClass, FOLD_OF_START } from '../../rankfile/format/constants.js';
-import type { FileFacts, OpenFold, RingClass, RingFacts } from '../../rankfile/types.js';
+import type { FileFacts, OpenFold, RingClass, RingFacts } from '../../rankfile/file_types.js';
 import { COUNTS, type KernelFile } from './kernel_file.js';
 import type { KernelExports } from './load.js';
 import { Numbers } from './numbers.js';

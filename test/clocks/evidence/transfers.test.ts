@@ -3,7 +3,11 @@
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { STEP_ROW, SIZE_LOST } from '../../../src/scan/step_file.js';
-import { joinTransfers, linksBetween, type StepSource } from '../../../src/clocks/evidence/transfers.js';
+import {
+  joinTransfers,
+  linksBetween,
+  type StepSource,
+} from '../../../src/clocks/evidence/joined_transfers.js';
 import { writeSteps } from '../../support/made_up/step_rows.js';
 import { temporaryFolder } from '../../support/program/temporary_folder.js';
 

@@ -5,7 +5,11 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { scanFile } from '../../../src/scan/scan.js';
 import { ROW_WIDTH, STEP_ROW, type StepRows } from '../../../src/scan/step_file.js';
-import { joinTransfers, linksBetween, type StepSource } from '../../../src/clocks/evidence/transfers.js';
+import {
+  joinTransfers,
+  linksBetween,
+  type StepSource,
+} from '../../../src/clocks/evidence/joined_transfers.js';
 import { record } from '../../support/jobs/loopback.js';
 import { temporaryFolder } from '../../support/program/temporary_folder.js';
 

@@ -14,7 +14,7 @@ import { KernelFile } from '../../../src/kernel/host/kernel_file.js';
 import { newKernel } from '../../../src/kernel/host/load.js';
 import { RingStream } from '../../../src/rankfile/ring_stream.js';
 import { u64 } from '../../../src/rankfile/field_values.js';
-import type { RingFacts } from '../../../src/rankfile/types.js';
+import type { RingFacts } from '../../../src/rankfile/file_types.js';
 import { tablesOf } from './contract_sources.js';
 
 const document = readFileSync(new URL('../../../schemas/rank-file.md', import.meta.url), 'utf8');

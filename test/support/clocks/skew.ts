@@ -11,7 +11,7 @@ import { crc32 } from '../../../src/rankfile/format/crc32.js';
 import { metaHigh, slotCheck, word3High } from '../../../src/rankfile/format/slot.js';
 import { openRankFile } from '../../../src/rankfile/index.js';
 import { checkRing } from '../rank_files/reference_slots.js';
-import type { RecordColumns } from '../../../src/rankfile/types.js';
+import type { RecordColumns } from '../../../src/rankfile/file_types.js';
 import { u64 } from '../../../src/rankfile/field_values.js';
 
 export interface Skew {

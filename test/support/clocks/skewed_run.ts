@@ -15,7 +15,7 @@ import {
 import { chooseRun, type Run } from '../../../src/runs/run.js';
 import { scanFile } from '../../../src/scan/scan.js';
 import { STEP_ROW } from '../../../src/scan/step_file.js';
-import { joinTransfers, linksBetween } from '../../../src/clocks/evidence/transfers.js';
+import { joinTransfers, linksBetween } from '../../../src/clocks/evidence/joined_transfers.js';
 import { seeded, type Check } from './simulated_links.js';
 import { skewFile, startTick, type Skew } from './skew.js';
 

@@ -2,7 +2,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { inOrder, ROW_WIDTH, STEP_ROW, type StepRows } from '../../../src/scan/step_file.js';
-import type { StepSource } from '../../../src/clocks/evidence/transfers.js';
+import type { StepSource } from '../../../src/clocks/evidence/joined_transfers.js';
 
 /** Columns that are not given are 0. */
 export type MadeUpStep = Partial<Record<keyof typeof STEP_ROW, number>>;

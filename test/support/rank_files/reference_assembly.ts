@@ -5,7 +5,7 @@ import { Kind } from '../../../src/rankfile/format/constants.js';
 import { MIN_PARTS } from '../../../src/rankfile/format/layouts.js';
 import type { Stretch } from '../../../src/rankfile/slots.js';
 import type { TickFrame } from '../../../src/rankfile/tick_frame.js';
-import type { RecordColumns } from '../../../src/rankfile/types.js';
+import type { RecordColumns } from '../../../src/rankfile/file_types.js';
 
 /** Positions [from, end) without a record; `row`: of the record after it. */
 export interface Hole {

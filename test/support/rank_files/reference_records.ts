@@ -18,7 +18,7 @@ import type {
 import { SEGMENT_SLOTS } from '../../../src/rankfile/ring_stream.js';
 import { clipped, type Stretch } from '../../../src/rankfile/slots.js';
 import { frameOf, type TickFrame } from '../../../src/rankfile/tick_frame.js';
-import type { FileFacts, OpenFold, RecordColumns } from '../../../src/rankfile/types.js';
+import type { FileFacts, OpenFold, RecordColumns } from '../../../src/rankfile/file_types.js';
 import { assembleRecords, type Hole, NOTHING_CARRIED, recordSpace } from './reference_assembly.js';
 import { dressSlots, slotsOfPlanes } from './reference_codecs.js';
 import { type CheckedSlots, checkChunk, checkRing, stretches } from './reference_slots.js';

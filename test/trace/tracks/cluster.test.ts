@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { localNs, traceNsFromClockMap } from '../../../src/base/time.js';
 import { bound99At, mapPieces, type ClockSegment } from '../../../src/clocks/clock_map.js';
 import { wallSteps } from '../../../src/clocks/wall_steps.js';
-import type { Collective, Late } from '../../../src/cluster/types.js';
+import type { Collective, Late } from '../../../src/cluster/collective_types.js';
 import { drawClocks } from '../../../src/trace/tracks/clock_tracks.js';
 import { describeCluster, drawCluster } from '../../../src/trace/tracks/cluster_tracks.js';
 import { TextSink } from '../../support/traces/text_sink.js';

@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest';
 import { type Column, narrow } from '../../../src/base/columns.js';
 import type { TraceNs } from '../../../src/base/time.js';
-import { rankCalls } from '../../../src/verdict/evidence/calls.js';
+import { rankCalls } from '../../../src/verdict/facts/calls.js';
 import { endTable } from '../../support/made_up/end_table.js';
 import type { RankScan } from '../../../src/scan/scan.js';
 

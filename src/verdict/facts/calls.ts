@@ -1,7 +1,7 @@
 /** Looks up the work that began in a file. The index is made when it is first needed, because most files are never asked. */
 
 import type { TraceNs } from '../../base/time.js';
-import type { ClusterCommunicator } from '../../cluster/types.js';
+import type { ClusterCommunicator } from '../../cluster/collective_types.js';
 import { recordOf } from '../../model/handle_key.js';
 import type { EndTimes } from '../../model/work_end_table.js';
 import type { WorkTable } from '../../model/work_table.js';

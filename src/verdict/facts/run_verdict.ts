@@ -10,7 +10,7 @@ import { toTrace } from '../../clocks/clock_map.js';
 import { toLocal, type ClockSolution } from '../../clocks/domains.js';
 import { connections, sendTimes } from '../../cluster/connections.js';
 import { slowLinks } from '../../cluster/slow_links.js';
-import type { ClusterComm } from '../../cluster/types.js';
+import type { ClusterComm } from '../../cluster/collective_types.js';
 import { EventType, type EventTypeName } from '../../rankfile/format/nccl.js';
 import { everMuted, spansWithoutCalls } from '../../model/control.js';
 import { recordOf } from '../../model/handle_key.js';
