@@ -5,10 +5,8 @@
 
 import { Names, withRows } from '../base/columns.js';
 import { isLostText } from '../base/lost_text.js';
-import { outcomeAt } from '../model/work_end_table.js';
 import type { Arrival } from './arrival.js';
 import type { RankWalk } from './rank_walk.js';
-import { overAt } from './work_end_times.js';
 import { LatestTwo } from './latest_two.js';
 import type { ArrivalBasis, ClusterMember } from './collective_types.js';
 
@@ -95,7 +93,7 @@ export class CollectiveTable {
     const row = this.rowOf(entry, work, walk.arrival);
     this.arrives(row, entry, walk);
     this.compare(row, entry, work);
-    this.ends(row, entry, work);
+    this.ends(row, entry, work, walk);
     return row;
   }
 
@@ -195,12 +193,11 @@ export class CollectiveTable {
     columns.plan[row] = this.plans.number(known === '' ? plan : `${known} and ${plan}`);
   }
 
-  private ends(row: number, { member, file }: Entry, work: number): void {
+  private ends(row: number, { member, file }: Entry, work: number, { outcome, over }: RankWalk): void {
     const { columns } = this;
     const { ends, works, time } = member;
-    const outcome = outcomeAt(ends, work);
     if (outcome === 'open') addFile(this.open, row, file);
-    else columns.end[row] = later(columns.end[row]!, overAt(member, work));
+    else columns.end[row] = later(columns.end[row]!, over);
     if (outcome === 'aborted') addFile(this.aborted, row, file);
     if (outcome === 'complete' && !(Number.isNaN(ends.lastRecv[work]!) && Number.isNaN(ends.noticed[work]!)))
       columns.isFed[row] = 1;

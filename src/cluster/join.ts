@@ -5,11 +5,9 @@
 
 import { isLostText } from '../base/lost_text.js';
 import type { TraceNs } from '../base/time.js';
-import { outcomeAt } from '../model/work_end_table.js';
 import { addFile, CollectiveTable, Entry } from './collective_table.js';
 import { CollectiveView } from './collective_view.js';
 import { RankWalk } from './rank_walk.js';
-import { overAt } from './work_end_times.js';
 import type { ClusterComm, ClusterCommunicator, ClusterMember } from './collective_types.js';
 
 /** One rank's part in one collective. */
@@ -82,24 +80,21 @@ function addRows(
       places.set(number, (place = found.comm.placeOf(member, file, found.one)));
     }
     place.add(row, walk);
-    heard?.({ ...place.name, arrival: walk.arrival.at, ...partOf(member, row) });
+    heard?.({ ...place.name, arrival: walk.arrival.at, ...partOf(member, row, walk) });
   }
 }
 
 function partOf(
-  member: ClusterMember,
+  { works: { func, funcs, seq, ordinal } }: ClusterMember,
   row: number,
+  { outcome, over }: RankWalk,
 ): Pick<Part, 'func' | 'seq' | 'ordinal' | 'end' | 'isOpen'> {
-  const { func, funcs, seq, ordinal } = member.works;
-  const isOpen = outcomeAt(member.ends, row) === 'open';
-  const over = isOpen ? NaN : overAt(member, row);
-  const end = Number.isNaN(over) ? null : (over as TraceNs);
   return {
     func: funcs[func[row]!]!,
     seq: seq[row]!,
     ordinal: ordinal[row]!,
-    end,
-    isOpen,
+    end: Number.isNaN(over) ? null : (over as TraceNs),
+    isOpen: outcome === 'open',
   };
 }
 

@@ -7,8 +7,10 @@ import { firstIndex } from '../base/first_index.js';
 import type { TraceNs } from '../base/time.js';
 import { Arrival } from './arrival.js';
 import type { Spell } from './late_spans.js';
-import { freeAfter } from './work_end_times.js';
+import { overAt } from './work_end_times.js';
 import type { CallTable } from '../model/call_table.js';
+import type { WorkOutcome } from '../model/work_end.js';
+import { outcomeAt } from '../model/work_end_table.js';
 import type { ClusterMember } from './collective_types.js';
 
 /** ns: a GPU with nothing else to do begins within this time after the work before. */
@@ -18,6 +20,9 @@ const NEVER: Spell = { from: -Infinity, to: 0 };
 
 export class RankWalk {
   readonly arrival: Arrival;
+  outcome: WorkOutcome = 'open';
+  /** When the work was over, TraceNs; NaN: it is open, or its end is not known. */
+  over = NaN;
   /** Between these times its GPU had no pending work, and its host up to its call. */
   idle: Spell = NEVER;
   hostIdle: Spell = NEVER;
@@ -38,10 +43,13 @@ export class RankWalk {
   /** Call it for all rows in turn. */
   comeTo(row: number): void {
     const { arrival } = this;
-    const { works, calledWithoutWork } = this.member;
+    const { works, ends, calledWithoutWork } = this.member;
     const comm = works.comm[row]!;
     const tick = works.arrival[row]!;
-    const { at: over, isKnown } = freeAfter(this.member, row);
+    this.outcome = outcomeAt(ends, row);
+    this.over = this.outcome === 'open' ? NaN : overAt(this.member, row);
+    const isKnown = this.outcome === 'open' || !Number.isNaN(this.over);
+    const over = this.outcome === 'open' ? Infinity : isKnown ? this.over : this.enqueued(row);
     const before = this.freeIn.get(comm) ?? -Infinity;
     // Work that ends before work that was enqueued earlier runs at the same time.
     arrival.find(row, before < over ? before : -Infinity);
@@ -52,6 +60,12 @@ export class RankWalk {
     if (over !== Infinity) this.freeIn.set(comm, Math.max(before, over));
     this.calledIn.set(comm, tick);
     this.waited = isHeldUp ? arrival.called : arrival.isOwn ? arrival.latest : arrival.at;
+  }
+
+  private enqueued(row: number): number {
+    const { works, time } = this.member;
+    const enqueued = works.enqueued[row]!;
+    return Number.isNaN(enqueued) ? -Infinity : time(enqueued);
   }
 
   private findIdle(): void {

@@ -3,17 +3,7 @@
 import type { TraceNs } from '../base/time.js';
 import type { GpuNs } from '../model/work_end.js';
 import { kernelsEnd } from '../model/work_end.js';
-import { outcomeAt } from '../model/work_end_table.js';
 import type { ClusterMember } from './collective_types.js';
-
-/** The end of a work, Infinity: it is open. If no end is known: when it was enqueued. */
-export function freeAfter(member: ClusterMember, row: number): { at: number; isKnown: boolean } {
-  if (outcomeAt(member.ends, row) === 'open') return { at: Infinity, isKnown: true };
-  const over = overAt(member, row);
-  if (!Number.isNaN(over)) return { at: over, isKnown: true };
-  const enqueued = member.works.enqueued[row]!;
-  return { at: Number.isNaN(enqueued) ? -Infinity : member.time(enqueued), isKnown: false };
-}
 
 /**
  * The end of the last child, TraceNs; NaN: not known. A kernel's end is by the GPU's clock, if that is known and possible. The end of a

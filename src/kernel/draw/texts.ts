@@ -8,7 +8,8 @@ const LONG: i32 = 4096;
 
 export class Texts {
   private readonly byContent: Map<string, Text> = new Map<string, Text>();
-  private readonly byAddress: Map<usize, Text> = new Map<usize, Text>();
+  /** Texts of the source lie below the heap, at multiples of 16. */
+  private readonly byAddress: StaticArray<Text | null> = new StaticArray<Text | null>(<i32>(__heap_base >> 4));
   private readonly byNumber: Map<u32, Text> = new Map<u32, Text>();
   private readonly byHex: Map<u64, Text> = new Map<u64, Text>();
   private readonly prefixed: Map<u64, Text> = new Map<u64, Text>();
@@ -26,10 +27,11 @@ export class Texts {
 
   /** A text of the source, found by its address. */
   fixed(literal: string): Text {
-    const address = changetype<usize>(literal);
-    if (this.byAddress.has(address)) return this.byAddress.get(address);
+    const place = <i32>(changetype<usize>(literal) >> 4);
+    const known = unchecked(this.byAddress[place]);
+    if (known !== null) return known;
     const made = this.of(literal);
-    this.byAddress.set(address, made);
+    this.byAddress[place] = made;
     return made;
   }
 
