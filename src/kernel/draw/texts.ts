@@ -9,7 +9,9 @@ const LONG: i32 = 4096;
 export class Texts {
   private readonly byContent: Map<string, Text> = new Map<string, Text>();
   /** Texts of the source lie below the heap, at multiples of 16. */
-  private readonly byAddress: StaticArray<Text | null> = new StaticArray<Text | null>(<i32>(__heap_base >> 4));
+  private readonly byAddress: StaticArray<Text | null> = new StaticArray<Text | null>(
+    <i32>(__heap_base >> 4),
+  );
   private readonly byNumber: Map<u32, Text> = new Map<u32, Text>();
   private readonly byHex: Map<u64, Text> = new Map<u64, Text>();
   private readonly prefixed: Map<u64, Text> = new Map<u64, Text>();
