@@ -19,7 +19,7 @@ enum Abuse {
   kNullContext,
   kNullParent,
   kNullStrings,
-  kAbuses,
 };
+constexpr int kAbuses = kNullStrings + 1;
 
 }  // namespace loopback

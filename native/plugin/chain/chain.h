@@ -11,8 +11,7 @@
 // The others are loaded before the first communicator begins, and unloaded when the last one has ended. A bad one costs a
 // line in the log and nothing else.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_CHAIN_CHAIN_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_CHAIN_CHAIN_H_
+#pragma once
 
 #include "nccl/profiler_common.h"
 #include "plugin/record/communicators.h"
@@ -32,5 +31,3 @@ nccl_abi::Result RecordEventState(void* handle, nccl_abi::EventState state, Stat
 nccl_abi::Result Finalize(void* context);
 
 }  // namespace nccl_trace::chain
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_CHAIN_CHAIN_H_

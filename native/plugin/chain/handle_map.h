@@ -7,8 +7,7 @@
 //
 // Owner: the thread of the ring inserts, any thread looks up and stops. Regions with several inserting threads are `shared`.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_CHAIN_HANDLE_MAP_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_CHAIN_HANDLE_MAP_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -91,5 +90,3 @@ class HandleMap {
 };
 
 }  // namespace nccl_trace::chain
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_CHAIN_HANDLE_MAP_H_

@@ -4,8 +4,7 @@
 // From v4 on the descriptors begin alike, up to the fields that a later version added. So a plugin of v4 to v7 reads NCCL's
 // own, and only v1 to v3 need descriptors made for them.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_CHAIN_INTERFACES_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_CHAIN_INTERFACES_H_
+#pragma once
 
 #include "nccl/profiler_v1.h"
 #include "nccl/profiler_v2.h"
@@ -114,5 +113,3 @@ union AnyStateArgs {
 bool StateFor(int version, int running, nccl_abi::EventState state, void*& args, AnyStateArgs& room);
 
 }  // namespace nccl_trace::chain
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_CHAIN_INTERFACES_H_

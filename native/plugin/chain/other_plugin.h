@@ -1,7 +1,6 @@
 // One of the other plugins: its library, its table, its mask.
 
-#ifndef NCCL_TRACE_NATIVE_PLUGIN_CHAIN_OTHER_PLUGIN_H_
-#define NCCL_TRACE_NATIVE_PLUGIN_CHAIN_OTHER_PLUGIN_H_
+#pragma once
 
 #include <stdint.h>
 
@@ -34,5 +33,3 @@ struct OtherPlugin {
 };
 
 }  // namespace nccl_trace::chain
-
-#endif  // NCCL_TRACE_NATIVE_PLUGIN_CHAIN_OTHER_PLUGIN_H_
