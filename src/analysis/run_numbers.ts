@@ -48,7 +48,7 @@ export interface RunNumbers extends CauseNumbers {
   readonly picture: Picture;
 }
 
-export function causeNumbers({ run, clocks, comms, verdict }: Study): CauseNumbers {
+export function causeNumbers({ run, clocks, comms, links, verdict }: Study): CauseNumbers {
   const { solution } = clocks;
   const labels = rankLabels(run);
   const comparable = comparableBy(solution);
@@ -57,6 +57,7 @@ export function causeNumbers({ run, clocks, comms, verdict }: Study): CauseNumbe
   const middle = (durationNs / 2) as TraceNs;
   const { ranks: rankWaits, ...transfers } = transfersOf(
     run,
+    links,
     labels,
     clocks.transferTimes,
     (file, tick) => times[file]!(tick),

@@ -5,7 +5,7 @@
 
 import type { TransferTimes } from '../clocks/evidence/transfer_times.js';
 import type { ComparedLink } from '../cluster/connections.js';
-import { slowLinks, type SlowLink } from '../cluster/slow_links.js';
+import { slowLinks, type RunLinks, type SlowLink } from '../cluster/slow_links.js';
 import type { Run } from '../runs/run.js';
 import { linkKey } from './arrival_times.js';
 
@@ -18,9 +18,9 @@ export interface SlowLinkRow extends Pick<SlowLink, 'like' | 'sizes' | 'medianNs
   readonly transfers: number;
 }
 
-/** `sends`: the times of sends. `bound`: of two files' clocks, ns; Infinity: they cannot be compared. */
+/** `bound`: of two files' clocks, ns; Infinity: they cannot be compared. */
 export function slowLinkRows(
-  sends: readonly ComparedLink[],
+  { sends, slow: slowSends }: RunLinks,
   onTheWay: readonly TransferTimes[],
   bound: (sender: number, receiver: number) => number,
   { run, rowOf }: { readonly run: Run; readonly rowOf: (link: ComparedLink) => number | undefined },
@@ -30,7 +30,7 @@ export function slowLinkRows(
     const link = rowOf(times);
     if (link !== undefined && !rows.has(link)) rows.set(link, { link, by, transfers, ...rounded(more) });
   };
-  for (const slow of slowLinks(sends)) add('send', slow);
+  for (const slow of slowSends) add('send', slow);
   const sisters = new Map(sends.map((one) => [one.commId, one.sisters]));
   const otherSends = timeOfOtherSends(sends);
   const arrivals = onTheWay.map(({ sender: file, receiver: peerFile, ...link }): ComparedLink => {

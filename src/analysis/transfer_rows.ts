@@ -6,7 +6,7 @@
 
 import type { TraceNs } from '../base/time.js';
 import type { TransferTimes } from '../clocks/evidence/transfer_times.js';
-import { connections, sendTimes } from '../cluster/connections.js';
+import type { RunLinks } from '../cluster/slow_links.js';
 import type { Run } from '../runs/run.js';
 import { linkKey, onTheWay } from './arrival_times.js';
 import { allChannels, type Link } from './all_channels.js';
@@ -31,14 +31,17 @@ export interface Transfers {
 /** `time`: of a file's tick on the trace's axis. `bound`: of the clocks of two files, ns. */
 export function transfersOf(
   run: Run,
+  found: RunLinks,
   labels: RankLabels,
   times: readonly TransferTimes[],
   time: (file: number, tick: number) => TraceNs,
   bound: (sender: number, receiver: number) => number,
 ): Transfers {
-  const all = connections(run);
   // A size that was never timed is none.
-  const ends = all.map((end) => ({ ...end, sizes: end.sizes.filter(({ counts }) => counts.total > 0) }));
+  const ends = found.ends.map((end) => ({
+    ...end,
+    sizes: end.sizes.filter(({ counts }) => counts.total > 0),
+  }));
   const senders = senderEnds(ends);
   const allPairs = allChannels(ends);
   const pairSenders = senderEnds(allPairs);
@@ -50,7 +53,7 @@ export function transfersOf(
     links: linkRows(senders, ends, run, labels, arrivals),
     pairs: linkRows(pairSenders, allPairs, run, labels, arrivals),
     sends: pairSenders.map(sendSeries),
-    slowLinks: slowLinkRows(sendTimes(all, run), times, bound, {
+    slowLinks: slowLinkRows(found, times, bound, {
       run,
       rowOf: (link) => rows.get(linkKey(link)),
     }),

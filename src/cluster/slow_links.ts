@@ -6,7 +6,15 @@
 
 import { addTo } from '../base/grouped.js';
 import { maxOf } from '../base/extremes.js';
-import type { ComparedLink, TimesOfSize } from './connections.js';
+import type { Run } from '../runs/run.js';
+import {
+  connections,
+  sendTimes,
+  type ComparedLink,
+  type Connection,
+  type TimedLink,
+  type TimesOfSize,
+} from './connections.js';
 
 export interface SlowLink {
   readonly times: ComparedLink;
@@ -38,6 +46,19 @@ const UNKNOWN_DEVIATION = 9;
 const BESIDE = 10;
 /** At most this many sends of a connection are on the wire at once (NCCL's steps in flight). */
 const IN_FLIGHT = 8;
+
+/** The connections of a run, how long their sends took, and which of them are slow: found once, for the verdict and the report. */
+export interface RunLinks {
+  readonly ends: readonly Connection[];
+  readonly sends: readonly TimedLink[];
+  readonly slow: readonly SlowLink[];
+}
+
+export function runLinks(run: Run): RunLinks {
+  const ends = connections(run);
+  const sends = sendTimes(ends, run);
+  return { ends, sends, slow: slowLinks(sends) };
+}
 
 /** The costliest first. */
 export function slowLinks(links: readonly ComparedLink[]): SlowLink[] {

@@ -4,6 +4,7 @@
  */
 
 import { joinRun } from '../cluster/join_run.js';
+import { runLinks, type RunLinks } from '../cluster/slow_links.js';
 import { traceTimeOf } from '../clocks/domains.js';
 import type { ClusterComm } from '../cluster/collective_types.js';
 import type { WorkEndTable } from '../model/work_end_table.js';
@@ -25,6 +26,7 @@ export interface Study extends ScannedRun {
   readonly ends: readonly WorkEndTable[];
   readonly gpuLines: readonly GpuLines[];
   readonly comms: readonly ClusterComm[];
+  readonly links: RunLinks;
   readonly verdict: Verdict;
   /** By file: its process was alive when the file was read. A second look confirmed it if the verdict depends on it. */
   readonly alive: readonly boolean[];
@@ -73,7 +75,8 @@ export function joinRanks(scanned: ScannedRun): JoinedRun {
     elsewhere: origins[file]!.elsewhere,
   }));
   const lines = run.members.map(({ scan }, file) => gpuLines(scan, solution.scales[file]!));
-  return { ...scanned, origins, ends, gpuLines: lines, comms: joinRun(run, solution, ends, lines) };
+  const comms = joinRun(run, solution, ends, lines);
+  return { ...scanned, origins, ends, gpuLines: lines, comms, links: runLinks(run) };
 }
 
 export const judged = (joined: JoinedRun, found: Pick<Study, 'verdict' | 'alive'>): Study => ({
@@ -84,9 +87,9 @@ export const judged = (joined: JoinedRun, found: Pick<Study, 'verdict' | 'alive'
 type Judge = (alive: readonly boolean[]) => Verdict;
 
 export const judgeOf =
-  ({ run, clocks, ends, origins, comms }: JoinedRun, options: VerdictOptions): Judge =>
+  ({ run, clocks, ends, origins, ...joined }: JoinedRun, options: VerdictOptions): Judge =>
   (alive) =>
-    runVerdict(run, clocks.solution, ends, origins, comms, { ...options, alive });
+    runVerdict(run, clocks.solution, ends, origins, joined, { ...options, alive });
 
 /** Takes a second look if the verdict depends on who is alive. */
 async function verdictOf(

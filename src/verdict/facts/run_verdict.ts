@@ -8,8 +8,7 @@ import { type Column } from '../../base/columns.js';
 import type { Ticks, TraceNs } from '../../base/time.js';
 import { toTrace } from '../../clocks/clock_map.js';
 import { toLocal, type ClockSolution } from '../../clocks/domains.js';
-import { connections, sendTimes } from '../../cluster/connections.js';
-import { slowLinks } from '../../cluster/slow_links.js';
+import type { RunLinks } from '../../cluster/slow_links.js';
 import type { ClusterComm } from '../../cluster/collective_types.js';
 import { EventType, type EventTypeName } from '../../rankfile/format/nccl.js';
 import { everMuted, spansWithoutCalls } from '../../model/control.js';
@@ -49,7 +48,7 @@ export function runVerdict(
   clocks: ClockSolution,
   ends: readonly WorkEndTable[],
   origins: readonly OriginTable[],
-  comms: readonly ClusterComm[],
+  { comms, links }: { readonly comms: readonly ClusterComm[]; readonly links: RunLinks },
   { hungAfter, alive }: VerdictOptions & { readonly alive: readonly boolean[] },
 ): Verdict {
   const times = run.members.map((_, file): ToTime => {
@@ -68,12 +67,11 @@ export function runVerdict(
     // Ranks with different sampling left out different collectives.
     return sampling.size > 1 ? { ...rank, reach: { ...rank.reach, knownFrom: Infinity as TraceNs } } : rank;
   });
-  const links = sendTimes(connections(run), run);
   return judge({
     comms,
     ranks,
-    slowLinks: slowLinks(links),
-    longestSends: links.map(({ longest: { took, since, step }, sizes, ...link }) => ({
+    slowLinks: links.slow,
+    longestSends: links.sends.map(({ longest: { took, since, step }, sizes, ...link }) => ({
       ...link,
       ...{ from: times[link.file]!(since), to: times[link.file]!(since + took), step },
       medianNs: sizes.reduce((a, b) => (b.sends > a.sends ? b : a)).medianNs,
