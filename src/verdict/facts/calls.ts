@@ -55,27 +55,27 @@ export function rankCalls(
       return call(rowsOf(func, true, seq, ordinal).findLast((row) => isAbsolute(row) && isIt(row)));
     },
     passages: (commId) => {
-      const isIt = isOf(commId);
+      const numbers = numbersOf(commId);
       const found: Passage[] = [];
-      const { sends, sentSteps, sentAt, onWire, receivedSteps, receivedAt, noRoom } = workEnds;
+      const { sends, sentSteps, sentAt, onWire, receivedSteps, receivedAt, noRoom, heldTo } = workEnds;
+      const lasting = (begin: number, ticks: number): number => time(begin + ticks) - time(begin);
       /** Ticks: when the sends and receives were over that came after the collective before. By number of the communicator. */
       const over = new Map<number, number>();
-      workEnds.heldTo.forEach((to, row) => {
-        if (!isIt(row)) return;
+      for (let row = 0; row < works.comm.length; row++) {
         const comm = works.comm[row]!;
+        if (!numbers.has(comm)) continue;
         const transfers = over.get(comm) ?? -Infinity;
         if (!isColl(row)) {
           const end = workEnds.lastOp[row]!;
           over.set(comm, end > transfers ? end : transfers);
-          return;
+          continue;
         }
         over.delete(comm);
         const [sent, received] = [sentSteps[row]!, receivedSteps[row]!];
-        if (sent + received === 0) return;
+        if (sent + received === 0) continue;
+        const [to, begin] = [heldTo[row]!, works.arrival[row]!];
         const from = Math.max(workEnds.heldFrom[row]!, Math.min(to, transfers));
         const [filled, arrived] = [sentAt[row]!, receivedAt[row]!];
-        const begin = works.arrival[row]!;
-        const lasting = (ticks: number): number => time(begin + ticks) - time(begin);
         found.push({
           func: works.funcs[works.func[row]!]!,
           seq: works.seq[row]!,
@@ -84,12 +84,12 @@ export function rankCalls(
           held: Number.isNaN(to)
             ? null
             : { from: time(from), to: time(to), channel: workEnds.heldChannel[row]! },
-          noRoom: lasting(noRoom[row]!),
+          noRoom: lasting(begin, noRoom[row]!),
           sends: sends[row]!,
-          sent: { steps: sent, at: time(filled), onWire: lasting(onWire[row]!) },
+          sent: { steps: sent, at: time(filled), onWire: lasting(begin, onWire[row]!) },
           received: { steps: received, at: time(Math.max(arrived, transfers)) },
         });
-      });
+      }
       return found;
     },
     enteredAs: (commId, { func, seq, ordinal }) => {
