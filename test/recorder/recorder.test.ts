@@ -7,6 +7,10 @@ test('slots, handles, rings and plans', async () => {
   expect(verdictOf(await run('slots', []))).toBe('PASSED');
 });
 
+test('handles of other plugins', async () => {
+  expect(verdictOf(await run('handles', []))).toBe('PASSED');
+});
+
 test('the mount of a path', async () => {
   expect(verdictOf(await run('mount_of', []))).toBe('PASSED');
 });

@@ -77,6 +77,7 @@ class Chain {
   void Unload();
   void Publish();
   static void SyncMasks();
+  static void OnForkInChild();
   static void Say(nccl_abi::Logger logger, const char* format, ...) __attribute__((format(printf, 2, 3)));
 
   pthread_mutex_t mutex_;
@@ -224,7 +225,10 @@ void Chain::InitOthers(Comm& comm, const CommunicatorInfo& info, nccl_abi::Logge
 
 void Chain::LoadOthers(nccl_abi::Logger logger) {
   logger_ = logger;
-  if (!has_names_) ReadNames(logger);
+  if (!has_names_) {
+    ReadNames(logger);
+    pthread_atfork(nullptr, nullptr, OnForkInChild);
+  }
   has_names_ = true;
   const bool has_room = map_.Make(kMaxLayoutRings - 1);
   text_[0] = '\0';
@@ -264,6 +268,14 @@ void Chain::ReadNames(nccl_abi::Logger logger) {
     }
     rest += length + (rest[length] == ':');
   }
+}
+
+/** Nothing is recorded in the child. The others go on as without us. Another thread may have held the mutex. */
+void Chain::OnForkInChild() {
+  chain.mutex_ = PTHREAD_MUTEX_INITIALIZER;
+  chain.map_.ForgetAfterFork();
+  Store(chain.recorder_mask_, 0);
+  chain.Publish();
 }
 
 void Chain::LeaveOut(OtherPlugin& plugin, const char* why, nccl_abi::Logger logger) {

@@ -13,6 +13,8 @@ constexpr uint64_t kTaken = 1;  // being written
 
 constexpr uint32_t kEntries = 8192;           // of a region
 constexpr uint32_t kCapturedEntries = 65536;  // as 30,000 captured calls
+constexpr uint64_t kAll = uint64_t{kMaxLayoutRings + kOwnRegions} * kEntries + kCapturedEntries;
+constexpr uint64_t kBytes = kAll * (sizeof(Row) + sizeof(uint64_t));
 constexpr int kTries = 4;
 
 bool Is(uint64_t key, uint64_t number) { return (key | kState) == number; }
@@ -23,16 +25,17 @@ uint64_t RankOf(uint64_t key) {
   return state << 40 | rank_file::HandlePosition(key);
 }
 
-// Word by word: a wide load of what was stored in words waits for them.
+// Word by word: a wide load of what was stored in words waits for them. Release after kTaken and acquire before the second
+// look at the key, so who reads a word of another row does not find its own key again.
 
 void Put(const Row& from, Row& to) {
-  Store(to.masks, from.masks);
-  for (int i = 0; i < kMostPlugins; ++i) Store(to.theirs[i], from.theirs[i]);
+  __atomic_store_n(&to.masks, from.masks, __ATOMIC_RELEASE);
+  for (int i = 0; i < kMostPlugins; ++i) __atomic_store_n(&to.theirs[i], from.theirs[i], __ATOMIC_RELEASE);
 }
 
 void Get(const Row& from, Row& to) {
-  to.masks = Load(from.masks);
-  for (int i = 0; i < kMostPlugins; ++i) to.theirs[i] = Load(from.theirs[i]);
+  to.masks = __atomic_load_n(&from.masks, __ATOMIC_ACQUIRE);
+  for (int i = 0; i < kMostPlugins; ++i) to.theirs[i] = __atomic_load_n(&from.theirs[i], __ATOMIC_ACQUIRE);
 }
 
 /** The number's own place, else an empty one or that of a stopped event, else the lowest by RankOf. `old`: its key. */
@@ -66,8 +69,7 @@ uint64_t Choose(const std::atomic<uint64_t>* keys, uint64_t first, uint64_t numb
 
 bool HandleMap::Make(uint32_t overflow_ring) {
   if (memory_ != nullptr) return true;
-  constexpr uint64_t kAll = uint64_t{kRegions - 1} * kEntries + kCapturedEntries;
-  memory_ = MapAnonymous(kAll * (sizeof(Row) + sizeof(uint64_t)));
+  memory_ = MapAnonymous(kBytes);
   if (memory_ == nullptr) return false;
   Row* rows = static_cast<Row*>(memory_);
   auto* keys = reinterpret_cast<std::atomic<uint64_t>*>(rows + kAll);
@@ -78,6 +80,11 @@ bool HandleMap::Make(uint32_t overflow_ring) {
     rows += entries;
   }
   return true;
+}
+
+void HandleMap::ForgetAfterFork() {
+  if (memory_ == nullptr) return;
+  mmap(memory_, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
 void HandleMap::Clear() {
@@ -105,8 +112,6 @@ void HandleMap::Insert(uint64_t number, Life life, const Row& row) {
       key.store(kTaken, std::memory_order_relaxed);
     }
     if (Unlikely((old & kState) == kState && !Is(old, number))) lost_.fetch_add(1, std::memory_order_relaxed);
-    // Before the row: who reads a word of the new row does not find the old key again (partner: the fence in FindIn).
-    std::atomic_thread_fence(std::memory_order_release);
     Put(row, region.rows[chosen]);
     key.store(life == Life::kShort ? number : number & ~kOpen, std::memory_order_release);
     return;
@@ -126,7 +131,6 @@ bool HandleMap::FindIn(Region& region, uint64_t number, Row& row, bool is_stop) 
     uint64_t key = place.load(std::memory_order_acquire);
     if (!Is(key, number)) continue;
     Get(region.rows[way], row);
-    std::atomic_thread_fence(std::memory_order_acquire);
     if (!Is(place.load(std::memory_order_relaxed), number)) return false;
     // By comparison, because another thread may have given the place away.
     if (is_stop && (key & kState) == kState)

@@ -50,6 +50,8 @@ class HandleMap {
   bool Make(uint32_t overflow_ring);
   /** Forgets all handles. */
   void Clear();
+  /** In the child after a fork: its memory is the parent's no more. */
+  void ForgetAfterFork();
 
   /** A new number, or one that has a place already: NCCL started the event again. */
   void Insert(uint64_t number, Life life, const Row& row);
