@@ -8,6 +8,7 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  rmdirSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -40,8 +41,11 @@ const colls = (file: string): number =>
   );
 
 /** A whole job of ALICE's, and what it said. */
-function job(directory: string, rings: string, ...wrapper: string[]): string {
-  const args = [...become(ALICE).slice(1), ...wrapper, PUPPET, PLUGIN];
+const job = (directory: string, rings: string, ...wrapper: string[]): string =>
+  jobBy([...become(ALICE), ...wrapper], directory, rings);
+
+function jobBy([command, ...wrapper]: readonly string[], directory: string, rings: string): string {
+  const args = [...wrapper, PUPPET, PLUGIN];
   const env = {
     PATH: process.env.PATH,
     RANK: '0',
@@ -49,7 +53,7 @@ function job(directory: string, rings: string, ...wrapper: string[]): string {
     NCCL_TRACE_RING_DIR: rings,
     NCCL_TRACE_RING_MB: '1',
   };
-  const { status, stderr } = spawnSync('setpriv', args, { env, input: 'coll 10\n', encoding: 'utf8' });
+  const { status, stderr } = spawnSync(command!, args, { env, input: 'coll 10\n', encoding: 'utf8' });
   expect(status).toBe(0);
   return stderr;
 }
@@ -148,7 +152,7 @@ describe.skipIf(NOT_TWO_USERS !== null)(`two users (${NOT_TWO_USERS ?? 'here'})`
       (rings) => {
         const stderr = job(at('alice'), rings, ...limited(1));
         expect(stderr).toMatch(
-          /^nccl-trace: the limit of processes \(ulimit -u\) leaves no room for a thread/,
+          /^nccl-trace: the limit of processes \(ulimit -u, or pids.max of the control group\) leaves no room for a thread/,
         );
         const file = openRankFile(at('alice', 'rank00000.bin'));
         expect(file.header.life).toBe('closed');
@@ -159,6 +163,29 @@ describe.skipIf(NOT_TWO_USERS !== null)(`two users (${NOT_TWO_USERS ?? 'here'})`
     it('the last thread is left to the job, and with room for both there is one', () => {
       expect(job(at('alice'), 'none', ...limited(20))).toContain('leaves no room for a thread');
       expect(job(at('alice'), 'none', ...limited(1000))).toBe('');
+    });
+
+    it('the limit of a control group, or of one above it', ({ skip }) => {
+      const root = ['/sys/fs/cgroup/pids', '/sys/fs/cgroup'].find((mount) =>
+        existsSync(`${mount}/cgroup.procs`),
+      );
+      const above = path.join(root ?? '', `nccl-trace-test-${process.pid}`);
+      const group = path.join(above, 'job');
+      try {
+        mkdirSync(group, { recursive: true });
+        writeFileSync(path.join(above, 'pids.max'), '20');
+      } catch {
+        skip('no control group for processes can be made here');
+      }
+      try {
+        const inGroup = ['sh', '-c', `echo $$ > ${group}/cgroup.procs && exec "$@"`, 'sh'];
+        expect(jobBy(inGroup, at('one'), 'none')).toContain('leaves no room for a thread');
+        writeFileSync(path.join(above, 'pids.max'), '1000');
+        expect(jobBy(inGroup, at('two'), 'none')).toBe('');
+      } finally {
+        rmdirSync(group);
+        rmdirSync(above);
+      }
     });
 
     it('a killed one leaves its records', async () => {

@@ -261,7 +261,8 @@ void Recorder::Announce(const Log& log) {
   }
   if (!thread_.has_thread()) {
     log.Warn(
-        "nccl-trace: the limit of processes (ulimit -u) leaves no room for a thread of the recorder: no heartbeats, "
+        "nccl-trace: the limit of processes (ulimit -u, or pids.max of the control group) leaves no room for a thread "
+        "of the recorder: no heartbeats, "
         "and the "
         "rank file is written when the last communicator or the process ends");
   }

@@ -35,7 +35,7 @@ inline bool StartThread(void* (*main)(void*), void* argument) {
 }
 
 /**
- * True if the user may have `wanted` more threads (ulimit -u). Ours would be the one too many for NCCL, which fails without its own. If the
+ * True if there may be `wanted` more threads: for the user (ulimit -u), and in the control groups (pids.max). Ours would be the one too many for NCCL, which fails without its own. If the
  * limit is large, or does not hold for us, nothing is counted.
  */
 bool HasRoomForThreads(uint64_t wanted);
