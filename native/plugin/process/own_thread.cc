@@ -46,7 +46,8 @@ uint64_t NumberOfGroup(const char* mount, const char* group, const char* file) {
   snprintf(path, sizeof(path), "%s%s/%s", mount, group, file);
   if (!ReadSmallFile(path, text, sizeof(text)) || text[0] < '0' || text[0] > '9') return kNoLimit;
   uint64_t number = 0;
-  for (const char* digit = text; *digit >= '0' && *digit <= '9'; ++digit) number = number * 10 + static_cast<uint64_t>(*digit - '0');
+  for (const char* digit = text; *digit >= '0' && *digit <= '9'; ++digit)
+    number = number * 10 + static_cast<uint64_t>(*digit - '0');
   return number;
 }
 
