@@ -18,7 +18,7 @@ import type {
 } from '../verdict/types.js';
 import { ranksOfNode, whoText } from './finding_text.js';
 import { endedLines, goneLines, neverClosedLines, silentLines } from './gone_text.js';
-import { sizeText } from './text.js';
+import { foldRanks, sizeText } from './text.js';
 import {
   callNumber,
   callText,
@@ -32,6 +32,7 @@ import {
   hostOf,
   labelled,
   name,
+  peerName,
   ROOM,
   rankList,
   rankName,
@@ -126,11 +127,42 @@ function title(stall: VerdictKind, verb: string, report: VerdictReport): string[
   const size = ` (${sizeText(nRanks, report.worldSize)})`;
   const when = `since ${clockTime(report, since)} (${durationText(age)})`;
   const [usual, here] = IN_OTHER_WORDS[verb] ?? ['', ''];
-  const who = whoText(whoOf(stall), { ...hang, nRanks }, report).replace(usual, here);
+  const who =
+    wireText({ ...hang, nRanks }, report) ||
+    whoText(whoOf(stall), { ...hang, nRanks }, report).replace(usual, here);
   if (who === '') return [`${what}${size}  ${when}`];
   const full = `${what}${size}: ${who}`;
   return [full.length <= COLUMNS ? full : `${what}: ${who}`, labelled('stuck', when)];
 }
+
+/** Several links lost data: then the network is the matter, and no rank. Empty: not so, or a rank explains it. */
+function wireText(
+  hang: Pick<Hang, 'front' | 'comm' | 'commId' | 'nRanks' | 'neverEntered' | 'silent'>,
+  report: VerdictReport,
+): string {
+  const links = hang.front?.peerIsPast ? hang.front.onWire : [];
+  if (links.length < 2 || hang.neverEntered.length + hang.silent.length > 0) return '';
+  return `data lost on links ${few(
+    links.map((link) => linkText(link, hang, report)),
+    3,
+  )}`;
+}
+
+function linkText(
+  { file, inComm, peerFile, peerInComm }: Front['onWire'][number],
+  hang: Pick<Hang, 'comm' | 'commId' | 'nRanks'>,
+  report: VerdictReport,
+): string {
+  const from = peerName({ peerFile: file, peerInComm: inComm }, hang, report);
+  return `${from} to ${peerName({ peerFile, peerInComm }, hang, report)}`;
+}
+
+/** The channels tell a NIC or a rail, if others of the link go on. */
+const onWireLines = (hang: Hang, report: VerdictReport): string[] =>
+  (hang.front?.peerIsPast ? hang.front.onWire : []).slice(0, MOST_WAYS).map((link, i) => {
+    const text = `${linkText(link, hang, report)}, ch ${foldRanks(link.channels)}`;
+    return i === 0 ? labelled('on the wire', text) : continued(text);
+  });
 
 /** Where what a rank did is not the same: it may still come, or it did not end in order. */
 const IN_OTHER_WORDS: Readonly<Record<string, readonly [string, string]>> = {
@@ -265,6 +297,7 @@ function whereToLook(hang: Hang, report: VerdictReport): string[] {
     return [
       labelled(label, frontText(front, hang, report)),
       ...(front.peerIsPast ? [continued(past)] : []),
+      ...onWireLines(hang, report),
       ...(front.isUnposted ? [continued('it is not posted, and the peer waits for room')] : []),
       ...(front.node ? nodeLines(front.node, kernels, report) : []),
     ];
@@ -273,7 +306,7 @@ function whereToLook(hang: Hang, report: VerdictReport): string[] {
   if (entered.length === 0) return [];
   const notRecorded = report.verdict.notRecorded
     .map(({ event }) => event)
-    .filter((event) => event === 'ProxyOp' || event === 'KernelCh');
+    .filter((event) => event === 'ProxyOp' || event === 'ProxyStep' || event === 'KernelCh');
   return [
     labelled(
       'in what',

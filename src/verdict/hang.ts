@@ -21,6 +21,8 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
   const { collective, works, files, nRanks, commId, since } = stall;
   const doubtful = filesInDoubt(works);
   const surely = works.filter(({ file }) => !doubtful.includes(file));
+  // Without its steps an operation shows no progress and no wait.
+  const stepped = surely.filter(({ file }) => !ranks[file]!.lacks.notRecorded.includes('ProxyStep'));
   const silent = silentFiles(evidence, since, files);
   const ended = endedEarly(stall, evidence);
   const suspects = new Set([
@@ -36,7 +38,7 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
   const unseen = unseenBefore(stall, ranks);
   const front = unseen
     ? null
-    : endOfWaits(firstOf(circle, surely), placesOf(ranks, commId), suspects, absentRanks);
+    : endOfWaits(firstOf(circle, stepped), placesOf(ranks, commId), suspects, absentRanks);
   return {
     ...(unseen ? { ...callOf(stall), func: unseen.func, seq: null } : callOf(stall)),
     nRanks,
@@ -59,11 +61,12 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
     unmatched: stall.unmatched ?? [],
     circle,
     different:
-      crossed.length > 0
+      stall.strayed ??
+      (crossed.length > 0
         ? strayedIn(crossed)
         : (mismatch?.ways ?? [])
             .slice(mismatch?.what === 'sizes' ? 0 : 1)
-            .flatMap(({ entered }) => entered.map(({ file }) => file)),
+            .flatMap(({ entered }) => entered.map(({ file }) => file))),
     waiting: waitingIn(stall, ranks).filter(({ file }) => !doubtful.includes(file)),
     inside: stall.inside.map(({ file, hasReturned, call: { record, at, func, count, datatype, root } }) => ({
       ...{ file, record, at, func, count, datatype, root, hasReturned },
@@ -72,7 +75,7 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
       (file) => !doubtful.includes(file),
     ),
     unhanded: unhandedIn(stall),
-    waits: waitsOf(surely),
+    waits: waitsOf(stepped),
     ended,
     front,
     kernels: kernelsOf(surely, front?.node ?? null, collective !== null && isAlone(collective, files)),

@@ -29,13 +29,16 @@ export const FEWEST = 4;
 const shareOf = (collectives: number): number => 0.05 + 0.5 / collectives;
 /**
  * How rarely equal ranks may show such a difference by chance. The limit is low, because a team looks at hundreds of runs a day. Lost time
- * is evidence, too, so the limit rises with it, until half of the time is lost.
+ * is evidence, too, so the limit rises with it, until half of the time is lost. Where most of it went to one rank, three waits
+ * are enough.
  */
 const leastLikely = (share: number): number =>
-  IS_NO_CHANCE + (MAY_BE_CHANCE - IS_NO_CHANCE) * Math.min(1, share / HALF);
+  share >= MOSTLY ? MOST_LOST : IS_NO_CHANCE + (MAY_BE_CHANCE - IS_NO_CHANCE) * Math.min(1, share / HALF);
 const IS_NO_CHANCE = Math.log(1 / 1000);
 const MAY_BE_CHANCE = Math.log(1 / 20);
+const MOST_LOST = Math.log(1 / 10);
 const HALF = 0.5;
+const MOSTLY = 0.75;
 const QUARTER = 0.25;
 /** ns: less lost time is not reported as doubtful, because half of a shorter run is its start-up. */
 const WORTH_DOUBT = 1e8;

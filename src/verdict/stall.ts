@@ -45,6 +45,8 @@ export interface Stall {
   readonly partlyAbsent: readonly { readonly file: number; readonly inComm: readonly number[] }[];
   /** Sends and receives of which the other side is known to have called fewer. */
   readonly unmatched?: Hang['unmatched'];
+  /** Ranks that named a wrong peer. */
+  readonly strayed?: readonly number[];
   readonly since: TraceNs;
   /** Newest sign of its files: the stall is known up to here. */
   readonly until: TraceNs;

@@ -37,6 +37,8 @@ function looseStall(works: readonly FileWork[], ranks: readonly RankWitness[]): 
   const begin = works.reduce((latest, { work: one }) => Math.max(latest, one.start), 0);
   const moved = (i: number): number =>
     commId === null ? (ranks[i]!.pace.lastMove.get(work.comm ?? -1) ?? 0) : lastMoveIn(commId, ranks[i]!);
+  const alone = withoutOtherSide(works, commId, ranks);
+  const wrong = wrongPeers(alone);
   const waiting = works.map((one) => one.file);
   const finals = works.map((one) => commOf(ranks[one.file]!, one.work)?.finalized ?? null);
   return {
@@ -47,7 +49,9 @@ function looseStall(works: readonly FileWork[], ranks: readonly RankWitness[]): 
     collective: null,
     works,
     inside: [],
-    absent: idlePeers(works, commId, ranks),
+    ...(wrong.length > 0
+      ? { absent: [], strayed: wrong, unmatched: alone }
+      : { absent: idlePeers(works, commId, ranks) }),
     partlyAbsent: [],
     since: known.reduce((latest, i) => Math.max(latest, moved(i)), begin) as TraceNs,
     until: finals.reduce<TraceNs>(
@@ -77,6 +81,40 @@ function idlePeers(
   const idle = [...new Set(peers)].filter((file) => !pending.has(file) && !ranks[file]!.lacks.isDamaged);
   return idle.sort((a, b) => a - b);
 }
+
+type Alone = NonNullable<Stall['unmatched']>[number] & { readonly hasPassed: boolean };
+
+/** Sends and receives whose other side was certainly never called. */
+function withoutOtherSide(
+  works: readonly FileWork[],
+  commId: bigint | null,
+  ranks: readonly RankWitness[],
+): Alone[] {
+  const { fileOf } = placesOf(ranks, commId);
+  const found = new Map<string, Alone>();
+  for (const one of works) {
+    const { file, work } = one;
+    const peerFile = work.peer === null ? null : fileOf(work.peer);
+    if (peerFile === null || peerFile === file || beganItsSide(one, peerFile, commId, ranks)) continue;
+    const { reach, lacks, calls } = ranks[peerFile]!;
+    const hasPassed = commId !== null && (calls.newest(commId)?.at ?? 0) > work.start;
+    if (reach.isPartial || lacks.isDamaged) continue;
+    const key = `${file} ${work.func} ${peerFile}`;
+    found.set(key, { file, func: work.func, peerFile, by: (found.get(key)?.by ?? 0) + 1, hasPassed });
+  }
+  return [...found.values()];
+}
+
+/** A rank that lacks a call, and made one too many with a peer that went on without: it named another peer than it should. */
+const wrongPeers = (alone: readonly Alone[]): number[] => [
+  ...new Set(
+    alone.flatMap(({ file, func, peerFile, hasPassed }) =>
+      alone.flatMap((other) =>
+        hasPassed && other.func !== func && file === other.peerFile && peerFile !== other.file ? [file] : [],
+      ),
+    ),
+  ),
+];
 
 export const OTHER_SIDE: Readonly<Record<string, string>> = { Send: 'Recv', Recv: 'Send' };
 

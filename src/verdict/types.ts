@@ -430,6 +430,14 @@ export interface Front {
   readonly wait: PendingOp['wait'];
   /** The other side is after this step: the peer did its part, so this rank or the link is the reason. */
   readonly peerIsPast: boolean;
+  /** All links on which data were sent that did not arrive, from `file` to `peerFile`, with their channels. */
+  readonly onWire: readonly {
+    readonly file: number | null;
+    readonly inComm: number;
+    readonly peerFile: number;
+    readonly peerInComm: number;
+    readonly channels: readonly number[];
+  }[];
   /** The peer waits for room, and this receive, which would give it, is not posted. */
   readonly isUnposted: boolean;
   /** File of the process that executes the send (PXN). */

@@ -86,11 +86,28 @@ export function endOfWaits(
     wait,
     peerIsPast: chains.isPeerPast(front.front),
     isUnposted: chains.isUnposted(front.front),
+    onWire: onWire(
+      all.filter((one) => chains.isLost(one)),
+      fileOf,
+    ),
     executor,
     waiters: front.waiters,
     of: all.length,
     node: behind(front.front, nodeOf(file)),
   };
+}
+
+/** The links on which what was sent does not arrive, each once. */
+function onWire(lost: readonly FileOp[], fileOf: Places['fileOf']): Front['onWire'] {
+  const links = new Map<string, Front['onWire'][number] & { channels: number[] }>();
+  for (const { file: peerFile, rank, op } of lost) {
+    const file = fileOf(op.peer);
+    const key = `${op.peer} ${rank}`;
+    const link = links.get(key) ?? { file, inComm: op.peer, peerFile, peerInComm: rank, channels: [] };
+    if (!link.channels.includes(op.channel)) link.channels.push(op.channel);
+    links.set(key, link);
+  }
+  return [...links.values()];
 }
 
 /** Whether a ring or tree comes from one node to another at one place per channel. Else no record shows how data pass through the nodes. */
@@ -215,6 +232,11 @@ class Chains {
   isPeerPast(one: FileOp): boolean {
     const other = this.sideOf(one);
     return waitsForPeer(one.op) && other !== null && other.op.done > one.op.wait.step;
+  }
+
+  /** The sender is past it, and the receiver waits. */
+  isLost(one: FileOp): boolean {
+    return !one.op.isSend && one.op.wait?.name === Wait.Recv && this.isPeerPast(one);
   }
 
   /** The peer waits for room, and the receive that gives it is not posted. */

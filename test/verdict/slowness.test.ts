@@ -37,6 +37,23 @@ describe('the slow rank', () => {
     expect(judge(evidence(ranks, { unknownSize: true, missing: true })).kind).toBe('healthy');
   });
 
+  it('is the rank of three long waits, if they are most of the time', () => {
+    const waits = (long: readonly number[], isLate: boolean): MadeUpRank => {
+      let from = 0;
+      const calls = Array.from({ length: 10 }, (_, seq): MadeUpCall => {
+        const wait = long.includes(seq) ? 5 : 0;
+        const [at, end] = [from + (isLate ? wait : 0), from + wait + 0.2];
+        from = end + 0.1;
+        return { seq, at, end };
+      });
+      return { calls, closed: true };
+    };
+    const run = (long: readonly number[]): Verdict =>
+      judge(evidence([0, 1, 2, 3].map((rank) => waits(long, rank === 2))));
+    expect(slownessOf(run([3, 5, 7]))).toMatchObject({ file: 2, late: 3, of: 9 });
+    expect(run([3, 5]).kind).toBe('unclear');
+  });
+
   it('is no rank if the cost is small, or if it is not always the same rank', () => {
     expect(judge(evidence([late(0), late(0.05)])).kind).toBe('healthy');
     expect(judge(evidence([late(0.3, 0), late(0.3, 1), late(0.3, 2)])).kind).toBe('healthy');

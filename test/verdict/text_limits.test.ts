@@ -35,6 +35,15 @@ it('fits, whatever the evidence, and lets no control character through to the te
     done: fc.nat(),
     wait: fc.option(fc.record({ step: fc.nat(), name: fc.constant('recv wait'), since: time })),
     inComm: fc.nat(511),
+    onWire: fc.array(
+      fc.record({
+        file: fc.option(fc.nat(511)),
+        inComm: fc.nat(511),
+        peerFile: fc.nat(511),
+        peerInComm: fc.nat(511),
+        channels: fc.array(fc.nat(63)),
+      }),
+    ),
     peerIsPast: fc.boolean(),
     isUnposted: fc.boolean(),
     executor: fc.option(fc.nat(511)),
