@@ -10,9 +10,6 @@ export interface WasmMemory {
   readonly buffer: ArrayBuffer;
 }
 
-/** By module name and name. */
-export type WasmImports = Readonly<Record<string, Readonly<Record<string, (...args: number[]) => unknown>>>>;
-
 export const { WebAssembly } = globalThis as unknown as {
   WebAssembly: {
     Module: new (code: Uint8Array) => WasmModule;

@@ -29,5 +29,3 @@ export function lostAfter(
       .filter(({ beforeTick }) => beforeTick === null || beforeTick > tick)
       .reduce((slots, { from, end }) => slots + end - from, 0);
 }
-
-export const NOTHING_LOST: LostAfter = () => 0;
