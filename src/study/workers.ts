@@ -11,6 +11,7 @@ import { execArgv } from 'node:process';
 import type { Piscina } from 'piscina';
 import { RankFileError } from '../base/errors.js';
 import { codeOf } from '../base/reason.js';
+import { forgetSpare } from '../kernel/host/load.js';
 import { interruptedBy } from '../output/work_folder.js';
 import { openRankFileHeader } from '../rankfile/index.js';
 import { runTask, type Outcome, type Task } from './task.js';
@@ -42,7 +43,7 @@ export function startWorkers(
     ? 1
     : (jobs ?? threadsFor(ringBytesAlike(files) * passes, availableParallelism()));
   const threadCount = Math.max(1, Math.min(wanted, files.length));
-  const workers = threadCount === 1 ? inline(interrupt) : threads(threadCount);
+  const workers = threadCount === 1 ? inline(passes, interrupt) : threads(threadCount);
   interrupt?.addEventListener('abort', () => void workers.close(), { once: true });
   return workers;
 }
@@ -93,7 +94,7 @@ function ringBytesOf(file: string, bytes: number): number {
 }
 
 /** Yields between two files, so that Ctrl-C is handled. The remaining files are then not begun. */
-function inline(interrupt: AbortSignal | undefined): Workers {
+function inline(passes: 1 | 2, interrupt: AbortSignal | undefined): Workers {
   let closed = false;
   return {
     inTurn: true,
@@ -105,6 +106,7 @@ function inline(interrupt: AbortSignal | undefined): Workers {
         onDone?.();
         await new Promise(setImmediate);
       }
+      if (passes === 1) forgetSpare();
       return outcomes;
     },
     close: () => {

@@ -107,6 +107,11 @@ const spare: Kernel[] = [];
 /** An instance has one memory, so it is for one file. `giveBack` when the file is closed. */
 export const lendKernel = (): Kernel => spare.pop() ?? newKernel();
 
+/** After the last file of this thread: the memory of a large file is as much as all that is known of a run. */
+export function forgetSpare(): void {
+  spare.length = 0;
+}
+
 export function giveBack(kernel: Kernel): void {
   kernel.nextSegment = noSegment;
   kernel.noRoom = unlimited;
