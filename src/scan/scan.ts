@@ -43,6 +43,8 @@ import type { StepRows } from './step_file.js';
 import { mostRows } from './step_sample.js';
 import type { TransferTotals } from './transfer_totals.js';
 
+export { forgetSpare } from '../kernel/host/load.js';
+
 type ScannedFile = RankFileStream<true>;
 
 /** Slots that are not in the file, by cause. */

@@ -11,9 +11,9 @@ import { execArgv } from 'node:process';
 import type { Piscina } from 'piscina';
 import { RankFileError } from '../base/errors.js';
 import { codeOf } from '../base/reason.js';
-import { forgetSpare } from '../kernel/host/load.js';
 import { interruptedBy } from '../output/work_folder.js';
 import { openRankFileHeader } from '../rankfile/index.js';
+import { forgetSpare } from '../scan/scan.js';
 import { runTask, type Outcome, type Task } from './task.js';
 
 export interface Workers {
