@@ -35,7 +35,7 @@ const LAYERS = table(`
   analysis       | base cluster clocks scan/transfer_totals scan/time_counts verdict/facts trace | runs scan study trace/tracks clocks/evidence | | no
   output         | base rankfile/format rankfile/addon                |               |            | yes
   study          | base rankfile model runs scan clocks clocks/evidence cluster verdict output trace |       | piscina    | yes
-  report         | base rankfile model runs scan clocks clocks/evidence cluster verdict output trace study analysis pytorch trace/tracks/flow_census | trace/perfetto | console-table-printer | yes
+  report         | base foreign/ras_beside rankfile model runs scan clocks clocks/evidence cluster verdict output trace study analysis pytorch trace/tracks/flow_census | trace/perfetto foreign | console-table-printer | yes
   page/client    | base report/run_tables                             | page report analysis pytorch | chart.js | no
   page           | base output report/text                            | report live   |            | yes
   live           | base rankfile runs verdict output report clocks cluster analysis model/work_end_table model/waits | study model/pending | prom-client protobufjs @opentelemetry/api @opentelemetry/exporter-metrics-otlp-proto @opentelemetry/resources @opentelemetry/sdk-metrics | yes

@@ -36,6 +36,7 @@ import { coloured, whileWatched } from './watching.js';
 import { fit } from '../report/verdict_phrases.js';
 import { printable } from '../report/text.js';
 import { verdictText } from '../report/verdict_text.js';
+import { besideRas } from './ras_option.js';
 
 interface Options extends FailOnFlag {
   readonly json?: true;
@@ -47,12 +48,14 @@ interface Options extends FailOnFlag {
   readonly files?: true;
   readonly hungAfter?: number;
   readonly flightRecorder?: string;
+  readonly ras?: string;
 }
 
 const EXAMPLES = `Examples:
   $ nccl-trace inspect rank00003.bin               who wrote it, what it holds, what is lost
   $ nccl-trace inspect RUN                         the verdict on a run: healthy, slow, hung or unclear, and who
   $ nccl-trace inspect RUN --files                 also the facts of each file
+  $ nccl-trace inspect RUN --ras localhost:28028   and what NCCL's RAS says of all nodes
   $ nccl-trace inspect RUN --json | jq .file.life  one JSON object per file, for scripts
   $ nccl-trace inspect rank00003.bin --records 50  also its newest 50 records, one per line
   $ nccl-trace inspect rank00003.bin --records --json > records.jsonl
@@ -66,6 +69,7 @@ export function inspectCommand(setExit: (code: ExitCode) => void): Command {
       .option('--json', 'one JSON object per line: diagnosis, file, record')
       .option('--records [n]', 'all records in order of time, or the newest n', wholeNumber(1))
       .option('--files', 'also the facts of each file, after the verdict')
+      .option('--ras <source>', "beside it, NCCL's RAS: a file of ncclras -f json, or HOST:PORT")
       .option('--strict', 'exit with 1 if a file cannot be used or has problems')
       .option('-q, --quiet', 'print what is asked for and errors only'),
   );
@@ -171,7 +175,10 @@ async function showVerdict(
   try {
     const all = await interruptible((interrupt) =>
       whileWatched(options.quiet ?? false, (onProgress) =>
-        judgeAll((run) => diagnose(paths, { ...askedOf(options, run), interrupt, onWait: note, onProgress })),
+        judgeAll(async (run) => {
+          const asked = { ...askedOf(options, run), interrupt, onWait: note, onProgress };
+          return besideRas(await diagnose(paths, asked), options.ras, options.redact);
+        }),
       ),
     );
     // Each diagnosis has looked at all files.

@@ -20,6 +20,7 @@ import { interruptible } from './interrupts.js';
 import { lookProcess } from './look_process.js';
 import { amount, wholeNumber } from './numbers.js';
 import { oneOf } from './one_of.js';
+import { besideRas, RAS_HERE } from './ras_option.js';
 import { addRunOption, LIST } from './run_option.js';
 import { complain, print } from './streams.js';
 import { addVerdictOptions } from './verdict_options.js';
@@ -37,6 +38,7 @@ interface Options extends FailOnFlag {
   readonly stacks: (typeof STACKS)[number];
   readonly exec?: string;
   readonly ringDir?: string;
+  readonly ras?: string | true;
   readonly quiet?: true;
 }
 
@@ -86,6 +88,7 @@ export function watchCommand(setExit: (code: ExitCode) => void): Command {
       30,
     )
     .option('--ring-dir <folder>', "the job's NCCL_TRACE_RING_DIR, if it was set")
+    .option('--ras [source]', "at each change also ask NCCL's RAS (localhost:28028, or HOST:PORT)")
     .option('-q, --quiet', 'print what is asked for and errors only');
   return addFailOn(addVerdictOptions(addRunOption(command))).action(
     async (folder: string, options: Options) => {
@@ -112,6 +115,7 @@ async function run(folder: string, options: Options): Promise<ExitCode> {
   const note = options.quiet === true ? (): void => undefined : complain;
   const { ringDir, output = path.join(folder, 'incidents') } = options;
   const ringBases = ['/dev/shm', ...(ringDir === undefined ? [] : [path.resolve(ringDir)])];
+  const ras = options.ras === true ? RAS_HERE : options.ras;
   const incidents = new Incidents({ ...options, output, ringBases, note });
   note(`watches ${path.resolve(folder)}`);
   // The job may not have made its folder yet.
@@ -126,8 +130,11 @@ async function run(folder: string, options: Options): Promise<ExitCode> {
         linger: options.linger * 1000,
         hungAfter: options.hungAfter,
         look: (wanted) => lookProcess({ ...wanted, hungAfter: options.hungAfter }, interrupt),
-        onChange: async (change, found) => {
-          if (!(await print(options.json ? changeJson(change, found) : changeText(change)))) isRead.abort();
+        onChange: async (change, seenNow) => {
+          const { problems, ...found } = await besideRas({ ...seenNow, problems: [] }, ras);
+          problems.forEach(note);
+          const text = options.json ? changeJson(change, found) : changeText(change, found);
+          if (!(await print(text))) isRead.abort();
         },
         onSight: ({ run }) => {
           if (run !== seen && options.actOn.length > 0 && options.incidents > 0) incidents.check();
@@ -153,7 +160,10 @@ async function run(folder: string, options: Options): Promise<ExitCode> {
 /** ms: an incident under way when the scheduler ends the node's job. */
 const FINISH_WITHIN = 5_000;
 
-const changeText = ({ headline }: Change): string => `${now()}  ${printable(headline)}\n`;
+const changeText = ({ headline }: Change, { ras }: Pick<Diagnosis, 'ras'>): string =>
+  [printable(headline), ...(ras?.says ?? []).map((one) => `RAS: ${printable(one)}`)]
+    .map((line) => `${now()}  ${line}\n`)
+    .join('');
 
 const changeJson = ({ change, headline }: Change, diagnosis: Omit<Diagnosis, 'problems'>): string =>
   `${JSON.stringify({ at: now(), change, headline, diagnosis })}\n`;

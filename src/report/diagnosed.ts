@@ -1,6 +1,7 @@
 /** The verdict on a run with all that gives it a meaning, as plain data. */
 
 import type { Cause } from '../analysis/causes.js';
+import type { RasReport } from '../foreign/ras_beside.js';
 import type { FlightReport } from '../pytorch/flight_report.js';
 import type { RunCommunicator } from '../runs/communicators.js';
 import type { OtherRun } from '../runs/run.js';
@@ -32,6 +33,8 @@ export interface Diagnosis {
   readonly causes: readonly (Cause & { readonly says: string })[];
   /** What PyTorch's dumps show of this run. null: none were given. */
   readonly flightRecorder: FlightReport | null;
+  /** What NCCL's RAS says of it. Absent: it was not asked. */
+  readonly ras?: RasReport | undefined;
   /** Unusable or omitted files, in whole sentences. */
   readonly problems: readonly string[];
 }

@@ -14,6 +14,7 @@ import { alsoLines, beforeLines } from './finding_text.js';
 import { flightLines } from './flight_text.js';
 import { brokenLines, hangLines, waitingLines } from './hang_text.js';
 import { latestLines, slowLines } from './lateness_text.js';
+import { rasLines } from './ras_text.js';
 import { commandLines, type NextCommand } from './next_command.js';
 import {
   callNumber,
@@ -57,7 +58,10 @@ export function verdictText(
   const said = stallOf(verdict) ? [...rest, ...notUsed] : [...notUsed, ...rest];
   const besides = [...beforeLines(report), ...alsoLines(report), ...causeLines(report)];
   const lines = [...otherRuns(report), ...said, ...besides, ...missing(report), ...limits(report)];
-  const flight = report.flightRecorder ? flightLines(report.flightRecorder) : [];
+  const flight = [
+    ...(report.flightRecorder ? flightLines(report.flightRecorder) : []),
+    ...(report.ras ? rasLines(report.ras) : []),
+  ];
   const foot = [labelled('lost records', lossText(report)), labelled('clocks', clockText(report))];
   const command = next.flatMap((one, i) => commandLines(i === 0 ? 'next' : 'or', one, COLUMNS));
   if (!isTerminal) return [first, ...lines, ...flight, ...foot, ...command];

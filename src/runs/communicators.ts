@@ -13,13 +13,20 @@ export interface RunCommunicator {
   readonly nRanks: number;
   /** Ranks of the job, ascending, as far as their files tell. */
   readonly ranks: readonly number[];
+  /** Rank of the job by rank in the communicator. Absent: rank i of it is the i-th of `ranks`. */
+  readonly inComm?: Readonly<Record<number, number>>;
 }
 
 /** In order of their ids. Those without an id are left out. */
 export const communicatorsOf = (members: readonly RunMember[]): RunCommunicator[] =>
   [...gathered(members)]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([commId, { name, nRanks, ranks }]) => ({ commId: hex64(commId), comm: name, nRanks, ranks }));
+    .map(([commId, { name, nRanks, ranks, inComm }]) => ({
+      ...{ commId: hex64(commId), comm: name, nRanks, ranks },
+      ...([...inComm].every(([own, rank]) => ranks[own] === rank)
+        ? {}
+        : { inComm: Object.fromEntries(inComm) }),
+    }));
 
 /**
  * Names communicators that NCCL reports without a name (PyTorch names none) by their ranks, "ranks 0,4", because an id tells nobody which
@@ -83,14 +90,16 @@ interface Gathered {
   name: string;
   nRanks: number;
   ranks: number[];
+  inComm: Map<number, number>;
 }
 
 function gathered(members: readonly RunMember[]): ReadonlyMap<bigint, Gathered> {
   const byId = new Map<bigint, Gathered>();
   for (const { scan, ranks } of members) {
-    for (const { commId, name, nRanks } of scan.communicators) {
+    for (const { commId, name, nRanks, rank } of scan.communicators) {
       if (commId === 0n) continue;
-      const known = byId.get(commId) ?? { name: '', nRanks: 0, ranks: [] };
+      const known = byId.get(commId) ?? { name: '', nRanks: 0, ranks: [], inComm: new Map<number, number>() };
+      if (ranks.length === 1) known.inComm.set(rank, ranks[0]!);
       byId.set(commId, known);
       known.name ||= name;
       known.nRanks = Math.max(known.nRanks, nRanks);

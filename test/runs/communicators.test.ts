@@ -4,24 +4,32 @@ import { describe, expect, it } from 'vitest';
 import { communicatorsOf, distinctNames, nameByRanks } from '../../src/runs/communicators.js';
 import type { RunMember } from '../../src/runs/run.js';
 
-type Made = readonly [commId: bigint, nRanks: number, name?: string];
+type Made = readonly [commId: bigint, nRanks: number, name?: string, rank?: number];
 
 const member = (ranks: readonly number[], ...comms: readonly Made[]): RunMember =>
   ({
     ranks,
-    scan: { communicators: comms.map(([commId, nRanks, name = '']) => ({ commId, nRanks, name })) },
+    scan: {
+      communicators: comms.map(([commId, nRanks, name = '', rank = 0]) => ({ commId, nRanks, name, rank })),
+    },
   }) as unknown as RunMember;
 
 describe('the communicators of a run', () => {
-  it('have the ranks of all files that know them, and the name that any file has', () => {
+  it('have the ranks of all files that know them, the name that any file has, and whose place is which', () => {
     const members = [
-      member([2], [7n, 2], [9n, 4, 'world']),
-      member([0], [7n, 2, 'dp'], [9n, 4], [0n, 4]),
-      member([11], [9n, 4]),
+      member([2], [7n, 2, '', 1], [9n, 4, 'world', 2]),
+      member([0], [7n, 2, 'dp', 0], [9n, 4, '', 0], [0n, 4]),
+      member([11], [9n, 4, '', 3]),
     ];
     expect(communicatorsOf(members)).toEqual([
       { commId: '0x0000000000000007', comm: 'dp', nRanks: 2, ranks: [0, 2] },
-      { commId: '0x0000000000000009', comm: 'world', nRanks: 4, ranks: [0, 2, 11] },
+      {
+        commId: '0x0000000000000009',
+        comm: 'world',
+        nRanks: 4,
+        ranks: [0, 2, 11],
+        inComm: { 0: 0, 2: 2, 3: 11 },
+      },
     ]);
   });
 
