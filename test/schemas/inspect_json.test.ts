@@ -48,8 +48,7 @@ describe('inspect --json', () => {
     const [line] = await linesOf('samples/hang');
     const { diagnosis } = line as { diagnosis: Record<string, unknown> };
     for (const name of ['verdict', 'ranks', 'traceStart', 'communicators']) {
-      const { [name]: _, ...rest } = diagnosis;
-      expect(isValid({ diagnosis: rest })).toBe(false);
+      expect(isValid({ diagnosis: { ...diagnosis, [name]: undefined } })).toBe(false);
     }
   });
 });
