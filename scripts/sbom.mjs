@@ -16,6 +16,7 @@ const IN_DIST = [
   '@opentelemetry/exporter-metrics-otlp-proto',
   '@opentelemetry/resources',
   '@opentelemetry/sdk-metrics',
+  '@streamparser/json',
   'chart.js',
   'commander',
   'console-table-printer',

@@ -9,6 +9,7 @@ import { Interrupted, OutputError } from './base/errors.js';
 import { reason } from './base/reason.js';
 import type { Peaks } from './analysis/allowed_rate.js';
 import { causeNumbers, runNumbers } from './analysis/run_numbers.js';
+import type { DrawnBeside, ForeignReport } from './foreign/beside/beside.js';
 import type { FoundDumps } from './pytorch/dump_files.js';
 import type { Delivery } from './output/deliver.js';
 import { diagnosisOf, type Diagnosis } from './report/diagnosis.js';
@@ -41,6 +42,8 @@ export interface FinishOptions {
   readonly texts?: ((found: Diagnosis) => VerdictText) | undefined;
   /** PyTorch's dumps of the run; null: none were given. */
   readonly dumps?: FoundDumps | null | undefined;
+  /** What was drawn beside the ranks, at the end of the content. */
+  readonly foreign?: Pick<DrawnBeside, 'reports' | 'drawn'> | undefined;
   /** For the report: what the hosts' NICs can do. */
   readonly peaks?: Peaks | undefined;
   /** If present, the merge also makes a report, and collects the data that only a report needs. */
@@ -55,9 +58,10 @@ export interface PlannedTrace {
 }
 
 /** Throws UsageError for a selection that does not exist, and for a detail that is too large. */
-export function planTrace(studied: Study, options: DrawingOptions): PlannedTrace {
+/** `beside`: how many files of other tools may be drawn. */
+export function planTrace(studied: Study, options: DrawingOptions, beside = 0): PlannedTrace {
   const drawing = planDrawing(studied, options);
-  return { studied, drawing, layout: layoutOf(studied, drawing) };
+  return { studied, drawing, layout: layoutOf(studied, drawing, beside) };
 }
 
 /**
@@ -86,7 +90,8 @@ export async function finishTrace(
     options.onReport(runReport(studied, { ...diagnosis, suggestion }, mannerText(options), numbers));
   }
   const above = drawAboveRanks(studied, drawing, layout, blocks, texts);
-  const trace = countTrace(blocks, above);
+  const foreign = options.foreign ?? { reports: [], drawn: [] };
+  const trace = countTrace(blocks, above, foreign.drawn);
   const { slices } = trace;
   const head = tracePrologue(run, clocks.solution, verdict, slices, [
     ...lookAtAttributes(layout.watches),
@@ -100,7 +105,8 @@ export async function finishTrace(
   );
   const output = options.redact ? basename(options.output) : options.output;
   const { startup } = above;
-  const problems = [...options.problems, ...(options.dumps?.problems ?? [])];
+  const refused = foreign.reports.flatMap((one) => ('refused' in one ? [one.why] : []));
+  const problems = [...options.problems, ...(options.dumps?.problems ?? []), ...refused];
   return reportMerge(studied, {
     output,
     startup,
@@ -110,6 +116,7 @@ export async function finishTrace(
     trace,
     selection,
     diagnosis,
+    foreign: foreign.reports,
     problems,
   });
 }
@@ -133,13 +140,14 @@ interface Merged {
   readonly trace: TraceCounts;
   readonly selection: SelectionReport;
   readonly diagnosis: Diagnosis;
+  readonly foreign: readonly ForeignReport[];
   /** Problems found while looking for files. */
   readonly problems: readonly string[];
 }
 
 function reportMerge(
   { run, clocks, verdict, records, ends, origins, unusable }: Study,
-  { output, startup, bytes, duration, blocks, trace, selection, diagnosis, problems }: Merged,
+  { output, startup, bytes, duration, blocks, trace, selection, diagnosis, foreign, problems }: Merged,
 ): MergeReport {
   const { traffic } = diagnosis;
   return {
@@ -165,6 +173,7 @@ function reportMerge(
     outOfStep: reportOutOfStep(clocks.broken.outOfStep, run),
     flightRecorder: diagnosis.flightRecorder,
     causes: diagnosis.causes,
+    foreign,
     linkCause: diagnosis.linkCause,
     problems: [...problems, ...unusable, ...run.problems, ...(traffic?.leftOut ?? [])],
   };

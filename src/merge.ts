@@ -28,6 +28,7 @@ import type { ConvertJob, ConvertResult } from './trace/convert.js';
 import { convertJobs } from './trace/convert_jobs.js';
 import { shownAs, type RunOptions } from './runs/find_runs.js';
 import { contentOf } from './trace/output.js';
+import { isEverything } from './trace/tracks/selection.js';
 import { OUTPUT_KINDS, TRACE } from './trace/output_kinds.js';
 import { said } from './runs/redact.js';
 import type { MergeReport } from './report/report.js';
@@ -42,6 +43,7 @@ import { checkOutput } from './output/allowed.js';
 import { withWorkFolderFor } from './output/deliver.js';
 import { withWorkFolder } from './output/work_folder.js';
 import { findRankFiles } from './rankfile/index.js';
+import { drawBeside, type WithFile } from './foreign/beside/beside.js';
 
 export interface MergeOptions
   extends ClockOptions, RunOptions, VerdictOptions, FlightOptions, Omit<FinishOptions, 'dumps'> {
@@ -56,6 +58,8 @@ export interface MergeOptions
   readonly interrupt?: AbortSignal | undefined;
   /** A file that cannot be used fails the merge. */
   readonly strict?: boolean | undefined;
+  /** Files of other tools, drawn beside their ranks. */
+  readonly with?: readonly WithFile[] | undefined;
   /** Files worked on at once; 1: no threads. */
   readonly jobs?: number | undefined;
   /** ns: how much of a stream file is read around a selected time (study/read_windows.ts). */
@@ -71,7 +75,11 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
   const dumps = dumpsFor(options);
   const found = findRankFiles(options.inputs);
   const output = { path: options.output, kind: TRACE };
-  const permission = { force: options.force ?? false, inputs: found.files, others: OUTPUT_KINDS };
+  const beside = options.with ?? [];
+  if (options.redact && beside.length > 0)
+    throw new UsageError('--redact cannot hide the names in files of --with; leave one of the two out');
+  const inputs = [...found.files, ...beside.map(({ path }) => path)];
+  const permission = { force: options.force ?? false, inputs, others: OUTPUT_KINDS };
   const place = checkOutput(output, permission);
   const { stdout, interrupt } = options;
   const workers = startWorkers(found.files, 2, options);
@@ -83,17 +91,30 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
         ...options,
         ...{ select, readsTwice: true },
       });
-      const planned = planTrace(studied, options);
+      const planned = planTrace(studied, options, beside.length);
+      const { plans } = planned.drawing.decision;
+      // Before the ranks are drawn: their works have arrows to what is drawn here.
+      const foreign = await drawBeside(
+        beside,
+        studied,
+        {
+          ...{ folder, output: options.output, blockCount: planned.layout.blockCount },
+          windowsOf: (file) => plans[file] && (isEverything(plans[file]) ? null : plans[file].windows),
+        },
+        options,
+      );
       const blockPath = (file: number): string => join(folder, workers.inTurn ? 'blocks' : `block-${file}`);
-      const jobs = convertJobs(studied, planned.drawing, blockPath, options.output, planned.layout);
+      const layout = { ...planned.layout, beside: foreign.files };
+      const jobs = convertJobs(studied, planned.drawing, blockPath, options.output, layout);
       const blocks = await convertAll(workers, jobs, studied, options);
       // The last step needs the memory that the threads keep.
       await workers.close();
       const delivery = { place, output, permission, interrupt, stdout };
       const problems = shownAs(found.problems, studied.aliases);
-      return finishTrace(planned, blocks, contentOf(blockPaths(jobs)), delivery, folder, {
+      const content = contentOf([...blockPaths(jobs), ...foreign.blockPaths]);
+      return finishTrace(planned, blocks, content, delivery, folder, {
         ...options,
-        ...{ problems, dumps },
+        ...{ problems, dumps, foreign },
       });
     });
   } finally {

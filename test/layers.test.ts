@@ -20,6 +20,7 @@ const LAYERS = table(`
   kernel         |                                                    |               |            | no
   kernel/host    | base rankfile/format rankfile/folds model/roots | model rankfile |            | yes
   foreign        | base                                               |               |            | yes
+  foreign/beside | base kernel/host/drawing model clocks cluster trace trace/perfetto trace/tracks | runs study | @streamparser/json | yes
   rankfile       | base kernel/host foreign/known_files               |               | @bokuweb/zstd-wasm | yes
   model          | base rankfile/format kernel/result_rows                             | rankfile clocks |          | no
   runs           | base rankfile                                      | scan          |            | no
@@ -35,13 +36,13 @@ const LAYERS = table(`
   analysis       | base cluster clocks scan/transfer_totals scan/time_counts verdict/facts trace | runs scan study trace/tracks clocks/evidence | | no
   output         | base rankfile/format rankfile/addon                |               |            | yes
   study          | base rankfile model runs scan clocks clocks/evidence cluster verdict output trace |       | piscina    | yes
-  report         | base foreign/ras_beside rankfile model runs scan clocks clocks/evidence cluster verdict output trace study analysis pytorch trace/tracks/flow_census | trace/perfetto foreign | console-table-printer | yes
+  report         | base foreign/ras_beside rankfile model runs scan clocks clocks/evidence cluster verdict output trace study analysis pytorch trace/tracks/flow_census | trace/perfetto foreign foreign/beside | console-table-printer | yes
   page/client    | base report/run_tables                             | page report analysis pytorch | chart.js | no
   page           | base output report/text                            | report live   |            | yes
   live           | base rankfile runs verdict output report clocks cluster analysis model/work_end_table model/waits | study model/pending | prom-client protobufjs @opentelemetry/api @opentelemetry/exporter-metrics-otlp-proto @opentelemetry/resources @opentelemetry/sdk-metrics | yes
-  merge          | base rankfile runs clocks clocks/evidence verdict output trace study analysis report pytorch |             |            | yes
+  merge          | base rankfile runs clocks clocks/evidence verdict output trace trace/tracks/selection study analysis report pytorch foreign/beside |             |            | yes
   shards         | base rankfile runs model/work_end scan/step_file study output trace report pytorch merge finish | scan clocks/evidence verdict analysis | | yes
-  cli            | base foreign rankfile runs output trace report pytorch page live merge shards kernel/host/file | verdict analysis | commander  | yes
+  cli            | base foreign rankfile runs output trace report pytorch page live merge shards kernel/host/file | verdict analysis foreign/beside | commander  | yes
 `);
 
 const ROOMS = new Set(LAYERS.map((row) => row.layer?.[0]));

@@ -27,6 +27,7 @@ import { LIST } from './run_option.js';
 import { wholeNumber } from './numbers.js';
 import { traceTexts } from '../report/headline.js';
 import { coloured, whileWatched } from './watching.js';
+import { addWithOption, withFiles } from './with_option.js';
 import { addStudyOptions, studyOptions, type StudyFlags } from './study_options.js';
 
 interface Options extends SelectionOptions, PageOptions, StudyFlags {
@@ -38,6 +39,7 @@ interface Options extends SelectionOptions, PageOptions, StudyFlags {
   readonly jobs?: number;
   readonly quiet?: true;
   readonly link?: true;
+  readonly with?: string[];
   readonly flightRecorder?: string;
   readonly peak?: Peaks;
 }
@@ -46,6 +48,7 @@ const EXAMPLES = `Examples:
   $ nccl-trace merge rank*.bin -o run.pftrace        all ranks of a run, open it in ui.perfetto.dev
   $ nccl-trace merge nccl-trace/ -o run.pftrace.gz   a directory, compressed for a ticket or a mail (or .zst)
   $ nccl-trace merge DIR -o - | gzip > run.gz        to the standard output
+  $ nccl-trace merge DIR --with trace*.json.gz       with what PyTorch's profiler recorded, on the same axis
   $ nccl-trace merge DIR --run list                  list the runs; then --run NAME
 ${SELECTION_EXAMPLES}`;
 
@@ -65,6 +68,7 @@ export function mergeCommand(setExit: (code: ExitCode) => void): Command {
     )
     .option('-q, --quiet', 'no report, no progress, errors only')
     .option('--link', 'print a link to the Perfetto UI that shows the moment; open the trace there by hand');
+  addWithOption(command);
   return addPeakOption(addFlightOption(addStudyOptions(addSelectionOptions(addPageOptions(command))))).action(
     async (paths: string[], options: Options) => {
       setExit(await run(paths, options));
@@ -77,7 +81,8 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
     await (await import('./run_list.js')).printRuns(inputs, options);
     return ExitCode.ok;
   }
-  const { files } = findRankFiles(inputs);
+  const beside = withFiles(options.with);
+  const files = [...findRankFiles(inputs).files, ...beside.map(({ path }) => path)];
   checkNames(options, files);
   if (options.report !== undefined) checkPage(options.report, options.force, files);
   surviveFileSizeLimit();
@@ -87,6 +92,7 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
       merge({
         ...options,
         ...studyOptions(options),
+        with: beside,
         peaks: options.peak,
         select: selectionRequest(options),
         inputs,

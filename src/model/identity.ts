@@ -66,6 +66,13 @@ export function workCorrelation(work: WorkIdentity | null): number | undefined {
   return identifier(comm.commId, 'Send/Recv', [source ?? -1, destination ?? -1, ordinal]);
 }
 
+/** Ids of the arrows from a file's works to what another tool recorded of them: this and the correlation, modulo 2^64. */
+export const firstWorkArrow = (file: number): bigint =>
+  BigInt.asUintN(64, BigInt(file + 1) * 0x9e3779b97f4a7c15n);
+
+export const workArrow = (file: number, correlation: number): bigint =>
+  BigInt.asUintN(64, firstWorkArrow(file) + BigInt(correlation));
+
 export function collectiveCorrelation(commId: bigint, func: string, seq: number, ordinal: number): number {
   return identifier(commId, func, [seq, ordinal]);
 }

@@ -10,6 +10,7 @@ import type { MergeReport } from './report.js';
 import { PERFETTO, startupLink } from '../trace/startup.js';
 import { stallOf } from '../verdict/facts/suspects.js';
 import { clockLines } from './clock_text.js';
+import { foreignLines } from './foreign_text.js';
 import { openNext } from './next_command.js';
 import { selectionLines } from './selection_text.js';
 import { foldRanks, printable, size } from './text.js';
@@ -34,6 +35,7 @@ export function mergeReportText(report: MergeReport, { isTerminal, link }: Merge
     ...(report.clocks.length > 1 ? clockLines(report) : []),
     ...withoutArrows(report),
     ...doubts(report),
+    ...foreignLines(report.foreign),
     ...report.problems.map((problem) => `problem: ${printable(problem)}`),
     `trace: ${printable(report.output)} (${size(report.bytes)}, ${report.trace.slices} slices, ${report.trace.flows} arrows)`,
     ...howToOpen(report, link),

@@ -10,6 +10,7 @@ import type { Run } from '../runs/run.js';
 import type { OutOfStep } from '../clocks/evidence/run_clocks.js';
 import type { ConvertResult } from '../trace/convert.js';
 import type { RankReport } from './rank_report.js';
+import type { DrawnBeside, ForeignReport } from '../foreign/beside/beside.js';
 import type { Diagnosis } from './diagnosis.js';
 import type { SelectionReport } from '../trace/selection_report.js';
 
@@ -64,31 +65,40 @@ export interface MergeReport extends Omit<Diagnosis, 'ranks'> {
   readonly selection: SelectionReport;
   readonly ranks: readonly RankReport[];
   readonly outOfStep: readonly OutOfStepReport[];
+  /** Files of other tools, in the order of the command line. */
+  readonly foreign: readonly ForeignReport[];
 }
 
-/** `files`: their blocks; null: not drawn. */
+/** `files`: their blocks; null: not drawn. `foreign`: of files of other tools. */
 export function countTrace(
   files: readonly (ConvertResult | null)[],
   above: Pick<AboveRanks, 'counts' | 'processes' | 'arrows'>,
+  foreign: DrawnBeside['drawn'],
 ): TraceCounts {
   const blocks = files.filter((block) => block !== null);
   const sum = (
     field: 'slices' | 'openSlices' | 'instants' | 'counterSamples' | 'states' | 'tracksWithData',
   ): number =>
-    [...above.counts, ...blocks.map(({ counts }) => counts)].reduce((total, one) => total + one[field], 0);
+    [...above.counts, ...[...blocks, ...foreign].map(({ counts }) => counts)].reduce(
+      (total, one) => total + one[field],
+      0,
+    );
   return {
     slices: sum('slices'),
     openSlices: sum('openSlices'),
     instants: sum('instants'),
     counterSamples: sum('counterSamples'),
     states: sum('states'),
-    flows: arrows(blocks) + above.arrows,
+    flows: arrows(blocks, foreign) + above.arrows,
     tracks: sum('tracksWithData'),
     processes: blocks.length + above.processes,
   };
 }
 
-function arrows(blocks: readonly ConvertResult[]): number {
+function arrows(blocks: readonly ConvertResult[], foreign: DrawnBeside['drawn']): number {
   const ends = blocks.flatMap(({ selected }) => (selected ? [selected.flowEnds] : []));
-  return ends.length > 0 ? countSelectedArrows(ends) : countArrows(blocks.map(({ flows }) => flows));
+  if (ends.length > 0)
+    return countSelectedArrows([...ends, ...foreign.flatMap(({ flowEnds }) => flowEnds ?? [])]);
+  const own = foreign.reduce((sum, one) => sum + one.arrows, 0);
+  return countArrows(blocks.map(({ flows }) => flows)) + own;
 }

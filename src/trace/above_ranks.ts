@@ -25,11 +25,14 @@ export interface Layout {
   /** The watched rows of all files. */
   readonly watches: readonly FileWatch[];
   readonly missing: readonly (readonly number[])[];
+  /** The run's files beside which files of other tools are drawn. Their blocks are the last. */
+  readonly beside: readonly number[];
 }
 
-export function layoutOf({ run, verdict }: Study, { scope }: Drawing): Layout {
+export function layoutOf({ run, verdict }: Study, { scope }: Drawing, besides: number): Layout {
   const missing = missingGroups(run, scope);
-  return { blockCount: run.members.length + 1 + missing.length, watches: watchesOf(run, verdict), missing };
+  const blockCount = run.members.length + 1 + missing.length + besides;
+  return { blockCount, watches: watchesOf(run, verdict), missing, beside: [] };
 }
 
 /** Characters that a slice of the screen's width shows. */

@@ -160,7 +160,7 @@ function checkWhole(bytes: number, { path, scanned }: ConvertJob): void {
 }
 
 /** Adds a block to a file. Its pieces are compressed one by one. */
-class BlockFile {
+export class BlockFile {
   private readonly fd: number;
   private readonly pieces: number[] = [];
   private closed = false;

@@ -1,7 +1,7 @@
 /** Makes one job per file, from a study and a plan. A job holds everything that the second pass over its file needs from other files. */
 
 import { domainOfFile, type ClockDomain, type ClockSolution } from '../clocks/domains.js';
-import { collectiveCorrelation, connectionHash, transferName } from '../model/identity.js';
+import { collectiveCorrelation, connectionHash, firstWorkArrow, transferName } from '../model/identity.js';
 import { ALWAYS, isEverything, type Window } from './tracks/selection.js';
 import { sampleInterval } from './sample_interval.js';
 import { compressionOf } from './compression.js';
@@ -15,7 +15,8 @@ import type { OriginTable } from '../cluster/pxn.js';
 import type { Run, RunMember } from '../runs/run.js';
 import { suspectsOf } from '../verdict/facts/suspects.js';
 import type { Study } from '../study/study.js';
-import type { FileWatch } from './watched_rows.js';
+
+import type { Layout } from './above_ranks.js';
 import { busiestPeers } from '../scan/transfer_totals.js';
 
 /**
@@ -27,7 +28,7 @@ export function convertJobs(
   { decision: { plans } }: Drawing,
   blockPath: (file: number) => string,
   output: string,
-  { blockCount, watches }: { readonly blockCount: number; readonly watches: readonly FileWatch[] },
+  { blockCount, watches, beside }: Pick<Layout, 'blockCount' | 'watches' | 'beside'>,
 ): (ConvertJob | null)[] {
   const duration = runDuration(run, clocks);
   const rateBinNs = niceBin(duration);
@@ -79,6 +80,7 @@ export function convertJobs(
       brokenTransfers: broken.names,
       outOfStep,
       busiestPeers: busiestPeers(member.scan.transfers),
+      workArrows: beside.includes(file) ? firstWorkArrow(file) : null,
       rateBinNs,
       sampleNs: sampleNs(isWhole ? ALWAYS : plan.windows.op, duration),
       plan: isWhole ? null : plan,

@@ -55,6 +55,8 @@ export interface RankFacts {
   readonly outOfStep: ReadonlyMap<string, number>;
   /** Peers with byte counters of their own. */
   readonly busiestPeers: readonly PeerTraffic[];
+  /** Ids of arrows to what another tool recorded of the works begin with this; null: there are none. */
+  readonly workArrows: bigint | null;
   /** ns: width of the rates' bins, and the shortest time between drawn samples of totals. */
   readonly rateBinNs: number;
   readonly sampleNs: number;
@@ -133,6 +135,7 @@ export class RankPicture {
     const isOver = file.header.life === 'closed' || facts.silence !== null;
     const knownUntil = isOver ? (lastSign ?? NaN) : NaN;
     exports.newPicture(recordsKernels(file), facts.rateBinNs, facts.sampleNs, knownUntil);
+    if (facts.workArrows !== null) exports.drawWorkArrows(facts.workArrows);
     this.beginComms();
     for (const key of facts.endlessConnections) exports.addEndless(...readConnectionKey(key));
     this.beginThreads();

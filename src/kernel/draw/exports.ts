@@ -31,6 +31,10 @@ export function nextUuid(): f64 {
   return sink().ids.nextUuid();
 }
 
+export function processUuid(block: f64): f64 {
+  return Ids.processOf(block);
+}
+
 /** Where a packet of so many bytes belongs, and that it is there. */
 export function packetRoom(bytes: i32): usize {
   sink().packets.out.reserve(bytes);
@@ -283,6 +287,10 @@ export function addBusyPeer(place: i32, comm: u32, peer: i32, isSend: bool): voi
 /** Where rows of `WorkEnd` belong. */
 export function workEndRows(): usize {
   return picture().workEnds.rows;
+}
+
+export function drawWorkArrows(first: u64): void {
+  picture().works.arrows = first;
 }
 
 /** After the drawing: ends of arrows, and slices that show when a kernel was noticed. */

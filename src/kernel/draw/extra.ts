@@ -21,12 +21,14 @@ export class Arg {
 }
 
 const FIRST_ARGS: i32 = 8;
+/** Arrows of one slice. Further ones are not drawn. */
+export const MAX_FLOWS: i32 = 8;
 
 export class Extra {
   count: i32 = 0;
-  hasFlow: bool = false;
-  /** The arrow of a slice. Perfetto draws it from the earlier start to the later one. */
-  flow: u64 = 0;
+  flowCount: i32 = 0;
+  /** The arrows of a slice. Perfetto draws each from the earlier start to the later one. */
+  readonly flows: StaticArray<u64> = new StaticArray<u64>(MAX_FLOWS);
   /** Slices of one collective share it on all ranks (same colour, SQL join key); 0: none. */
   correlation: f64 = 0;
   private room: i32 = FIRST_ARGS;
@@ -35,7 +37,7 @@ export class Extra {
   @inline
   clear(): void {
     this.count = 0;
-    this.hasFlow = false;
+    this.flowCount = 0;
     this.correlation = 0;
   }
 
@@ -64,14 +66,17 @@ export class Extra {
     }
   }
 
+  addFlow(flow: u64): void {
+    if (this.flowCount < MAX_FLOWS) unchecked((this.flows[this.flowCount++] = flow));
+  }
+
   copy(from: Extra): void {
     this.clear();
     for (let i = 0; i < from.count; i++) {
       const arg = from.at(i);
       this.add(changetype<Text>(arg.name), arg.kind, arg.value);
     }
-    this.hasFlow = from.hasFlow;
-    this.flow = from.flow;
+    for (let i = 0; i < from.flowCount; i++) this.addFlow(from.flows[i]);
     this.correlation = from.correlation;
   }
 

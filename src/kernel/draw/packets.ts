@@ -86,7 +86,8 @@ export class Packets {
     }
     end = putVarint(putByte(end, Tag.TrackUuid as u8), <u64>track.uuid);
     if (name !== null && iid == 0) end = putBytes(putVarint(end, LongTag.Name), name.start, name.length);
-    if (extra.hasFlow) end = putFixed64(putVarint(end, LongTag.FlowIds), extra.flow);
+    for (let i = 0; i < extra.flowCount; i++)
+      end = putFixed64(putVarint(end, LongTag.FlowIds), unchecked(extra.flows[i]));
     if (extra.correlation != 0)
       end = putVarint(putVarint(end, LongTag.CorrelationId), <u64>extra.correlation);
     this.close(sequence, end);

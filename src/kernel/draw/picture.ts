@@ -52,7 +52,7 @@ export class Picture extends Listener {
   private readonly dueEnds: DueEnds;
   private readonly changes: Changes;
   private readonly inFlight: InFlight;
-  private readonly works: Works;
+  readonly works: Works;
   private readonly proxyThreads: ProxyThreads;
   private newest: f64 = 0;
 

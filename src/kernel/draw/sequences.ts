@@ -35,6 +35,11 @@ export class Ids {
     return FIRST_UUID + this.uuids++ * this.blockCount + this.blockIndex;
   }
 
+  /** The first track of a rank's block is its process. */
+  static processOf(block: f64): f64 {
+    return FIRST_UUID + block;
+  }
+
   nextSequence(): f64 {
     return FIRST_SEQUENCE + this.sequences++ * this.blockCount + this.blockIndex;
   }

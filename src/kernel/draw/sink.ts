@@ -188,8 +188,7 @@ export class Sink {
 
   @inline
   arrow(flow: u64): void {
-    this.next.hasFlow = true;
-    this.next.flow = flow;
+    this.next.addFlow(flow);
   }
 
   // ---- events
@@ -352,7 +351,7 @@ export class Sink {
     slice.at = at;
     this.writeBegin(track, slice, at, name, extra);
     if (track.detail >= 0) this.countDetail(track.detail);
-    if (extra.hasFlow) this.flows.push(extra.flow);
+    for (let i = 0; i < extra.flowCount; i++) this.flows.push(extra.flows[i]);
   }
 
   private countDetail(detail: i32): void {

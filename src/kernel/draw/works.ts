@@ -45,6 +45,8 @@ export class OpenWork extends Due {
 }
 
 export class Works {
+  /** Not 0: each work has an arrow to what another tool recorded of it, whose id begins with this (src/foreign/beside/our_works.ts). */
+  arrows: u64 = 0;
   private readonly free: OpenWork[] = [];
 
   constructor(
@@ -65,7 +67,9 @@ export class Works {
     open.lane = lanes.acquire();
     const track = (open.track = lanes.track(open.lane));
     this.addArgs(work, records, row, end);
-    this.sink.correlate(workCorrelation(work));
+    const correlation = workCorrelation(work);
+    this.sink.correlate(correlation);
+    if (this.arrows != 0 && correlation != 0) this.sink.arrow(this.arrows + <u64>correlation);
     open.slice = this.sink.begin(track, at, this.sink.texts.ofFile(work.func));
     this.inFlight.workStarted(at);
     if (outcome == Outcome.CutOff) work.cutOff = end.until;

@@ -13,6 +13,8 @@ export interface DrawingExports {
   cutTo(): void;
   setWindow(detail: number, from: number, to: number): void;
   nextUuid(): number;
+  /** Of the rank in that block. */
+  processUuid(block: number): number;
   /** Where a packet of so many bytes belongs. `packetWritten`: it is there. */
   packetRoom(bytes: number): number;
   packetWritten(bytes: number): void;
@@ -30,6 +32,7 @@ export interface DrawingExports {
   addArgNumber(name: number, value: number): void;
   addArgFlag(name: number, value: boolean): void;
   addArgLong(name: number, value: bigint, isNegative: boolean): void;
+  /** One of at most MOST_ARROWS. */
   setArrow(flow: bigint): void;
   setCorrelation(correlation: number): void;
   /** Returns the number of the slice. */
@@ -87,6 +90,8 @@ export interface DrawingExports {
   standInSteps(count: number): number;
   addBrokenTransfer(flow: bigint): void;
   addOutOfStep(transfers: bigint, from: number): void;
+  /** Works get arrows to what another tool recorded of them. Their ids: this and the correlation. */
+  drawWorkArrows(first: bigint): void;
   addBusyPeer(place: number, comm: number, peer: number, isSend: boolean): void;
   /** Where the rows of works belong: WORK_ENDS rows of WORK_END_NUMBERS numbers. */
   workEndRows(): number;
@@ -100,6 +105,8 @@ export interface DrawingExports {
 
 /** Numbers of `Tally`, and of a row of `WorkEnd`, and how many rows there are. */
 export const COUNTS = 10;
+/** Of one slice. */
+export const MOST_ARROWS = 8;
 export const WORK_END_NUMBERS = 9;
 export const WORK_ENDS = 1024;
 

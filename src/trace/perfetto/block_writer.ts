@@ -64,9 +64,18 @@ export type RankAnswers = Pick<DrawingHost, 'readWorkEnds' | 'sharesClock'> & {
   readonly specOf: (what: number, numbers: readonly [number, number, number, number]) => TrackSpec;
 };
 
+/** A group of tracks in the process of a rank that has another block. */
+export interface GroupInProcess {
+  readonly rankBlock: number;
+  readonly name: string;
+  /** Position among the process's groups; NCCL has 0. */
+  readonly order: number;
+  readonly description: string;
+}
+
 export interface BlockOptions extends BlockPosition {
   /** null: the block's tracks have no process and are top-level. */
-  readonly process: ProcessSpec | null;
+  readonly process: ProcessSpec | GroupInProcess | null;
   /** Nanoseconds of REALTIME, as in the prologue. */
   readonly traceStart: bigint;
   readonly output: Output;
@@ -234,6 +243,7 @@ export class BlockWriter implements TrackSink {
     const { exports } = this;
     for (const [name, value] of extra?.args ?? []) this.addArg(this.text(name), value);
     if (extra?.flow !== undefined) exports.setArrow((BigInt(extra.flow.hi) << 32n) | BigInt(extra.flow.lo));
+    for (const arrow of extra?.arrows ?? []) exports.setArrow(arrow);
     const { correlation } = extra ?? {};
     if (correlation === undefined) return;
     if (!Number.isSafeInteger(correlation) || correlation <= 0)
@@ -300,10 +310,17 @@ export class BlockWriter implements TrackSink {
   }
 
   /** Describes the root track. Returns its uuid, which is reserved even if there is no root track; 0: none. */
-  private describeRoot(process: ProcessSpec | null): number {
+  private describeRoot(process: BlockOptions['process']): number {
     const processUuid = this.exports.nextUuid();
     const groupUuid = this.exports.nextUuid();
     if (process === null) return 0;
+    if ('rankBlock' in process) {
+      const { name, order, description } = process;
+      const group = { kind: 'group', name, rank: order, description } as const;
+      const above = this.exports.processUuid(process.rankBlock);
+      this.append({ trackDescriptor: trackDescriptor(group, groupUuid, above) });
+      return groupUuid;
+    }
     assert(
       process.pid === (process.pid | 0) && process.pid > 0,
       `process "${process.name}" has pid ${process.pid}`,

@@ -30,6 +30,8 @@ export interface SliceExtra {
   readonly args?: Args | undefined;
   /** The arrow of this slice. Perfetto draws it from the earlier start to the later one. */
   readonly flow?: FlowId | undefined;
+  /** Further arrows, by their ids of 64 bits. */
+  readonly arrows?: readonly bigint[] | undefined;
   /** Safe integer > 0; slices of one collective share it on all ranks (same colour, SQL join key). */
   readonly correlation?: number | undefined;
 }

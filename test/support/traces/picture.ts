@@ -70,6 +70,7 @@ export function drawFile(
     {
       ...scan,
       busiestPeers: busiestPeers(scan.transfers),
+      workArrows: null,
       names: { own: `rank ${file.header.rank ?? 'unknown'}`, inJob: (_, rank) => rank },
       map: IDENTITY,
       scale,

@@ -1,0 +1,142 @@
+/**
+ * `--with`: files of other tools beside the ranks of a run. Each is read, admitted or refused, drawn and forgotten before the next, so memory
+ * does not grow with their number. A refused file costs nothing but its own tracks.
+ */
+
+import { join } from 'node:path';
+import { countFiles, type OnProgress } from '../../base/progress.js';
+import type { Study } from '../../study/study.js';
+import { BlockFile } from '../../trace/convert.js';
+import { compressionOf } from '../../trace/compression.js';
+import type { Windows } from '../../trace/tracks/selection.js';
+import { admit, type KernelFit } from './door.js';
+import { drawForeign, type DrawnForeign } from './draw_foreign.js';
+import { readKineto } from './kineto.js';
+import { Refusal, type RefusalKind } from './refusal.js';
+
+/** One file of `--with`, with what the command line says of its rank. */
+export interface WithFile {
+  readonly path: string;
+  readonly rank: number | null;
+}
+
+/** For the report. */
+export type ForeignReport = DrawnReport | RefusedReport;
+
+export interface DrawnReport {
+  readonly path: string;
+  readonly rank: number;
+  readonly slices: number;
+  readonly instants: number;
+  readonly counterSamples: number;
+  readonly tracks: number;
+  readonly kernels: KernelFit;
+  /** What is not drawn → how often. */
+  readonly leftOut: Readonly<Record<string, number>>;
+}
+
+export interface RefusedReport {
+  readonly path: string;
+  readonly refused: RefusalKind;
+  /** What was expected and found, and what to do. */
+  readonly why: string;
+}
+
+export interface DrawnBeside {
+  readonly reports: readonly ForeignReport[];
+  readonly drawn: readonly Pick<DrawnForeign, 'counts' | 'arrows' | 'flowEnds'>[];
+  readonly blockPaths: readonly string[];
+  /** The run's files that have a file beside them. */
+  readonly files: readonly number[];
+}
+
+export interface BesidePlace {
+  readonly folder: string;
+  /** Path of the trace, which decides the compression. */
+  readonly output: string;
+  readonly blockCount: number;
+  /** By file of the run: the drawn window; null: everything; absent: the file is not drawn. */
+  readonly windowsOf: (file: number) => Windows | null | undefined;
+}
+
+export interface BesideOptions {
+  readonly strict?: boolean | undefined;
+  readonly interrupt?: AbortSignal | undefined;
+  readonly onProgress?: OnProgress | undefined;
+}
+
+/** Throws Interrupted, and with `strict` Refusal. */
+export async function drawBeside(
+  files: readonly WithFile[],
+  study: Study,
+  place: BesidePlace,
+  options: BesideOptions,
+): Promise<DrawnBeside> {
+  const drawn: { report: ForeignReport; drawn?: DrawnForeign; blockPath?: string; file?: number }[] = [];
+  const done = files.length > 0 ? countFiles('beside', files.length, options.onProgress) : () => undefined;
+  for (const [index, file] of files.entries()) {
+    try {
+      const before = drawn.map((one) => one.file);
+      drawn.push(await drawOne(file, index, study, place, { ...options, before }));
+    } catch (error) {
+      if (!(error instanceof Refusal) || options.strict) throw error;
+      drawn.push({ report: { path: file.path, refused: error.kind, why: error.message } });
+    }
+    done();
+  }
+  return {
+    reports: drawn.map(({ report }) => report),
+    drawn: drawn.flatMap((one) => one.drawn ?? []),
+    blockPaths: drawn.flatMap(({ blockPath }) => blockPath ?? []),
+    files: drawn.flatMap(({ file }) => file ?? []),
+  };
+}
+
+async function drawOne(
+  { path, rank: asRank }: WithFile,
+  index: number,
+  study: Study,
+  { folder, output, blockCount, windowsOf }: BesidePlace,
+  { interrupt, before }: BesideOptions & { readonly before: readonly (number | undefined)[] },
+) {
+  const trace = await readKineto(path, join(folder, `beside-${index}`), interrupt);
+  try {
+    const admitted = admit(path, trace, asRank, study);
+    const { rank, file, kernels } = admitted;
+    const windows = windowsOf(file);
+    if (windows === undefined)
+      throw new Refusal('rank-absent', {
+        path,
+        what: `rank ${rank} is not drawn`,
+        advice: 'draw its rank, too, or leave this file out',
+      });
+    const blockPath = join(folder, `beside-${index}.block`);
+    const out = new BlockFile(blockPath, compressionOf(output));
+    try {
+      const drawn = await drawForeign(
+        trace,
+        admitted,
+        {
+          blockIndex: blockCount - 1 - index,
+          blockCount,
+          traceStart: study.clocks.solution.traceStart,
+          windows,
+          output: (chunk) => {
+            out.write(chunk);
+          },
+          number: before.filter((one) => one === file).length,
+          from: path,
+        },
+        interrupt,
+      );
+      const { slices, instants, counterSamples, tracksWithData: tracks } = drawn.counts;
+      const left = Object.fromEntries(drawn.leftOut);
+      const report = { path, rank, slices, instants, counterSamples, tracks, kernels, leftOut: left };
+      return { report, drawn, blockPath, file };
+    } finally {
+      out.close();
+    }
+  } finally {
+    trace.events.close();
+  }
+}

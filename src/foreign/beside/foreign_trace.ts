@@ -1,0 +1,50 @@
+/** What a reader of a foreign format makes of a file: the shape that all readers share. A new format is one file that returns this. */
+
+import type { ArrowEnds, EventStore } from './event_store.js';
+
+export interface ForeignTrace {
+  /** Name of the group of its tracks: "PyTorch". */
+  readonly tool: string;
+  readonly events: EventStore;
+  readonly arrows: ArrowEnds;
+  /** By number, as in `events`. */
+  readonly tracks: readonly ForeignTrack[];
+  /** REALTIME ns of time 0 of the events. */
+  readonly origin: bigint;
+  /** Of the events, ns. */
+  readonly span: { readonly from: number; readonly to: number };
+  readonly says: ForeignIdentity;
+  readonly kernels: readonly NcclKernel[];
+  /** What could not be read as an event → how often. */
+  readonly leftOut: ReadonlyMap<string, number>;
+}
+
+/** What a file says of itself; null: nothing. */
+export interface ForeignIdentity {
+  readonly rank: number | null;
+  readonly worldSize: number | null;
+  readonly host: string | null;
+}
+
+export interface ForeignTrack {
+  readonly title: string;
+  readonly kind: 'slices' | 'counter';
+  /** Position among the tracks, ascending. */
+  readonly order: number;
+}
+
+/** Text of an event in the store: name and arguments. */
+export type EventText = readonly [name: string, args: Readonly<Record<string, unknown>>];
+
+/** A kernel of NCCL on the GPU. Times in ns, like those of the events. */
+export interface NcclKernel {
+  readonly row: number;
+  /** Event of the call that launched it; null: not found. */
+  readonly call: number | null;
+  /** As NCCL names it: AllReduce; SendRecv for sends and receives; null: several in one kernel. */
+  readonly func: string | null;
+  /** f32 and the like; null: not told. Collectives that only copy run as bytes, whatever the tensor's type. */
+  readonly type: string | null;
+  readonly start: number;
+  readonly end: number;
+}

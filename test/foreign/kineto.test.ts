@@ -1,0 +1,225 @@
+/** `merge --with`: traces of PyTorch's profiler beside the ranks, in every dialect, and the files that may not share the axis. */
+
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { DrawnReport, RefusedReport } from '../../src/foreign/beside/beside.js';
+import { merge, type MergeOptions } from '../../src/merge.js';
+import type { MergeReport } from '../../src/report/report.js';
+import { mergeReportText } from '../../src/report/merge_report.js';
+import { collectivesOf, inTwoMembers, kinetoText, type KinetoOptions } from '../support/made_up/kineto.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
+import {
+  countsOf,
+  viewTrace,
+  type TraceView,
+  type ViewFlow,
+  type ViewSlice,
+} from '../support/traces/trace_view.js';
+
+const RUN = 'samples/torch-straggler';
+let folder: string;
+let remove: () => void;
+let works: readonly ViewSlice[];
+let plain: TraceView;
+let plainBytes: Buffer;
+
+beforeAll(async () => {
+  ({ folder, remove } = temporaryFolder());
+  await mergeHere();
+  plainBytes = readFileSync(join(folder, 'out.pftrace'));
+  plain = view();
+  works = collectivesOf(plain, 0);
+});
+afterAll(() => {
+  remove();
+});
+
+const mergeHere = (options: Partial<MergeOptions> = {}): Promise<MergeReport> =>
+  merge({ inputs: [RUN], output: join(folder, 'out.pftrace'), force: true, jobs: 1, ...options });
+
+const view = (): TraceView => viewTrace(readFileSync(join(folder, 'out.pftrace')), { emptySlices: 'fine' });
+
+const text = (options: Partial<KinetoOptions> = {}): string =>
+  kinetoText(works, { rank: 0, worldSize: 2, ...options });
+
+function write(name: string, content: string | Buffer): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+async function mergeWith(path: string, rank: number | null = null) {
+  const report = await mergeHere({ with: [{ path, rank }] });
+  return { report, seen: view() };
+}
+
+async function drawn(options: Partial<KinetoOptions> = {}) {
+  const { report, seen } = await mergeWith(write('rank0.json', text(options)));
+  return { report, seen, own: report.foreign[0] as DrawnReport };
+}
+
+async function refused(content: string | Buffer, rank: number | null = null): Promise<RefusedReport> {
+  const { report } = await mergeWith(write('other.json', content), rank);
+  const own = report.foreign[0] as RefusedReport;
+  expect(report.problems).toContain(own.why);
+  // The run's own trace is as good as without the file.
+  expect(report.trace).toEqual(countsOf(plain));
+  return own;
+}
+
+const onTrack = ({ slices }: TraceView, ...path: string[]): ViewSlice[] =>
+  slices.filter(({ track }) => track.path.slice(1).join(' > ') === path.join(' > '));
+const kernelsIn = (seen: TraceView): ViewSlice[] => onTrack(seen, 'PyTorch', 'GPU 0 stream 20');
+
+describe('a trace of PyTorch', () => {
+  it('is a group beside NCCL in its rank: nothing is lost, slices nest, the summary counts it', async () => {
+    const { report, seen, own } = await drawn();
+    expect(seen.problems).toEqual([]);
+    expect(report.trace).toEqual(countsOf(seen));
+    const pytorch = seen.tracks.filter(({ path }) => path[1] === 'PyTorch');
+    expect(new Set(pytorch.map(({ process }) => process?.pid))).toEqual(new Set([1_000_000]));
+    expect(pytorch.map(({ path }) => path.slice(2).join())).toEqual([
+      '',
+      'python3 (main)',
+      'thread 4294967291',
+      'unnamed',
+      'GPU 0 stream 20',
+      'GPU 0 thread 7',
+      'GPU 0 thread 7 ·2',
+      'memory allocated',
+    ]);
+    expect(kernelsIn(seen)).toHaveLength(works.length);
+    expect(own).toMatchObject({
+      rank: 0,
+      slices: 3 * works.length + 4,
+      instants: 1,
+      counterSamples: 1,
+      leftOut: { 'events of phase b': 1 },
+    });
+    expect(mergeReportText(report)).toContain(
+      `${works.length} of ${works.length} NCCL kernels are our collectives`,
+    );
+    const mm = seen.slices.find(({ name }) => name === 'aten::mm');
+    expect(mm?.args).toEqual({ cat: 'cpu_op', big: 2n ** 64n - 1n, 'Input type': '["float",""]' });
+    expect(seen.counters.find(({ track }) => track.name === 'memory allocated')?.value).toBe(12.5);
+    expect(onTrack(seen, 'PyTorch', 'GPU 0 thread 7 ·2').map(({ name }) => name)).toEqual(['second']);
+  });
+
+  it('lies where the host stamped it, to the nanosecond, in both dialects that have them', async () => {
+    const [base, decimals, whole] = [
+      await drawn(),
+      await drawn({ dialect: 'decimals' }),
+      await drawn({ dialect: 'whole' }),
+    ];
+    const times = ({ seen }: typeof base): bigint[] => kernelsIn(seen).map(({ ts }) => ts);
+    expect(times(decimals)).toEqual(times(base));
+    for (const [i, ts] of times(whole).entries()) {
+      const off = times(base)[i]! - ts;
+      expect(off >= 0n && off < 1000n).toBe(true);
+    }
+    // Its wall clock was sampled beside the counter, so it is on the run's axis as exactly as that.
+    expect(Math.abs(base.own.kernels.residual!)).toBeLessThan(200_000);
+    expect(base.own.kernels.corrected).toBe(0);
+  });
+
+  it('has arrows from the call to our collective and from there to the kernel, and its own', async () => {
+    const { seen } = await drawn();
+    const names = seen.flows.map(({ from, to }: ViewFlow) => `${from.name} > ${to.name?.split('_')[0]}`);
+    const count = (name: string): number => names.filter((one) => one === name).length;
+    expect(count('cudaLaunchKernel > ncclDevKernel')).toBe(works.length);
+    const joined = new Set<ViewSlice>();
+    for (const { from, to } of seen.flows) {
+      const [ours, theirs] = from.args.seq === undefined ? [to, from] : [from, to];
+      if (theirs.track.path[1] === 'PyTorch' && ours.args.seq !== undefined) joined.add(ours);
+    }
+    expect(joined.size).toBe(works.length);
+  });
+
+  it('of a host whose clock is 3 ms ahead is moved back, and the report says so', async () => {
+    const straight = await drawn();
+    const { seen, own, report } = await drawn({ shift: 3_000_000n });
+    const off = own.kernels.corrected - 3_000_000 - straight.own.kernels.residual!;
+    expect(Math.abs(off)).toBeLessThan(50_000);
+    const moved = kernelsIn(seen).map(({ ts }, i) => Number(ts - kernelsIn(straight.seen)[i]!.ts));
+    expect(Math.max(...moved.map(Math.abs))).toBeLessThan(200_000);
+    expect(mergeReportText(report)).toContain('3.0 ms after them');
+  });
+
+  it('packed by gzip, in one member or two, is the same', async () => {
+    await drawn();
+    const bytes = readFileSync(join(folder, 'out.pftrace'));
+    for (const packed of [gzipSync(text()), inTwoMembers(text())]) {
+      await mergeWith(write('rank0.json', packed));
+      expect(readFileSync(join(folder, 'out.pftrace')).equals(bytes)).toBe(true);
+    }
+  });
+
+  it('that does not say its rank gets it from the command line', async () => {
+    const { report } = await mergeWith(write('rank0.json', text({ isNameless: true })), 0);
+    expect(report.foreign).toMatchObject([{ rank: 0, kernels: { matched: works.length } }]);
+  });
+
+  it('is cut to a selected time', async () => {
+    const select = { from: { s: 4 }, to: { s: 4.5 } };
+    const { trace } = await mergeHere({
+      with: [{ path: write('rank0.json', text()), rank: null }],
+      select: select as never,
+    });
+    expect(countsOf(view())).toEqual(trace);
+  });
+});
+
+describe('without a file', () => {
+  it('nothing of this is in the trace', async () => {
+    await mergeHere({ with: [] });
+    expect(readFileSync(join(folder, 'out.pftrace')).equals(plainBytes)).toBe(true);
+  });
+});
+
+describe('a file that may not share the axis', () => {
+  const one = (options: Partial<KinetoOptions>): string => text(options);
+  it.each<[string, () => string | Buffer, number | null, RegExp]>([
+    ['broken', () => text().slice(0, -200), null, /damaged or cut off.*copy it again/],
+    ['broken', () => gzipSync(text()).subarray(0, 500), null, /damaged or cut off/],
+    ['broken', () => text().replace('"dur"', 'dur'), null, /damaged or cut off/],
+    ['broken', () => `{"traceEvents": [${'['.repeat(2000)}`, null, /1000 deep/],
+    ['not-kineto', () => '[1, 2]', null, /expected a JSON object with "traceEvents"/],
+    ['not-kineto', () => '', null, /not a trace/],
+    ['not-kineto', () => '{"a": 1}', null, /not a trace/],
+    ['not-kineto', () => '{"traceEvents": [{"ph": "M"}]}', null, /no events/],
+    ['rank-unknown', () => one({ isNameless: true }), null, /--with RANK=/],
+    ['rank-differs', () => one({}), 1, /expected rank 1, found rank 0/],
+    ['rank-absent', () => one({ isNameless: true }), 9, /no rank file of rank 9/],
+    ['world-differs', () => one({ worldSize: 8 }), null, /expected 2 ranks, found 8/],
+    ['host-differs', () => one({ host: 'node17' }), null, /found node17/],
+    ['times-unknown', () => text().replace('baseTimeNanoseconds', 'base'), null, /baseTimeNanoseconds/],
+    [
+      'other-time',
+      () => one({ shift: 86_400_000_000_000n }),
+      null,
+      /another time \(expected .*Z to .*Z, found/,
+    ],
+    ['other-work', () => one({ func: 'ReduceScatter' }), null, /found ReduceScatter/],
+  ])('%s %#', async (kind, content, rank, why) => {
+    const own = await refused(content(), rank);
+    expect(own).toMatchObject({ refused: kind });
+    expect(own.why).toMatch(why);
+  });
+
+  it('is the end of a strict merge, before anything is written', async () => {
+    const path = write('other.json', text());
+    truncateSync(path, 1000);
+    const output = join(folder, 'strict.pftrace');
+    await expect(mergeHere({ with: [{ path, rank: null }], strict: true, output })).rejects.toThrow(
+      /cut off/,
+    );
+    expect(() => readFileSync(output)).toThrow(/ENOENT/);
+  });
+
+  it('cannot hide its names', async () => {
+    const path = write('rank0.json', text());
+    await expect(mergeHere({ with: [{ path, rank: null }], redact: true })).rejects.toThrow(/--redact/);
+  });
+});
