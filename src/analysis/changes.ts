@@ -4,7 +4,7 @@
  */
 
 import { addTo } from '../base/grouped.js';
-import type { Measure, Pair, Subject } from './compared_collectives.js';
+import type { Choice, Measure, Pair, Subject } from './compared_collectives.js';
 import { comparedPairs } from './compared_pairs.js';
 import { changeOf, noiseBetween } from './noise.js';
 import type { RunNumbers } from './run_numbers.js';
@@ -28,6 +28,8 @@ export interface Difference {
 }
 
 export interface Changes {
+  /** What NCCL chose in another way: no matter of noise. */
+  readonly choices: readonly { readonly of: Subject; readonly before: Choice; readonly after: Choice }[];
   /** The costliest first; numbers of one subject together. */
   readonly differences: readonly Difference[];
   readonly compared: number;
@@ -44,9 +46,10 @@ type Shown = number | null;
 const LEAST_SHARE = 0.01;
 
 export function changesBetween(before: RunNumbers, after: RunNumbers): Changes {
-  const { pairs, onlyBefore, onlyAfter } = comparedPairs(before, after);
+  const { pairs, choices, onlyBefore, onlyAfter } = comparedPairs(before, after);
   const differences = pairs.flatMap((pair) => differenceOf(pair, pairs.length, after.durationNs) ?? []);
   return {
+    choices,
     differences: inOrderOfCost(differences),
     compared: pairs.length,
     resolution: resolutionOf(pairs),

@@ -25,6 +25,8 @@ export interface CollectiveRow {
   readonly datatype: string;
   /** Algorithm and protocol, as RING/SIMPLE; several if its ranks differ; '': not known. */
   readonly plan: string;
+  /** Channels; 0: not known. */
+  readonly channels: number;
   /** ns of the trace: the first arrival. */
   readonly startNs: number;
   /** From the first arrival to the last end; null: not ended, or not known. */
@@ -115,6 +117,7 @@ function rowOf(
     replay: one.ordinal,
     datatype: one.datatype,
     plan: one.plan,
+    channels: one.channels,
     startNs: Math.round(one.firstArrival),
     durationNs: end === null ? null : Math.round(Math.max(0, end - one.firstArrival)),
     skewNs: skew === null || !Number.isFinite(clocks) ? null : Math.round(skew),

@@ -98,3 +98,36 @@ export function paired(
 ): Pair[] {
   return before && after ? [{ ...about, before, after }] : [];
 }
+
+/** What NCCL chose for most collectives of a kind. It is no matter of noise. */
+export interface Choice {
+  readonly plan: string;
+  /** 0: not known. */
+  readonly channels: number;
+  /** How many made this choice, of all. */
+  readonly count: number;
+  readonly of: number;
+}
+
+/** Kinds for which most collectives of the two runs were made in another way. */
+export function otherChoices(
+  before: ReadonlyMap<string, Group>,
+  after: ReadonlyMap<string, Group>,
+): { readonly of: Subject; readonly before: Choice; readonly after: Choice }[] {
+  return [...after].flatMap(([key, { of, rows }]) => {
+    const [a, b] = [choiceOf(before.get(key)?.rows ?? []), choiceOf(rows)];
+    const isSame = a?.plan === b?.plan && a?.channels === b?.channels;
+    return a && b && !isSame ? [{ of, before: a, after: b }] : [];
+  });
+}
+
+/** null: no choice is known, or none is that of most. */
+function choiceOf(rows: readonly CollectiveRow[]): Choice | null {
+  const counts = new Map<string, Choice>();
+  for (const { plan, channels } of rows) {
+    const key = `${plan} ${channels}`;
+    counts.set(key, { plan, channels, count: (counts.get(key)?.count ?? 0) + 1, of: rows.length });
+  }
+  const [most] = [...counts.values()].sort((a, b) => b.count - a.count);
+  return most && most.plan !== '' && 2 * most.count > rows.length ? most : null;
+}

@@ -6,6 +6,7 @@
 import {
   collectivePairs,
   groupsOf,
+  otherChoices,
   paired,
   subjectsMissingIn,
   type Names,
@@ -30,6 +31,7 @@ export function comparedPairs(
   after: RunNumbers,
 ): {
   readonly pairs: readonly Pair[];
+  readonly choices: ReturnType<typeof otherChoices>;
   readonly onlyBefore: readonly Subject[];
   readonly onlyAfter: readonly Subject[];
 } {
@@ -42,6 +44,7 @@ export function comparedPairs(
       ...linkPairs(before, after, names),
       ...rankPairs(before, after, floor),
     ],
+    choices: otherChoices(...groups),
     onlyBefore: subjectsMissingIn(groups[1], groups[0]),
     onlyAfter: subjectsMissingIn(groups[0], groups[1]),
   };

@@ -39,6 +39,7 @@ const COLUMNS = {
   func: new Uint32Array(0),
   datatype: new Uint32Array(0),
   plan: new Uint32Array(0),
+  channels: new Uint8Array(0),
   count: new Float64Array(0),
   root: new Int32Array(0),
   seq: new Float64Array(0),
@@ -125,6 +126,7 @@ export class CollectiveTable {
     columns.ordinal[row] = ordinal;
     columns.datatype[row] = entry.datatypes[works.datatype[work]!]!;
     columns.plan[row] = entry.plans[works.plan[work]!]!;
+    columns.channels[row] = works.channels[work]!;
     columns.count[row] = works.count[work]!;
     columns.root[row] = works.root[work]!;
     columns.firstCalled[row] = arrival.called;

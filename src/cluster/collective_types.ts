@@ -79,6 +79,8 @@ export interface Collective {
   readonly datatype: string;
   /** Algorithm and protocol, as RING/SIMPLE; several if its ranks differ: RING/SIMPLE and TREE/LL. '': NCCL names none. */
   readonly plan: string;
+  /** Channels that NCCL announces; 0: not known. */
+  readonly channels: number;
   /** As NCCL reports it: in bytes for AllGather and Broadcast. */
   readonly count: number;
   /** For Broadcast and Reduce, else -1. */

@@ -31,6 +31,10 @@ export class CollectiveView implements Collective {
     return this.table.datatypes.name(this.table.columns.datatype[this.row]!);
   }
 
+  get channels(): number {
+    return this.table.columns.channels[this.row]!;
+  }
+
   get plan(): string {
     return this.table.plans.name(this.table.columns.plan[this.row]!);
   }

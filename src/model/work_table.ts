@@ -19,6 +19,7 @@ export const KEPT_AS_THEY_ARE = [
   'count',
   'arrival',
   'enqueued',
+  'channels',
 ] as const satisfies readonly (keyof WorkRow)[];
 
 export interface WorkTable extends Readonly<Record<(typeof KEPT_AS_THEY_ARE)[number], Column>> {

@@ -14,6 +14,8 @@ export function diffText(diff: RunDiff): string {
   const subjects = bySubject(diff.differences);
   const count = subjects.length;
   const lines = [
+    ...(diff.choices.length > 0 ? ['NCCL chose otherwise: no matter of noise'] : []),
+    ...diff.choices.slice(0, MOST_SUBJECTS).map((one) => `  chosen:         ${choiceText(one)}`),
     count === 0
       ? 'no difference beyond the noise'
       : `${count} ${count === 1 ? 'difference' : 'differences'} beyond the noise, the costliest first`,
@@ -28,6 +30,14 @@ export function diffText(diff: RunDiff): string {
     `  compared:       ${diff.compared} numbers${resolutionText(diff.resolution)}`,
   ];
   return lines.map((line) => `${printable(line)}\n`).join('');
+}
+
+/** "AllReduce of 2 MiB to 8 MiB (4 ranks): TREE/SIMPLE to RING/SIMPLE, 4 to 1 channels, in 39 of 39" */
+function choiceText({ of, before, after }: Changes['choices'][number]): string {
+  const plan = before.plan === after.plan ? before.plan : `${before.plan} to ${after.plan}`;
+  const isSame = before.channels === after.channels;
+  const channels = isSame ? `${after.channels} channels` : `${before.channels} to ${after.channels} channels`;
+  return `${nameOf(of)}: ${plan}, ${channels}, in ${after.count} of ${after.of}`;
 }
 
 function sideText({ headline, run }: DiffSide): string {

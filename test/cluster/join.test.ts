@@ -55,6 +55,7 @@ function member(
     plans: PLANS,
     root: narrow(rows.map(() => -1)),
     arrival: narrow(rows.map(({ arrival }) => arrival)),
+    channels: narrow(rows.map(() => 2)),
     enqueued: narrow(rows.map(({ enqueued, arrival }) => enqueued ?? arrival + 1)),
   };
   const ends = rows.map(

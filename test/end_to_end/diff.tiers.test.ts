@@ -65,6 +65,17 @@ describe('a link that got slow', () => {
     expect(await diff(healthy, slow, '--fail-on', 'much')).toMatchObject({ code: 2 });
   });
 
+  it('another algorithm and other channels are told first, whatever the noise', async () => {
+    const JOB_OF_TREES = JOB.replace('--channels 1', '--channels 4');
+    const trees = await keptJob('diff-tree', folder, `${JOB_OF_TREES} --algo tree`);
+    const [first, chosen] = (await diff(trees, healthy)).out.toString().split('\n');
+    expect(first).toBe('NCCL chose otherwise: no matter of noise');
+    expect(chosen).toMatch(
+      /^ {2}chosen: +AllReduce of 256 KiB .*: TREE\/LL to RING\/LL, 4 to 1 channels, in 19 of 19$/,
+    );
+    expect((await diff(healthy, slow)).out.toString()).not.toContain('chosen:');
+  });
+
   it('every field of the JSON is in schemas/report.md', () => {
     const text = readFileSync(join(root, 'schemas/report.md'), 'utf8').split(
       '## `nccl-trace diff --json`',

@@ -172,6 +172,7 @@ function tableOf({ calls }: MadeUpRank, comms: Comms): WorkTable {
     plans: ['RING/SIMPLE'],
     root: narrow(calls.map(({ root = -1 }) => root)),
     arrival: narrow(calls.map(({ at }) => s(at))),
+    channels: narrow(calls.map(() => 2)),
     enqueued: narrow(calls.map(({ at }) => s(at))),
   };
 }

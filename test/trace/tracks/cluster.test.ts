@@ -25,6 +25,7 @@ const collective = (seq: number, first: number, last: number, end: number): Coll
   func: 'AllReduce',
   datatype: 'ncclFloat32',
   plan: 'RING/SIMPLE',
+  channels: 2,
   count: 250,
   seq,
   ordinal: 0,

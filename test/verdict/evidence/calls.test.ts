@@ -46,6 +46,7 @@ function scanned(read: () => void): Pick<RankScan, 'works' | 'workEnds' | 'commu
       plans: ['RING/SIMPLE'],
       root: column(() => -1),
       arrival: column(() => 0),
+      channels: column(() => 2),
       enqueued: column(() => 0),
     },
   };
