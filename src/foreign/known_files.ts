@@ -30,6 +30,7 @@ const PACKED = 8 * 1024;
 
 const RANK_FILES = 'name the files that the recorder wrote (rank*.bin)';
 const IN_PERFETTO = 'look at it in https://ui.perfetto.dev';
+const BESIDE = 'draw it beside its rank: nccl-trace merge RUN';
 const DUMPS = 'name the folder of the dumps with --flight-recorder';
 const UNPACK = 'decompress it and name the decompressed file';
 const RECORD = 'for steps and a verdict, record with our plugin: nccl-trace plugin-path';
@@ -75,12 +76,12 @@ const ROWS: readonly Row[] = [
     shows:
       /"(?:schemaVersion|deviceProperties|distributedInfo)"[^]*?"distributedInfo"\s*:\s*\{[^}]*"rank"\s*:\s*(\d+)/,
     what: "a trace of PyTorch's profiler (Kineto) of rank $1",
-    advice: IN_PERFETTO,
+    advice: `${BESIDE} --with FILE`,
   },
   {
     shows: /^\s*\{\s*"(?:schemaVersion|deviceProperties|distributedInfo)"/,
     what: "a trace of PyTorch's profiler (Kineto)",
-    advice: IN_PERFETTO,
+    advice: `${BESIDE} --with RANK=FILE`,
   },
   {
     shows: /^\s*\{[^]*?"traceEvents"\s*:|^\s*\[\s*\{[^]*?"ph"\s*:/,

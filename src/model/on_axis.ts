@@ -14,7 +14,9 @@ export type OnAxis<T> = T extends Ticks
       : T;
 
 /** Names of the columns with unit `tick`. A column of rows has those of its rows. */
-export type TickColumns<T> = { readonly [Name in keyof T]?: true | TickColumns<Inner<T[Name]>> };
+export type TickColumns<T> = Partial<{
+  readonly [Name in keyof T]: true | TickColumns<Inner<T[Name]>>;
+}>;
 type Inner<T> = NonNullable<T extends readonly (infer One)[] ? One : T>;
 
 /** A time that is not known (null) stays null. */

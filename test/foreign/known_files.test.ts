@@ -26,8 +26,13 @@ const step = '{"name": "AllReduce", "cat": "COLL", "ph": "b", "id": 0, "pid": 7,
 
 /** Name, content, what it is called, what to do. */
 const FILES: readonly (readonly [string, string | Uint8Array, string, string])[] = [
-  ['k.json', kineto, "a trace of PyTorch's profiler (Kineto) of rank 3", 'ui.perfetto.dev'],
-  ['k.json.gz', gzipSync(kineto), "PyTorch's profiler (Kineto) of rank 3, packed by gzip", 'ui.perfetto.dev'],
+  ['k.json', kineto, "a trace of PyTorch's profiler (Kineto) of rank 3", 'merge RUN --with FILE'],
+  [
+    'k.json.gz',
+    gzipSync(kineto),
+    "PyTorch's profiler (Kineto) of rank 3, packed by gzip",
+    'merge RUN --with FILE',
+  ],
   ['c.json', '{"traceEvents": [{"ph": "X"}]}', 'a trace in the JSON format of Chrome', 'ui.perfetto.dev'],
   ['a.json', '[{"name": "f", "ph": "X"}]', 'a trace in the JSON format of Chrome', 'ui.perfetto.dev'],
   ['r.nsys-rep', 'anything', 'a report of Nsight Systems', 'open it in Nsight Systems'],
@@ -91,7 +96,7 @@ describe('a file of another tool', () => {
     for (const [command = '', ...more] of commands) {
       const { code, err } = await runHere(root, command, file, ...more);
       expect([command, code, err.split('\n')[0]]).toEqual([command, 3, expect.stringContaining(is)]);
-      expect(err).toContain('ui.perfetto.dev');
+      expect(err).toContain('--with FILE');
     }
   });
 
