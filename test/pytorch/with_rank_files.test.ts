@@ -104,7 +104,9 @@ describe('dumps beside rank files', () => {
     for (const given of [dumps, path.join(dumps, 'nccl_trace_rank_0')]) {
       const { code, err } = await runHere(root, 'inspect', given);
       expect(code).toBe(3);
-      expect(err).toMatch(/is a dump of PyTorch's Flight Recorder.*; name the folder of the dumps with --flight-recorder$/m);
+      expect(err).toMatch(
+        /is a dump of PyTorch's Flight Recorder.*; name the folder of the dumps with --flight-recorder$/m,
+      );
       expect(err).not.toContain('expected 8e');
     }
   });
