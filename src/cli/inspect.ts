@@ -69,7 +69,7 @@ export function inspectCommand(setExit: (code: ExitCode) => void): Command {
       .option('--json', 'one JSON object per line: diagnosis, file, record')
       .option('--records [n]', 'all records in order of time, or the newest n', wholeNumber(1))
       .option('--files', 'also the facts of each file, after the verdict')
-      .option('--ras <source>', "beside it, NCCL's RAS: a file of ncclras -f json, or HOST:PORT")
+      .option('--ras <source>', "what NCCL's RAS says: its answer, or HOST:PORT")
       .option('--strict', 'exit with 1 if a file cannot be used or has problems')
       .option('-q, --quiet', 'print what is asked for and errors only'),
   );

@@ -43,7 +43,9 @@ export function whoText(
   if (why === null) return '';
   if (degree === 'node' && node !== null) return `one of ${ranksOfNode({ files, name: node }, report)}`;
   if (degree === 'one of' || DID[why] === undefined) {
-    const names = some.map(({ file, inComm }) => rankInComm(file, inComm?.[0], call?.nRanks, report));
+    const names = [
+      ...new Set(some.map(({ file, inComm }) => rankInComm(file, inComm?.[0], call?.nRanks, report))),
+    ];
     if (missing !== null && call) names.push(peerName({ peerFile: null, peerInComm: missing }, call, report));
     return names.length > MOST_EITHER
       ? `look at one of ${rankList(files, report)}`

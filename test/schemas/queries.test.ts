@@ -3,7 +3,7 @@
  * it names is in what we write. Not trace_processor itself: its tables, made of what an independent reader sees, in SQLite.
  */
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -12,6 +12,7 @@ import type { MergeReport } from '../../src/report/report.js';
 import { lastPacket } from '../../src/trace/perfetto/last_packet.js';
 import { CLOCK_INCIDENTS } from '../../src/trace/tracks/clock_tracks.js';
 import { record } from '../support/jobs/loopback.js';
+import { collectivesOf, kinetoText } from '../support/made_up/kineto.js';
 import { temporaryFolder } from '../support/program/temporary_folder.js';
 import { viewTrace, type TraceView, type ViewSlice } from '../support/traces/trace_view.js';
 import { runQueries, type Row } from './tables.js';
@@ -42,9 +43,10 @@ interface Made {
   readonly counted: ReadonlyMap<string, number>;
 }
 
-async function made(name: string, input: string): Promise<Made> {
+async function made(name: string, input: string, beside?: string): Promise<Made> {
   const output = path.join(folder, `${name}.pftrace`);
-  const report = await merge({ inputs: [input], output, jobs: 1 });
+  const files = beside === undefined ? [] : [{ path: beside, rank: null }];
+  const report = await merge({ inputs: [input], output, jobs: 1, with: files });
   const bytes = readFileSync(output);
   const view = viewTrace(bytes, { emptySlices: 'fine' });
   const rows = runQueries(view, [...queries.values(), ...counts.values()]);
@@ -65,6 +67,11 @@ beforeAll(async () => {
   );
   for (const name of SAMPLES) byName.set(name, await made(name, path.join(root, 'samples', name)));
   byName.set('abused', await made('abused', (await recording).folder));
+  const torch = path.join(root, 'samples/torch-straggler');
+  const { view } = await made('torch', torch);
+  const beside = path.join(folder, 'rank0.json');
+  writeFileSync(beside, kinetoText(collectivesOf(view, 0), { rank: 0, worldSize: 2 }));
+  byName.set('beside', await made('beside', torch, beside));
 });
 
 function rowsOf(name: string, title: RegExp): readonly Row[] {
@@ -82,10 +89,18 @@ it.each(CLOCK_INCIDENTS)('%s is counted among the instants', (name) => {
   expect(counts.get('instants')).toContain(`'${name}'`);
 });
 
-it.each([...SAMPLES, 'abused'])('the numbers of the summary equal the counts of the queries: %s', (name) => {
-  const { report, counted } = byName.get(name)!;
-  expect(Object.fromEntries(counted)).toEqual(report.trace);
-});
+it.each([...SAMPLES, 'abused', 'beside'])(
+  'the numbers of the summary equal the counts of the queries: %s',
+  (name) => {
+    const { report, counted } = byName.get(name)!;
+    // The names of other tools' instants are theirs.
+    const others = report.foreign.reduce((sum, one) => sum + ('instants' in one ? one.instants : 0), 0);
+    expect(Object.fromEntries(counted)).toEqual({
+      ...report.trace,
+      instants: report.trace.instants - others,
+    });
+  },
+);
 
 /** Also each column of it, in some row. */
 it.each([...queries.keys()])('finds its subject: %s', (title) => {

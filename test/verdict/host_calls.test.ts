@@ -232,7 +232,8 @@ it('the reported collectives of each rank are read once', () => {
   const ranks = made.ranks.map((rank) => {
     const calls = rank.hostCalls.get(0)!;
     const reported: typeof calls.reported = (most) => {
-      times++;
+      // The last one alone is not a reading of all.
+      if (most > 1) times++;
       return calls.reported(most);
     };
     return { ...rank, hostCalls: new Map([[0, { ...calls, reported }]]) };
