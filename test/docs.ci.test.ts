@@ -2,6 +2,7 @@
 
 import { copyFileSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { COMMANDS, DOCUMENTS, help, ROOT, runScript, scriptsIn } from './documents.js';
 import { temporaryFolder } from './support/program/temporary_folder.js';
@@ -22,6 +23,8 @@ describe('the commands in documents run', () => {
   beforeEach(() => {
     ({ folder, remove } = temporaryFolder());
     symlinkSync(path.join(ROOT, 'samples'), path.join(folder, 'samples'));
+    // Of another job: it is refused, and the run is merged.
+    writeFileSync(path.join(folder, 'trace0.json.gz'), gzipSync('{"schemaVersion": 1, "traceEvents": []}'));
   });
   afterEach(() => {
     remove();

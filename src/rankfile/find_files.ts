@@ -30,7 +30,7 @@ export function findRankFiles(inputs: readonly string[]): FoundFiles {
   const again = new Map<string, number>();
   const known = new Map<string, string>();
   for (const file of named.sort(byName)) {
-    const real = answered(file, () => realpathSync(file));
+    const real = realPathOf(file);
     const first = known.get(real);
     if (first === undefined) {
       known.set(real, file);
@@ -39,6 +39,15 @@ export function findRankFiles(inputs: readonly string[]): FoundFiles {
   }
   for (const [file, times] of again) problems.push(about`${{ path: file }}: named ${times} times, used once`);
   return { files, problems: problems.sort((a, b) => byName(sentenceText(a), sentenceText(b))) };
+}
+
+/** A file that has gone, or was exchanged, since its folder was listed keeps its name: what opens it says why it cannot be used. */
+function realPathOf(file: string): string {
+  try {
+    return answered(file, () => realpathSync(file));
+  } catch {
+    return file;
+  }
 }
 
 const byName = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
