@@ -119,6 +119,7 @@ class WatchedJob {
   private diedAt = -Infinity;
   private failures = 0;
   private isTaken = false;
+  private wasAtWork = false;
   /** ms: begin of the last look at this run. */
   private lookedAt: number | null = null;
   /** What all files of a run that is over say. */
@@ -152,6 +153,7 @@ class WatchedJob {
       this.whole = null;
       this.isTaken = false;
     }
+    this.wasAtWork ||= !sight.isOver;
     if (sight.events.length > 0) this.isOther = true;
     if (sight.events.includes('died')) this.diedAt = now;
     // When all processes have ended, nothing changes by itself.
@@ -167,7 +169,9 @@ class WatchedJob {
     if (this.whole === null) return this.alarms.now?.kind ?? null;
     const { found, progress } = this.whole;
     this.options.onNote(`the run is over. ${headline(found)}`);
-    await this.tell(found, this.alarms.take(found, progress, Infinity), members);
+    // A job that was seen at work is slow only if looks agreed for long enough: the last one says no more than the others.
+    const at = this.wasAtWork ? now : Infinity;
+    await this.tell(found, this.alarms.take(found, progress, at), members);
     return this.alarms.now?.kind ?? null;
   }
 
