@@ -15,6 +15,7 @@ import type { Study } from '../study/study.js';
 import type { SuspectLabel } from '../base/suspect_labels.js';
 import { suspectsOf } from '../verdict/facts/suspects.js';
 import type { Diagnosis } from './diagnosis.js';
+import { findingLines } from './finding_text.js';
 import { headline } from './headline.js';
 import { verdictText } from './verdict_text.js';
 
@@ -41,6 +42,8 @@ export interface RunReport extends Numbers, Said {
   readonly headline: string;
   /** The verdict for people, as `inspect` prints it. */
   readonly lines: readonly string[];
+  /** Each of the verdict's findings in one line. */
+  readonly findings: readonly string[];
   /** The command that shows what the verdict points to; null: nothing. */
   readonly next: string | null;
   readonly run: {
@@ -125,6 +128,7 @@ export function runReport(
     version: 2,
     headline: `${headline(about)}${slowedText(studied, numbers)}`,
     lines: verdictText({ ...about, causes: [] }), // they follow in full
+    findings: findingLines(about),
     verdict,
     next: diagnosis.suggestion?.command ?? null,
     run: {
