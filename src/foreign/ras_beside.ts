@@ -29,11 +29,9 @@ export interface OurStall {
 export interface RasReport {
   readonly version: string;
   readonly at: string;
-  /** Whole sentences, at most MOST_SAID. */
+  /** Whole sentences; those of the stall first. */
   readonly says: readonly string[];
 }
-
-const MOST_SAID = 6;
 
 export function besideRas(
   answer: RasAnswer,
@@ -62,7 +60,7 @@ export function besideRas(
   return {
     version: answer.version,
     at: answer.at,
-    says: (says.length > 0 ? says : [fine]).slice(0, MOST_SAID),
+    says: says.length > 0 ? says : [fine],
   };
 }
 
@@ -95,7 +93,8 @@ function countSentences(one: Joined, stall: OurStall | null): string[] {
     const behind = ranks.filter((rank) => countOf(rank) < most);
     if (behind.length === 0) return [];
     const counts = [...new Set(behind.map(countOf))].sort((a, b) => a - b).join(', ');
-    const times = `${counts} times on ${nameOf(one)}, others up to ${most} times`;
+    const often = counts === '1' ? 'once' : `${counts} times`;
+    const times = `${often} on ${nameOf(one)}, others up to ${most} times`;
     const text = `${ranksText(behind, one)} called ${func} ${times}`;
     if (stall?.func !== func || stall.seq === null) return [text];
     return [`${text}${agreement(one, stall, behind)}`];

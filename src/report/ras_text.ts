@@ -4,7 +4,8 @@ import { besideRas, type RasReport } from '../foreign/ras_beside.js';
 import type { RasAnswer } from '../foreign/ras_answer.js';
 import { stallOf } from '../verdict/facts/suspects.js';
 import type { Diagnosis } from './diagnosed.js';
-import { continued, labelled } from './verdict_phrases.js';
+import { wrapped } from './text.js';
+import { continued, labelled, ROOM } from './verdict_phrases.js';
 
 export function withRas(found: Diagnosis, answer: RasAnswer): Diagnosis {
   const hang = stallOf(found.verdict);
@@ -13,7 +14,17 @@ export function withRas(found: Diagnosis, answer: RasAnswer): Diagnosis {
   return { ...found, ras: besideRas(answer, found.communicators, stall) };
 }
 
-export const rasLines = ({ says, at }: RasReport): string[] => [
-  ...says.map((one, i) => (i === 0 ? labelled('RAS', one) : continued(one))),
-  continued(`(RAS' answer of ${at}, its host's time)`),
-];
+/** A terminal has room for so many sentences of a job of thousands of ranks. */
+const MOST_SAID = 6;
+
+export function rasLines({ says, at }: RasReport): string[] {
+  const more = says.length - MOST_SAID;
+  return [
+    ...says
+      .slice(0, MOST_SAID)
+      .flatMap((one) => wrapped(one, ROOM))
+      .map((line, i) => (i === 0 ? labelled('RAS', line) : continued(line))),
+    ...(more > 0 ? [continued(`${more} more sentences are in --json`)] : []),
+    continued(`(RAS' answer of ${at}, its host's time)`),
+  ];
+}

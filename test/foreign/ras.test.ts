@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { readRas } from '../../src/foreign/ras_answer.js';
 import { besideRas } from '../../src/foreign/ras_beside.js';
+import { rasLines } from '../../src/report/ras_text.js';
 import { rasFrom } from '../../src/foreign/ras_source.js';
 import { unpackRecording } from '../support/jobs/packed_recording.js';
 import { runHere } from '../support/program/command_line.js';
@@ -26,23 +27,32 @@ const ourComm = (name: string, ranks: readonly number[]) => {
 const saidOf = (name: string, ranks: readonly number[] = [0, 1, 2, 3]): readonly string[] =>
   besideRas(readRas(textOf(name)), [ourComm(name, ranks)], null).says;
 
-/** The lines about RAS, and the text before them. */
-async function inspected(run: string, source: string, ...more: string[]): Promise<string[]> {
+/** What the lines about RAS say together. */
+async function inspected(run: string, source: string, ...more: string[]): Promise<string> {
   const { out } = await runHere(root, 'inspect', run, '--ras', source, ...more);
   const lines = out.split('\n').map((line) => line.trim());
   const from = lines.findIndex((line) => line.startsWith('RAS:'));
-  return lines.slice(
+  const said = lines.slice(
     from,
     lines.findIndex((line) => line.startsWith('(RAS')),
   );
+  for (const line of said) expect(line.length).toBeLessThanOrEqual(80);
+  return said.join(' ');
 }
 
 describe('an answer beside the rank files of the same job', () => {
+  it('more sentences than a screen has room for are counted, and are all in the JSON', () => {
+    const says = Array.from({ length: 8 }, (_, i) => `sentence ${i}`);
+    const lines = rasLines({ version: '2.30.7', at: 'noon', says });
+    expect(lines[5]!.trim()).toBe('sentence 5');
+    expect(lines[6]!.trim()).toBe('2 more sentences are in --json');
+  });
+
   it('both say which rank did not call; only ours since when', async () => {
     const run = unpackRecording('ras/missing-rank', folder);
     const said =
       'RAS:            rank 2 called AllReduce 15 times on world, others up to 17 times, so by RAS, too, it never entered seq 15; since when, and at which step, only our records say';
-    expect(await inspected(run, fileOf('missing-rank'))).toEqual([said]);
+    expect(await inspected(run, fileOf('missing-rank'))).toBe(said);
     const { out } = await runHere(root, 'inspect', run, '--ras', fileOf('missing-rank'), '--json');
     const [{ diagnosis }] = out
       .trim()
@@ -52,7 +62,7 @@ describe('an answer beside the rank files of the same job', () => {
     ];
     expect(diagnosis.ras).toEqual({ version: '2.30.7', at: '2026-11-28 12:15:33', says: [said.slice(16)] });
     // The hash has a leading zero, which RAS leaves out. Another job's answer is told as such.
-    expect((await inspected(run, fileOf('killed-rank'))).at(-1)).toBe(
+    expect(await inspected(run, fileOf('killed-rank'))).toContain(
       'no communicator of RAS is in these rank files: it is another job',
     );
   });
@@ -61,15 +71,16 @@ describe('an answer beside the rank files of the same job', () => {
     const run = unpackRecording('ras/missing-rank', path.join(folder, 'half'));
     const half = [0, 1].map((rank) => path.join(run, `rank0000${rank}.bin`));
     const { out } = await runHere(root, 'inspect', ...half, '--ras', fileOf('missing-rank'));
-    expect(out).toContain('so by RAS rank 2 never entered seq 15, of which there is no file here');
-    expect(out).toContain('ranks 2-3 of world answer and have no file here');
+    const said = out.replace(/\s+/g, ' ');
+    expect(said).toContain('so by RAS rank 2 never entered seq 15, of which there is no file here');
+    expect(said).toContain('ranks 2-3 of world answer and have no file here');
   });
 
   it('captured graphs: RAS does not count them unless KernelCh is on, and that is said', async () => {
     const run = unpackRecording('ras/captured-graph', folder);
-    expect(await inspected(run, fileOf('captured-graph'))).toEqual([
-      'RAS:            rank 0 called AllReduce 1 times on world, others up to 2 times; it does not count the 8 replays of captured graphs, which only our records have',
-    ]);
+    expect(await inspected(run, fileOf('captured-graph'))).toBe(
+      'RAS:            rank 0 called AllReduce once on world, others up to 2 times; it does not count the 8 replays of captured graphs, which only our records have',
+    );
     expect(saidOf('captured-graph-with-kernelch')).toEqual([
       'rank 0 called AllReduce 9 times on world, others up to 10 times',
     ]);
@@ -81,7 +92,7 @@ describe('an answer beside the rank files of the same job', () => {
       'rank 3 of world reports asynchronous error 6 (ncclResult_t)',
     ]);
     const run = unpackRecording('ras/missing-rank', path.join(folder, 'redacted'));
-    expect((await inspected(run, fileOf('killed-rank'), '--redact')).join()).not.toContain('127.0.0.1');
+    expect(await inspected(run, fileOf('killed-rank'), '--redact')).not.toContain('127.0.0.1');
   });
 
   it('a rank that is not at its place in the communicator is called by its rank of the job', () => {
