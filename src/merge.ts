@@ -43,7 +43,7 @@ import { checkOutput } from './output/allowed.js';
 import { withWorkFolderFor } from './output/deliver.js';
 import { withWorkFolder } from './output/work_folder.js';
 import { findRankFiles } from './rankfile/index.js';
-import { drawBeside, type WithFile } from './foreign/beside/beside.js';
+import type { BesidePlace, drawBeside, DrawnBeside, WithFile } from './foreign/beside/beside.js';
 
 export interface MergeOptions
   extends ClockOptions, RunOptions, VerdictOptions, FlightOptions, Omit<FinishOptions, 'dumps'> {
@@ -67,6 +67,12 @@ export interface MergeOptions
   /** Called with the reason when the merge waits: the verdict may need a second look at files of ranks that seem alive. */
   readonly onWait?: ((text: string) => void) | undefined;
 }
+
+const NOTHING_BESIDE: DrawnBeside = { reports: [], drawn: [], blockPaths: [], files: [] };
+
+/** The readers of other tools' files are loaded when there is such a file. */
+const drawn: typeof drawBeside = async (...about) =>
+  (await import('./foreign/beside/beside.js')).drawBeside(...about);
 
 /** Throws NoUsableInput, RankFileError (a path that holds none), OutputError, UsageError. */
 export async function merge(options: MergeOptions): Promise<MergeReport> {
@@ -94,15 +100,11 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
       const planned = planTrace(studied, options, beside.length);
       const { plans } = planned.drawing.decision;
       // Before the ranks are drawn: their works have arrows to what is drawn here.
-      const foreign = await drawBeside(
-        beside,
-        studied,
-        {
-          ...{ folder, output: options.output, blockCount: planned.layout.blockCount },
-          windowsOf: (file) => plans[file] && (isEverything(plans[file]) ? null : plans[file].windows),
-        },
-        options,
-      );
+      const where: BesidePlace = {
+        ...{ folder, output: options.output, blockCount: planned.layout.blockCount },
+        windowsOf: (file) => plans[file] && (isEverything(plans[file]) ? null : plans[file].windows),
+      };
+      const foreign = beside.length === 0 ? NOTHING_BESIDE : await drawn(beside, studied, where, options);
       const blockPath = (file: number): string => join(folder, workers.inTurn ? 'blocks' : `block-${file}`);
       const layout = { ...planned.layout, beside: foreign.files };
       const jobs = convertJobs(studied, planned.drawing, blockPath, options.output, layout);
