@@ -25,7 +25,7 @@ interface Row {
 
 /** So much of a file is looked at. */
 export const LOOKED_AT = 64 * 1024;
-/** Of a packed file. It may unpack to a thousand times as much. */
+/** So much of a packed file is looked at. It may unpack to a thousand times as much. */
 const PACKED = 8 * 1024;
 
 const RANK_FILES = 'name the files that the recorder wrote (rank*.bin)';

@@ -19,7 +19,7 @@ export interface DumpedWay {
   readonly op: string;
   /** null: not compared. */
   readonly elements: number | null;
-  /** Of an all_to_all, where the sums are what is wrong: `elements` are sent. */
+  /** Elements that are received. Only where the sums of an all_to_all differ; then `elements` are sent. */
   readonly received?: number;
   readonly dtype: string;
   readonly ranks: readonly number[];

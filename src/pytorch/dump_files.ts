@@ -16,7 +16,7 @@ import { jobsIn, type DumpedJob } from './same_job.js';
 export interface FoundDumps {
   /** The newest first. */
   readonly jobs: readonly DumpedJob[];
-  /** Of all calls. */
+  /** The kinds that occur among all calls. */
   readonly kinds: Iterable<CallKind>;
   /** Ranks whose file holds only the reason why there is no dump. */
   readonly reasons: readonly { readonly rank: number; readonly reason: string }[];

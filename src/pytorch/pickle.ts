@@ -8,7 +8,7 @@ export type PickleValue = null | boolean | number | bigint | string | PickleValu
 
 /** Keys and values by turns. A dump has millions of small dicts; objects would take three times as long to make. */
 export class PickleDict {
-  /** Of a large dict, so that a file cannot make every look take long. */
+  /** Only a large dict has it, so that a file cannot make every look take long. */
   private index: Map<PickleValue, PickleValue> | null = null;
 
   constructor(public items: PickleValue[] = []) {}

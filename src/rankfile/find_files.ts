@@ -117,7 +117,7 @@ function kindOf(file: string): string {
   }
 }
 
-/** Of a folder without rank files, to say what lies there. */
+/** So many files of a folder without rank files are looked at, to say what lies there. */
 const MOST_LOOKED_AT = 16;
 
 function noRankFiles(

@@ -29,7 +29,7 @@ struct Comm {
   std::atomic<int> initialising;  // 1 + the plugin whose init runs
 };
 
-/** An event's parent. Of another process (PXN): only a number, as it is without us. */
+/** An event's parent. A parent of another process (PXN) is only a number, and is handed on as it is. */
 struct Parent {
   void* given;
   bool is_foreign;
@@ -56,14 +56,14 @@ class Chain {
   void HandStop(uint64_t number);
 
  private:
-  // By a type's bit.
+  // Indexed by the number of the type's bit.
   static constexpr Kind kKinds[kUnknownBit + 1] = {Kind::kHost, Kind::kHost, Kind::kHost, Kind::kOps,  Kind::kSteps,
                                                    Kind::kOps,  Kind::kOps,  Kind::kOps,  Kind::kHost, Kind::kHost,
                                                    Kind::kHost, Kind::kHost, Kind::kHost, Kind::kHost, Kind::kHost,
                                                    Kind::kOps,  Kind::kOps};
   static constexpr uint64_t kParents = nccl_abi::kGroup | nccl_abi::kColl | nccl_abi::kP2p | nccl_abi::kGroupApi |
                                        nccl_abi::kCollApi | nccl_abi::kP2pApi | nccl_abi::kCeColl;
-  /** In the mask of a step: NCCL reports no states of it, because the plugin has not taken its operation. */
+  /** A flag in a step's mask: the plugin has not taken the step's operation, so NCCL would report no states to it. */
   static constexpr uint32_t kWithoutStates = nccl_abi::kProxyCtrl;
 
   static Life LifeOf(uint64_t type, const void* descriptor);
@@ -422,7 +422,7 @@ void Chain::HandStop(uint64_t number) {
   }
 }
 
-/** Of an event that the recorder does not record. It never sees this number. */
+/** Whether the event was asked for by other plugins only. The recorder never sees its number. */
 bool IsOnlyOthers(void* handle) {
   const uint64_t number = Number(handle);
   return rank_file::HandleIsOurs(number, recorder.hot.tag) && rank_file::HandleRing(number) == kOwnRing &&

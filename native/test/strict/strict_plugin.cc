@@ -271,7 +271,7 @@ Result Stop(void* handle) {
   return Done();
 }
 
-/** Of a step: before v4 there is none. */
+/** The size that comes with a state of a step; empty before v4, which has none. */
 template <typename StateArgs>
 std::string SizeOf(const StateArgs* args, EventState state) {
   if constexpr (kVersion >= 4) {

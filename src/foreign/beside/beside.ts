@@ -31,7 +31,7 @@ export interface DrawnReport {
   readonly counterSamples: number;
   readonly tracks: number;
   readonly kernels: KernelFit;
-  /** What is not drawn → how often. */
+  /** How often something was not drawn, by what it was. */
   readonly leftOut: Readonly<Record<string, number>>;
 }
 

@@ -15,9 +15,9 @@ import { wallClock } from './wall_clock.js';
 /** A file that may share the axis. */
 export interface Admitted {
   readonly rank: number;
-  /** Of the run's files, the one of this rank. */
+  /** Index of the rank's file in the run. */
   readonly file: number;
-  /** From ns of its events to the trace's axis. */
+  /** Turns a time of its events (ns) into a time of the trace. */
   readonly time: (at: number) => TraceNs;
   readonly kernels: KernelFit;
   /** Row of an event → the arrow to our work. */
@@ -31,7 +31,7 @@ export interface KernelFit extends Omit<SameWork, 'works'> {
   readonly corrected: number;
 }
 
-/** Of the compared kernels so many must be our works. */
+/** The file is refused if a smaller share of the compared kernels are our works. */
 const MOST = 0.9;
 /** ns: a smaller residual is left alone. Kernels end some 10 µs before the proxy notices. */
 const WORTH_MOVING = 100_000;
@@ -160,7 +160,7 @@ function counted(all: readonly { readonly func: string | null; readonly type: st
   return most.map(([name, count]) => `${name} (${count})`).join(', ') || 'none';
 }
 
-/** From the call and the kernel to the work. */
+/** Arrows from calls and kernels to our works. */
 function arrowsOf(
   { kernels }: ForeignTrace,
   matches: SameWork['works'],

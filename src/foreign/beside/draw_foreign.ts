@@ -25,7 +25,7 @@ export interface ForeignBlock extends BlockPosition {
   readonly traceStart: bigint;
   readonly windows: Windows | null;
   readonly output: Output;
-  /** Of the files of this rank. */
+  /** How many files were drawn beside this rank before. */
   readonly number: number;
   /** For the group's description. */
   readonly from: string;
@@ -37,7 +37,7 @@ export interface DrawnForeign {
   readonly arrows: number;
   /** If a part is drawn: the ends that are in it. */
   readonly flowEnds: BigUint64Array | null;
-  /** What is not drawn → how often. */
+  /** How often something was not drawn, by what it was. */
   readonly leftOut: ReadonlyMap<string, number>;
 }
 

@@ -11,11 +11,11 @@ export interface ForeignTrace {
   readonly tracks: readonly ForeignTrack[];
   /** REALTIME ns of time 0 of the events. */
   readonly origin: bigint;
-  /** Of the events, ns. */
+  /** The first begin and the last end of the events, ns. */
   readonly span: { readonly from: number; readonly to: number };
   readonly says: ForeignIdentity;
   readonly kernels: readonly NcclKernel[];
-  /** What could not be read as an event → how often. */
+  /** How often something could not be read as an event, by what it was. */
   readonly leftOut: ReadonlyMap<string, number>;
 }
 

@@ -41,7 +41,7 @@ interface Track {
   readonly number: number;
   readonly pid: string;
   readonly tid: string;
-  /** Of a counter. */
+  /** Name of a counter; null: a track of slices. */
   readonly series: string | null;
 }
 

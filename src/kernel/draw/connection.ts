@@ -112,7 +112,7 @@ export class Connection {
     return this.tracks[lane];
   }
 
-  /** Of that set: below the lane with the same number. */
+  /** The steps' tracks of a set, which lie below the lane with the same number. */
   slotsOf(set: i32): Slots {
     while (this.slots.length <= set) this.slots.push(new Slots(this.sink, this, this.slots.length));
     return this.slots[set];

@@ -13,7 +13,7 @@ export interface DrawingExports {
   cutTo(): void;
   setWindow(detail: number, from: number, to: number): void;
   nextUuid(): number;
-  /** Of the rank in that block. */
+  /** The uuid of the process that the rank of another block has. */
   processUuid(block: number): number;
   /** Where a packet of so many bytes belongs. `packetWritten`: it is there. */
   packetRoom(bytes: number): number;
@@ -105,7 +105,7 @@ export interface DrawingExports {
 
 /** Numbers of `Tally`, and of a row of `WorkEnd`, and how many rows there are. */
 export const COUNTS = 10;
-/** Of one slice. */
+/** A slice has no more arrows. */
 export const MOST_ARROWS = 8;
 export const WORK_END_NUMBERS = 9;
 export const WORK_ENDS = 1024;
