@@ -42,7 +42,7 @@ const LAYERS = table(`
   live           | base rankfile runs verdict output report clocks cluster analysis model/work_end_table model/waits | study model/pending | prom-client protobufjs @opentelemetry/api @opentelemetry/exporter-metrics-otlp-proto @opentelemetry/resources @opentelemetry/sdk-metrics | yes
   merge          | base rankfile runs clocks clocks/evidence verdict output trace trace/tracks/selection study analysis report pytorch foreign/beside |             |            | yes
   shards         | base rankfile runs model/work_end scan/step_file study output trace report pytorch merge finish | scan clocks/evidence verdict analysis | | yes
-  cli            | base foreign rankfile runs output trace report pytorch page live merge shards kernel/host/file | verdict analysis foreign/beside | commander  | yes
+  cli            | base foreign rankfile runs output trace report pytorch page live merge shards kernel/host/file kernel/host/memory_limit | verdict analysis foreign/beside | commander  | yes
 `);
 
 const ROOMS = new Set(LAYERS.map((row) => row.layer?.[0]));

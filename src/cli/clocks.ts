@@ -10,6 +10,7 @@ import { ExitCode } from './exit.js';
 import { interruptible } from './interrupts.js';
 import { print, tellProblems } from './streams.js';
 import { whileWatched } from './watching.js';
+import { addMemoryOption } from './memory_option.js';
 import { addRunOptions, LIST } from './run_option.js';
 import { studyIn } from './study_input.js';
 import { studyOptions, type StudyFlags } from './study_options.js';
@@ -26,14 +27,16 @@ const EXAMPLES = `Examples:
 `;
 
 export function clocksCommand(setExit: (code: ExitCode) => void): Command {
-  return addClockOptions(
-    addRunOptions(
-      commandWith('clocks', EXAMPLES)
-        .description('Show how the hosts of a run are aligned, with the error.')
-        .argument('<paths...>', 'rank files, their directories, or a .study')
-        .option('--json', 'one JSON object')
-        .option('--strict', 'exit with 1 if evidence contradicts itself or a host has none')
-        .option('-q, --quiet', 'print the table and errors only'),
+  return addMemoryOption(
+    addClockOptions(
+      addRunOptions(
+        commandWith('clocks', EXAMPLES)
+          .description('Show how the hosts of a run are aligned, with the error.')
+          .argument('<paths...>', 'rank files, their directories, or a .study')
+          .option('--json', 'one JSON object')
+          .option('--strict', 'exit with 1 if evidence contradicts itself or a host has none')
+          .option('-q, --quiet', 'print the table and errors only'),
+      ),
     ),
   ).action(async (paths: string[], options: Options) => {
     setExit(await run(paths, options));

@@ -11,6 +11,7 @@ import { interruptible } from './interrupts.js';
 import { complain, print, tellProblems } from './streams.js';
 import { examineAny } from './study_input.js';
 import type { StudyFlags } from './study_options.js';
+import { addMemoryOption } from './memory_option.js';
 import { addVerdictOptions } from './verdict_options.js';
 import { whileWatched } from './watching.js';
 
@@ -42,7 +43,7 @@ export function diffCommand(setExit: (code: ExitCode) => void): Command {
     .option('--json', 'one JSON object (schemas/report.md)')
     .option('--redact', 'replace names of hosts, communicators and files (host-1, comm-2...)')
     .option('-q, --quiet', 'print errors only: the exit code tells (--fail-on)');
-  return addVerdictOptions(addClockOptions(command)).action(
+  return addMemoryOption(addVerdictOptions(addClockOptions(command))).action(
     async (before: string, after: string, options: Options) => {
       setExit(await run(before, after, options));
     },

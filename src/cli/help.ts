@@ -23,6 +23,7 @@ const RARE = new Set([
     '--hung-after',
     '--jobs',
     '--link',
+    '--max-memory',
   ],
   ...['--no-trace', '--origin', '--peak', '--redact', '--strict', '--summary', '--to', '--trace-budget'],
 ]);

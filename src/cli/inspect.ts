@@ -27,6 +27,7 @@ import { addFailOn, badness, exitFor, type FailOnFlag } from './fail_on.js';
 import { addFlightOption } from './flight_option.js';
 import { interruptible } from './interrupts.js';
 import { wholeNumber } from './numbers.js';
+import { addMemoryOption } from './memory_option.js';
 import { addVerdictOptions } from './verdict_options.js';
 import { inspectNext, mergeNext } from '../report/next_command.js';
 import { studyIn } from './study_input.js';
@@ -73,7 +74,7 @@ export function inspectCommand(setExit: (code: ExitCode) => void): Command {
       .option('--strict', 'exit with 1 if a file cannot be used or has problems')
       .option('-q, --quiet', 'print what is asked for and errors only'),
   );
-  return addFailOn(addFlightOption(addVerdictOptions(command))).action(
+  return addFailOn(addFlightOption(addMemoryOption(addVerdictOptions(command)))).action(
     async (paths: string[], options: Options) => {
       setExit(await run(paths, options));
     },

@@ -28,6 +28,7 @@ import { wholeNumber } from './numbers.js';
 import { traceTexts } from '../report/headline.js';
 import { coloured, whileWatched } from './watching.js';
 import { addWithOption, withFiles } from './with_option.js';
+import { addMemoryOption } from './memory_option.js';
 import { addStudyOptions, studyOptions, type StudyFlags } from './study_options.js';
 
 interface Options extends SelectionOptions, PageOptions, StudyFlags {
@@ -69,11 +70,11 @@ export function mergeCommand(setExit: (code: ExitCode) => void): Command {
     .option('-q, --quiet', 'no report, no progress, errors only')
     .option('--link', 'print a link to the Perfetto UI that shows the moment; open the trace there by hand');
   addWithOption(command);
-  return addPeakOption(addFlightOption(addStudyOptions(addSelectionOptions(addPageOptions(command))))).action(
-    async (paths: string[], options: Options) => {
-      setExit(await run(paths, options));
-    },
-  );
+  return addMemoryOption(
+    addPeakOption(addFlightOption(addStudyOptions(addSelectionOptions(addPageOptions(command))))),
+  ).action(async (paths: string[], options: Options) => {
+    setExit(await run(paths, options));
+  });
 }
 
 async function run(inputs: readonly string[], options: Options): Promise<ExitCode> {

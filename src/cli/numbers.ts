@@ -31,3 +31,17 @@ export const amount =
     const from = 'above' in range ? `above ${range.above} and at most` : `from ${range.least} to`;
     throw new InvalidArgumentError(`must be ${what} ${from} ${range.most}.`);
   };
+
+const UNITS = { '': 1, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 };
+
+/** Bytes, K, M or G: powers of 1,024. */
+export const size =
+  ({ least, most }: { readonly least: number; readonly most: number }): Parser =>
+  (text) => {
+    const [, digits, unit] = /^(\d+)([KMG]?)$/i.exec(text) ?? [];
+    const value = Number(digits) * UNITS[(unit ?? '').toUpperCase() as keyof typeof UNITS];
+    if (value >= least && value <= most) return value;
+    throw new InvalidArgumentError(
+      `must be bytes, or a number with K, M or G, from ${least / 2 ** 20}M to ${most / 2 ** 30}G.`,
+    );
+  };

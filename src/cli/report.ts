@@ -26,6 +26,7 @@ import { LIST } from './run_option.js';
 import { complain, print, say, tellProblems } from './streams.js';
 import { whileWatched } from './watching.js';
 import { examineAny, studyIn } from './study_input.js';
+import { addMemoryOption } from './memory_option.js';
 import { addStudyOptions, studyOptions, type StudyFlags } from './study_options.js';
 
 interface Options extends PageOptions, StudyFlags, FailOnFlag {
@@ -54,11 +55,11 @@ export function reportCommand(setExit: (code: ExitCode) => void): Command {
     .option('--markdown', 'for tickets and chats: at most 60 lines')
     .option('-f, --force', 'replace an existing report')
     .option('-q, --quiet', 'print what is asked for and errors only');
-  return addFailOn(addPeakOption(addFlightOption(addStudyOptions(addPageOptions(command))))).action(
-    async (paths: string[], options: Options) => {
-      setExit(await run(paths, options));
-    },
-  );
+  return addMemoryOption(
+    addFailOn(addPeakOption(addFlightOption(addStudyOptions(addPageOptions(command))))),
+  ).action(async (paths: string[], options: Options) => {
+    setExit(await run(paths, options));
+  });
 }
 
 async function run(inputs: readonly string[], options: Options): Promise<ExitCode> {

@@ -24,6 +24,7 @@ import {
   type SelectionOptions,
 } from './selection_options.js';
 import { complain, say, tellProblems } from './streams.js';
+import { addMemoryOption } from './memory_option.js';
 import { addStudyOptions, studyOptions, type StudyFlags } from './study_options.js';
 import { coloured, whileWatched } from './watching.js';
 
@@ -46,7 +47,7 @@ docs/merge-at-scale.md has the same for Slurm.
 
 export function scanCommand(setExit: SetExit): Command {
   const about = 'Merge, step 1 of 4: read the rank files of a node once.';
-  return addTimeOptions(step('scan', about, 'node.scan'), 'read')
+  return addMemoryOption(addTimeOptions(step('scan', about, 'node.scan'), 'read'))
     .argument('<paths...>', 'rank files, or directories that hold them')
     .option('--run <name>', 'read the files of this run only (default: of all runs)')
     .action(async (inputs: string[], options: Common & SelectionOptions & { readonly run?: string }) => {
@@ -93,7 +94,7 @@ export function studyCommand(setExit: SetExit): Command {
 }
 
 export function convertCommand(setExit: SetExit): Command {
-  return step('convert', "Merge, step 3 of 4: a node's part of the trace.", 'node.part')
+  return addMemoryOption(step('convert', "Merge, step 3 of 4: a node's part of the trace.", 'node.part'))
     .argument('<paths...>', 'the rank files that were scanned, or directories that hold them')
     .requiredOption('--study <file>', 'written by "nccl-trace study"')
     .action(async (inputs: string[], options: Common & { readonly study: string }) => {

@@ -17,6 +17,7 @@ import { LIST } from './run_option.js';
 import { complain, print, tellProblems } from './streams.js';
 import { whileWatched } from './watching.js';
 import { examineAny } from './study_input.js';
+import { addMemoryOption } from './memory_option.js';
 import { addStudyOptions, type StudyFlags } from './study_options.js';
 
 interface Options extends StudyFlags {
@@ -47,7 +48,7 @@ export const tableCommand =
       .option('--json', 'all rows as JSON')
       .option('-q, --quiet', 'print the table and errors only');
     if (name === 'links') command.option('--pairs', 'one row per pair of ranks: all its channels together');
-    return addStudyOptions(command).action(async (paths: string[], options: Options) => {
+    return addMemoryOption(addStudyOptions(command)).action(async (paths: string[], options: Options) => {
       setExit(await run(name, paths, options));
     });
   };
