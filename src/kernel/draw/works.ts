@@ -20,6 +20,7 @@ import { InFlight } from './in_flight';
 import { CommLanes } from './lanes';
 import { Sink } from './sink';
 import { Text } from './text';
+import { Texts } from './texts';
 import { Track, What } from './tracks';
 import { Detail } from './windows';
 import { END_CUT_OFF, parentText } from './words';
@@ -70,12 +71,11 @@ export class Works {
     const correlation = workCorrelation(work);
     this.sink.correlate(correlation);
     if (this.arrows != 0 && correlation != 0) this.sink.arrow(this.arrows + <u64>correlation);
-    open.slice = this.sink.begin(track, at, this.sink.texts.ofFile(work.func));
+    open.slice = this.sink.begin(track, at, nameOf(work, outcome, this.sink.texts));
     this.inFlight.workStarted(at);
     if (outcome == Outcome.CutOff) work.cutOff = end.until;
-    if (outcome == Outcome.Complete || outcome == Outcome.Aborted || outcome == Outcome.CutOff)
-      this.dueEnds.schedule(this.completion(work, end, at), open);
-    else if (outcome != Outcome.Open) work.untilEnqueued = open;
+    if (isUntilEnqueued(outcome)) work.untilEnqueued = open;
+    else if (outcome != Outcome.Open) this.dueEnds.schedule(this.completion(work, end, at), open);
   }
 
   enqueued(work: Work, at: f64): void {
@@ -184,6 +184,16 @@ export class Works {
     if (value.length > 0) this.sink.text(this.sink.texts.fixed(name), value);
   }
 }
+
+const isUntilEnqueued = (outcome: i32): bool =>
+  outcome != Outcome.Complete &&
+  outcome != Outcome.Open &&
+  outcome != Outcome.Aborted &&
+  outcome != Outcome.CutOff;
+
+/** A slice that is short because more is not known says so at once. */
+const nameOf = (work: Work, outcome: i32, texts: Texts): Text =>
+  isUntilEnqueued(outcome) ? texts.around('', work.func, ' enqueued') : texts.ofFile(work.func);
 
 /** Why the end is not known; '': it is. */
 function completionText(work: Work, outcome: i32, isGraph: bool): string {

@@ -144,7 +144,8 @@ class CommLanes {
 
   private begin(collective: Collective, lane: number, more: Args): SliceRef {
     const { firstArrival, func, seq, ordinal } = collective;
-    return this.sink.begin(this.lanes.track(lane), firstArrival, func, {
+    const name = endIsKnown(collective) ? func : `${func} enqueued`;
+    return this.sink.begin(this.lanes.track(lane), firstArrival, name, {
       args: [...this.args(collective), ...more],
       correlation: collectiveCorrelation(this.comm.commId, func, seq, ordinal),
     });
@@ -178,8 +179,7 @@ class CommLanes {
     if (aborted.length > 0) args.push(['aborted', this.ranks(aborted)]);
     if (absent.length > 0) args.push(['notEntered', this.ranks(absent)]);
     append(args, [...this.skew(collective), ...this.bandwidth(collective)]);
-    if (open.length === 0 && collective.end === null)
-      args.push(['completion', 'enqueued, completion not recorded']);
+    if (!endIsKnown(collective)) args.push(['completion', 'enqueued, completion not recorded']);
     return args;
   }
 
@@ -241,6 +241,9 @@ export function drawnUntil({ open, end, enqueued, firstArrival }: Collective): T
   const last = end ?? enqueued ?? firstArrival;
   return last > firstArrival ? last : firstArrival;
 }
+
+/** Also of one that is still under way. */
+const endIsKnown = ({ open, end }: Collective): boolean => open.length > 0 || end !== null;
 
 /** All ranks arrived and ended, and the size is known. Not claimed across several clocks. */
 export const hasBandwidth = (
