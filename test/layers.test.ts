@@ -33,7 +33,7 @@ const LAYERS = table(`
   trace/perfetto | base kernel/host                                   | trace/tracks model/detail | protobufjs | no
   trace          | base rankfile kernel/host model runs scan clocks cluster output verdict/facts clocks/evidence trace/tracks trace/perfetto | study verdict | | yes
   pytorch        | base verdict/facts foreign/known_files          | verdict       |            | yes
-  analysis       | base cluster clocks scan/transfer_totals scan/time_counts verdict/facts trace | runs scan study trace/tracks clocks/evidence | | no
+  analysis       | base runs/communicators cluster clocks scan/transfer_totals scan/time_counts verdict/facts trace | runs scan study trace/tracks clocks/evidence | | no
   output         | base rankfile/format rankfile/addon                |               |            | yes
   study          | base rankfile model runs scan clocks clocks/evidence cluster verdict output trace |       | piscina    | yes
   report         | base foreign/ras_beside rankfile model runs scan clocks clocks/evidence cluster verdict output trace study analysis pytorch trace/tracks/flow_census | trace/perfetto foreign foreign/beside | console-table-printer | yes

@@ -5,7 +5,9 @@
  * is late is the verdict's. A healthy run has no cause.
  */
 
-import { type Cause, type CauseEvidence, longestOf, type UnevenAllToAll } from './cause_types.js';
+import { binarySize, timesText } from '../base/units.js';
+import type { AllToAll, Most } from './all_to_all.js';
+import { longestOf, type CauseEvidence } from './cause_evidence.js';
 import { contention } from './contention.js';
 import { slowGpus, starvedThreads } from './long_waits.js';
 import { slowLinkCauses } from './slow_link_causes.js';
@@ -13,9 +15,9 @@ import { slowGroups } from './slow_groups.js';
 import { slowerSince } from './slower_since.js';
 import { unlikePlans } from './unlike_plans.js';
 
-export type { Cause } from './cause_types.js';
+export type Cause = ReturnType<typeof causesOf>[number];
 
-export function causesOf(evidence: CauseEvidence): Cause[] {
+export function causesOf(evidence: CauseEvidence) {
   const starved = starvedThreads(evidence);
   const links = slowLinkCauses(evidence, new Set(starved.map(({ rank }) => rank)));
   return [
@@ -26,23 +28,21 @@ export function causesOf(evidence: CauseEvidence): Cause[] {
     ...contention(evidence),
     ...unlikePlans(evidence),
     ...slowGroups(evidence, links),
-    ...unevenAllToAlls(evidence),
+    ...evidence.allToAlls.flatMap((one) => unevenAllToAll(one, evidence) ?? []),
   ].filter((cause) => cause !== null);
 }
 
-/** AlltoAlls that are uneven. What it costs is not known: all wait for the rank with most, and something else may be under way meanwhile. */
-const unevenAllToAlls = ({ allToAlls, collectives }: CauseEvidence): UnevenAllToAll[] =>
-  allToAlls.flatMap(({ comm, commId, most }) =>
-    most === null
-      ? []
-      : [
-          {
-            cause: 'uneven AlltoAll',
-            comm,
-            commId,
-            ...most,
-            costNs: null,
-            view: longestOf(collectives, commId),
-          },
-        ],
-  );
+/** What it costs is not known: all wait for the rank with most, and something else may be under way meanwhile. */
+function unevenAllToAll({ comm, commId, most }: AllToAll, { collectives, nameOf }: CauseEvidence) {
+  if (most === null) return null;
+  return {
+    ...{ cause: 'uneven AlltoAll' as const, comm, commId, ...most, costNs: null },
+    view: longestOf(collectives, commId),
+    says: `AlltoAll on ${nameOf({ comm, commId })} is uneven: ${unevenText(most)}`,
+  };
+}
+
+/** Also what may make that rank late. */
+export const unevenText = ({ rank, receives, bytes, usual, calls }: Most): string =>
+  `rank ${rank} ${receives ? 'receives' : 'sends'} ${binarySize(bytes)} in each of ${calls} calls, the others ` +
+  (usual === 0 ? 'nothing' : `${binarySize(usual)} (${timesText(bytes / usual)})`);

@@ -6,7 +6,8 @@
  */
 
 import { minOf } from '../base/extremes.js';
-import { around, type CauseEvidence, type Contention } from './cause_types.js';
+import { printable } from '../base/printable.js';
+import { around, costing, type CauseEvidence } from './cause_evidence.js';
 import { byKind, type CollectiveRow } from './collectives.js';
 import { slowerThan } from './slower_than.js';
 
@@ -18,7 +19,8 @@ interface Busy {
   readonly to: number;
 }
 
-export function contention({ collectives, durationNs }: CauseEvidence): Contention[] {
+export function contention(evidence: CauseEvidence) {
+  const { collectives } = evidence;
   const busy = collectives.flatMap((row): Busy[] => {
     const { startNs, durationNs: took, skewNs } = row;
     if (took === null || skewNs === null || took <= skewNs) return [];
@@ -28,7 +30,7 @@ export function contention({ collectives, durationNs }: CauseEvidence): Contenti
   const times = new Map(busy.map((one) => [one.row, one]));
   const kinds = [...byKind(busy.map(({ row }) => row)).values()];
   const others = begunTogether(busy, kinds, times);
-  return kinds.flatMap(([, ...rows]) => contentionOf(rows, times, others, durationNs));
+  return kinds.flatMap(([, ...rows]) => contentionOf(rows, times, others, evidence));
 }
 
 /** By collective: the collectives of other communicators that began with it. A collective that overlaps only older ones is left out. */
@@ -62,8 +64,8 @@ function contentionOf(
   rows: readonly CollectiveRow[],
   times: ReadonlyMap<CollectiveRow, Busy>,
   others: ReadonlyMap<CollectiveRow, readonly CollectiveRow[]>,
-  durationNs: number,
-): Contention[] {
+  { durationNs, nameOf }: CauseEvidence,
+) {
   const took = (row: CollectiveRow): number => times.get(row)!.to - times.get(row)!.from;
   const isAlone = (row: CollectiveRow): boolean => others.get(row)?.length === 0;
   const together = rows.filter((row) => others.has(row) && !isAlone(row));
@@ -80,10 +82,13 @@ function contentionOf(
   const worst = together.reduce((a, b) => (took(b) > took(a) ? b : a));
   return [
     {
-      cause: 'contention',
+      cause: 'contention' as const,
       ...{ comm, commId, func, with: most.comm, withId: most.commId },
       ...{ together: together.length, alone: alone.length, ...slower },
       view: around(worst.startNs, 2 * took(worst)),
+      says:
+        `${printable(func)} on ${nameOf({ comm, commId })} takes ${slower.factor} times as long while ${nameOf(most)} is under way ` +
+        `(${together.length} together, ${alone.length} alone)${costing(slower.costNs)}. Whether they share a wire or a GPU is not known`,
     },
   ];
 }

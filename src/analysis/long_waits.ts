@@ -3,14 +3,9 @@
  * with each transfer.
  */
 
-import {
-  longestOf,
-  type CauseEvidence,
-  type LongWait,
-  type SlowGpu,
-  type SlowLinks,
-  type StarvedThread,
-} from './cause_types.js';
+import { durationText } from '../base/duration.js';
+import { costing, longestOf, type CauseEvidence } from './cause_evidence.js';
+import type { SlowLinks } from './slow_link_causes.js';
 import type { RankLabel } from './rank_labels.js';
 import { medianOf } from '../base/quantile.js';
 
@@ -33,15 +28,11 @@ interface Waited {
 }
 
 /** `commId` null: over all communicators. */
-function outliers(
-  all: readonly Waited[],
-  commId: string | null,
-  { collectives, durationNs }: CauseEvidence,
-): LongWait[] {
+function outliers(all: readonly Waited[], commId: string | null, { collectives, durationNs }: CauseEvidence) {
   const compared = all.filter(({ transfers }) => transfers >= FEWEST_TRANSFERS);
   if (compared.length < FEWEST_RANKS) return [];
   const usualNs = medianOf(compared.map(({ totalNs, transfers }) => totalNs / transfers));
-  return compared.flatMap(({ rank, totalNs, transfers, connections }): LongWait[] => {
+  return compared.flatMap(({ rank, totalNs, transfers, connections }) => {
     const waitNs = totalNs / transfers;
     const costNs = (totalNs - usualNs * transfers) / (IN_FLIGHT * connections);
     if (waitNs < LEAST_RATIO * usualNs || costNs < LEAST_SHARE * durationNs) return [];
@@ -59,7 +50,7 @@ function outliers(
  * sends end late, too, and look like sends over a slow wire. The thread is named only if the waits are long most of the time, because the
  * machine may delay any thread once.
  */
-export function starvedThreads(evidence: CauseEvidence): StarvedThread[] {
+export function starvedThreads(evidence: CauseEvidence) {
   const { rankWaits, rankOf, links } = evidence;
   const compared = rankWaits.flatMap(({ all, overTime }, file) => {
     const own = links.filter(({ destination }) => destination === rankOf(file));
@@ -74,8 +65,18 @@ export function starvedThreads(evidence: CauseEvidence): StarvedThread[] {
     compared.some((one) => one.rank === rank && one.usually >= LEAST_RATIO * usually);
   return outliers(compared, null, evidence)
     .filter(({ rank, waitNs }) => waitNs >= LEAST_FLUSH && isMostly(rank))
-    .map((one) => ({ cause: 'starved proxy thread', ...one }));
+    .map((one) => ({
+      ...{ cause: 'starved proxy thread' as const, ...one },
+      says:
+        `The proxy thread of rank ${one.rank} gets too little CPU time: what arrived ${waitText(one, 'the thread looks again')}` +
+        costing(one.costNs),
+    }));
 }
+
+type LongWait = ReturnType<typeof outliers>[number];
+
+const waitText = ({ waitNs, usualNs, transfers, like }: LongWait, until: string): string =>
+  `waits ${durationText(waitNs)} until ${until}, ${durationText(usualNs)} on ${like} other ranks (${transfers} transfers)`;
 
 interface RankTimes {
   transfers: number;
@@ -94,12 +95,12 @@ interface RankTimes {
 export function slowGpus(
   evidence: CauseEvidence,
   slowLinks: readonly SlowLinks[],
-  starved: readonly StarvedThread[],
-): SlowGpu[] {
+  starved: ReturnType<typeof starvedThreads>,
+) {
   const { links, late } = evidence;
   if (starved.length > 0) return [];
   const slowComms = new Set(slowLinks.flatMap((one) => one.links.map((link) => links[link]!.commId)));
-  return [...new Set(links.map(({ commId }) => commId))].flatMap((commId): SlowGpu[] => {
+  return [...new Set(links.map(({ commId }) => commId))].flatMap((commId) => {
     if (slowComms.has(commId)) return [];
     const times = timesByRank(commId, evidence);
     times.delete(late);
@@ -108,7 +109,12 @@ export function slowGpus(
     }));
     return outliers(waited, commId, evidence)
       .filter(({ rank }) => times.get(rank)!.dataNs <= times.get(rank)!.gpuNs / LEAST_RATIO)
-      .map((one) => ({ cause: 'slow GPU', ...one }));
+      .map((one) => ({
+        ...{ cause: 'slow GPU' as const, ...one },
+        says:
+          `The GPU of rank ${one.rank} is slow: it waits for no data, and what it sends ${waitText(one, 'it is filled in')}` +
+          `${costing(one.costNs)}. Whether its kernels are slow or begin late is not known`,
+      }));
   });
 }
 

@@ -2,10 +2,13 @@
  * All numbers of a report, besides the verdict: collectives, links, waits and lateness of one run. They are made from a study. Reads no file.
  */
 
+import { timeOfDay } from '../base/duration.js';
+import { printable } from '../base/printable.js';
 import type { TraceNs } from '../base/time.js';
 import { joinRun } from '../cluster/join_run.js';
 import { comparableBy } from '../clocks/comparable.js';
 import { traceTimeOf } from '../clocks/domains.js';
+import { communicatorsOf, distinctNames } from '../runs/communicators.js';
 import { runDuration } from '../trace/duration.js';
 import { momentsOf, viewAround } from '../trace/moments.js';
 import { suspectComm } from '../verdict/facts/suspects.js';
@@ -50,6 +53,7 @@ export interface RunNumbers extends CauseNumbers {
 
 export function causeNumbers({ run, clocks, comms, links, verdict }: Study): CauseNumbers {
   const { solution } = clocks;
+  const names = distinctNames(communicatorsOf(run.members));
   const labels = rankLabels(run);
   const comparable = comparableBy(solution);
   const durationNs = runDuration(run, solution);
@@ -72,6 +76,8 @@ export function causeNumbers({ run, clocks, comms, links, verdict }: Study): Cau
       ...known,
       late: verdict.kind === 'slow' && verdict.slow.on !== 'link' ? labels.ofFile(verdict.slow.file) : null,
       rankOf: labels.ofFile,
+      nameOf: ({ comm, commId }) => printable(names.get(commId) ?? (comm || commId)),
+      clockOf: (ns) => timeOfDay(solution.traceStart, ns),
     }),
   };
 }

@@ -6,7 +6,11 @@
 import { addTo } from '../base/grouped.js';
 import { maxOf } from '../base/extremes.js';
 import { medianOf } from '../base/quantile.js';
-import { around, type CauseEvidence, type SlowGroup, type SlowLinks } from './cause_types.js';
+import { durationText } from '../base/duration.js';
+import { printable } from '../base/printable.js';
+import { timesText } from '../base/units.js';
+import { around, costing, sizeOf, type CauseEvidence } from './cause_evidence.js';
+import type { SlowLinks } from './slow_link_causes.js';
 import { tookAlone, type CollectiveRow } from './collectives.js';
 
 const FEWEST = 8;
@@ -17,10 +21,8 @@ const CLEARLY = 2;
 /** Part of the run. */
 const LEAST_COST = 0.05;
 
-export function slowGroups(
-  { collectives, links, durationNs }: CauseEvidence,
-  explained: readonly SlowLinks[],
-): SlowGroup[] {
+export function slowGroups(evidence: CauseEvidence, explained: readonly SlowLinks[]) {
+  const { collectives, links } = evidence;
   const hosts = new Map<string, Set<string | null>>();
   for (const { commId, sourceHost, destinationHost } of links)
     hosts.set(commId, (hosts.get(commId) ?? new Set()).add(sourceHost).add(destinationHost));
@@ -32,11 +34,11 @@ export function slowGroups(
   }
   const known = new Set(explained.flatMap((cause) => cause.links.map((link) => links[link]!.commId)));
   return [...kinds.values()]
-    .flatMap((rows) => slowestOf(rows, durationNs) ?? [])
+    .flatMap((rows) => slowestOf(rows, evidence) ?? [])
     .filter(({ commId }) => !known.has(commId));
 }
 
-function slowestOf(rows: readonly CollectiveRow[], durationNs: number): SlowGroup | null {
+function slowestOf(rows: readonly CollectiveRow[], { durationNs, nameOf }: CauseEvidence) {
   const byComm = new Map<string, CollectiveRow[]>();
   for (const row of rows) addTo(byComm, row.commId, row);
   const groups = [...byComm.values()]
@@ -52,9 +54,13 @@ function slowestOf(rows: readonly CollectiveRow[], durationNs: number): SlowGrou
   const { comm, commId, func, bytes } = slow.own[0]!;
   const worst = slow.own.reduce((a, b) => (tookAlone(b) > tookAlone(a) ? b : a));
   return {
-    cause: 'slow group',
+    cause: 'slow group' as const,
     ...{ comm, commId, func, bytes, tookNs, usualNs, count, costNs },
     sisters: sisters.length,
     view: around(worst.startNs, 2 * tookAlone(worst)),
+    says:
+      `${printable(func)} of ${sizeOf({ bytes })} on ${nameOf({ comm, commId })} takes ${timesText(tookNs / usualNs)} as long as on ` +
+      `${sisters.length} groups of its kind (${durationText(tookNs)}, there ${durationText(usualNs)}; ${count} calls)${costing(costNs)}. ` +
+      'Which of its ranks or links is the reason is not seen',
   };
 }

@@ -4,10 +4,35 @@
  * without CPU time also makes sends long. Links that it explains are left out. If a rank receives nothing, no record shows its thread.
  */
 
-import { longestOf, type CauseEvidence, type SlowLinks } from './cause_types.js';
+import { timesText } from '../base/units.js';
+import { costing, longestOf, type CauseEvidence } from './cause_evidence.js';
 import type { RankLabel } from './rank_labels.js';
 import type { SlowLinkRow } from './slow_link_rows.js';
 import type { LinkRow } from './link_rows.js';
+
+export interface SlowLinks {
+  readonly cause: 'slow link' | 'thin channel' | 'slow NIC' | 'slow node';
+  /** The rank that all of them have in common; null: a node, or none. */
+  readonly rank: RankLabel;
+  readonly host: string | null;
+  /** Sender and receiver of the first of them. */
+  readonly ends: readonly [RankLabel, RankLabel];
+  /** Indices into the links. */
+  readonly links: readonly number[];
+  /** Slow pairs of ranks, of all pairs with this rank or node as an end. */
+  readonly slowPairs: number;
+  readonly pairs: number;
+  /** The times of the costliest link, compared with the usual ones. */
+  readonly ratio: number;
+  readonly by: SlowLinkRow['by'];
+  readonly transfers: number;
+  /** The channel that is thin; null: the cause is not about one channel. */
+  readonly channel: number | null;
+  /** Causes that cannot be distinguished, because the sender has only one link, or receives nothing that would show its proxy thread. */
+  readonly cannotTell: 'link or NIC' | 'NIC or proxy thread' | 'link, NIC or proxy thread' | null;
+  readonly costNs: number;
+  readonly view: readonly [from: number, to: number];
+}
 
 /** Share of the run. A link that costs less is in the table of slow links, but is no cause. Costs are lower bounds. */
 const LEAST_SHARE = 0.01;
@@ -33,7 +58,7 @@ function linksOf({ by, key }: End, direction: Direction, rows: readonly LinkRow[
 }
 
 /** `starved`: ranks whose proxy threads are. */
-export function slowLinkCauses(evidence: CauseEvidence, starved: ReadonlySet<RankLabel>): SlowLinks[] {
+export function slowLinkCauses(evidence: CauseEvidence, starved: ReadonlySet<RankLabel>) {
   const { links, slowLinks } = evidence;
   const slow = [...slowLinks]
     .sort((a, b) => b.costNs - a.costNs)
@@ -43,8 +68,9 @@ export function slowLinkCauses(evidence: CauseEvidence, starved: ReadonlySet<Ran
   const left = new Set(slow.filter(({ link }) => !thin.some((one) => one.links.includes(link))));
   const common = commonEnds(left, evidence);
   return [...thin, ...common, ...single(left, evidence)]
-    .filter(({ costNs }) => costNs! >= LEAST_SHARE * evidence.durationNs)
-    .sort((a, b) => b.costNs! - a.costNs!);
+    .filter(({ costNs }) => costNs >= LEAST_SHARE * evidence.durationNs)
+    .sort((a, b) => b.costNs - a.costNs)
+    .map((one) => ({ ...one, says: `${linksText(one)}${costing(one.costNs)}${doubt(one)}` }));
 }
 
 function thinChannels(slow: readonly Slow[], evidence: CauseEvidence): SlowLinks[] {
@@ -135,4 +161,37 @@ function described(
     transfers: all.reduce((sum, { transfers }) => sum + transfers, 0),
     view: longestOf(collectives, row.commId),
   };
+}
+
+function linksText({
+  cause,
+  rank,
+  host,
+  slowPairs,
+  pairs,
+  ratio,
+  by,
+  transfers,
+  ends,
+  channel,
+}: SlowLinks): string {
+  const what = by === 'send' ? 'sends' : 'transfers';
+  const evidence = `${what} take ${timesText(ratio)} the usual time (${transfers} ${what})`;
+  if (cause === 'slow node') return `All ${pairs} links of host ${host} to other hosts are slow: ${evidence}`;
+  if (cause === 'slow NIC') return `All ${pairs} links of rank ${rank} are slow: ${evidence}`;
+  if (cause === 'thin channel') {
+    const where = rank === null ? `on ${slowPairs} links` : `from rank ${rank} to rank ${ends[1]}`;
+    return `Channel ${channel} is thin ${where}, the other channels there are not: ${evidence}`;
+  }
+  const others = pairs > slowPairs ? `; rank ${rank}'s other links are not` : '';
+  return `The link from rank ${rank} to rank ${ends[1]} is slow: ${evidence}${others}`;
+}
+
+function doubt({ cannotTell, rank }: SlowLinks): string {
+  if (cannotTell === null) return '';
+  const thread = ' or a proxy thread without CPU time';
+  const what = { 'link or NIC': 'link or the NIC', 'NIC or proxy thread': `NIC${thread}` };
+  return `. It is not known whether it is the ${
+    cannotTell === 'link, NIC or proxy thread' ? `link, the NIC${thread}` : what[cannotTell]
+  }, because rank ${rank} ${cannotTell === 'NIC or proxy thread' ? 'receives nothing' : 'sends over no other link'}`;
 }

@@ -4,7 +4,8 @@
  * times before from the times after. A drift is a line, not a step.
  */
 
-import { around, type CauseEvidence, type SlowerSince } from './cause_types.js';
+import { durationText } from '../base/duration.js';
+import { around, type CauseEvidence } from './cause_evidence.js';
 import { byKind, type CollectiveRow } from './collectives.js';
 import { medianOf } from '../base/quantile.js';
 import { squaresOf, stretchesOf, studentQuantile, studentsT } from './noise.js';
@@ -17,7 +18,7 @@ interface Timed {
   readonly log: number;
 }
 
-export function slowerSince({ collectives }: CauseEvidence): SlowerSince | null {
+export function slowerSince({ collectives, clockOf }: CauseEvidence) {
   const kinds = byKind(collectives.filter(({ durationNs }) => durationNs !== null && durationNs > 0));
   const all = [...kinds].flatMap(([kind, [, ...rows]]): Timed[] => {
     const usual = medianOf(rows.map(({ durationNs }) => durationNs!));
@@ -35,16 +36,15 @@ export function slowerSince({ collectives }: CauseEvidence): SlowerSince | null 
   });
   const sinceNs = after[0]!.row.startNs;
   const length = medianOf(after.map(({ row }) => row.durationNs!));
+  const factor = Number(change.factor.toPrecision(3));
+  const slowerKinds = seen.filter(({ rise }) => rise > 0).length;
+  const costNs = Math.round(seen.reduce((sum, { rows, rise }) => sum + rows * Math.max(0, rise), 0));
   return {
-    cause: 'slower since',
-    sinceNs,
-    factor: Number(change.factor.toPrecision(3)),
-    before: before.length,
-    after: after.length,
-    slowerKinds: seen.filter(({ rise }) => rise > 0).length,
-    kinds: seen.length,
-    costNs: Math.round(seen.reduce((sum, { rows, rise }) => sum + rows * Math.max(0, rise), 0)),
-    view: around(sinceNs, 3 * length),
+    ...{ cause: 'slower since' as const, sinceNs, factor, before: before.length, after: after.length },
+    ...{ slowerKinds, kinds: seen.length, costNs, view: around(sinceNs, 3 * length) },
+    says:
+      `Collectives take ${factor} times as long since ${clockOf(sinceNs)} (${durationText(sinceNs)} into the trace): ${slowerKinds} of ` +
+      `${seen.length} kinds of them, ${before.length} collectives before and ${after.length} after; costs ${durationText(costNs)}`,
   };
 }
 

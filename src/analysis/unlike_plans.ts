@@ -4,34 +4,38 @@
  */
 
 import { addTo } from '../base/grouped.js';
-import { around, type CauseEvidence, type UnlikePlan } from './cause_types.js';
+import { printable } from '../base/printable.js';
+import { timesText } from '../base/units.js';
+import { around, costing, sizeOf, type CauseEvidence } from './cause_evidence.js';
 import { type CollectiveRow, tookAlone as took } from './collectives.js';
 import { slowerThan } from './slower_than.js';
 
 const FEWEST = 4;
 const FEWEST_PEERS = 12;
 
-export function unlikePlans({ collectives, durationNs }: CauseEvidence): UnlikePlan[] {
+export function unlikePlans({ collectives, durationNs, nameOf }: CauseEvidence) {
   const timed = collectives.filter((row) => row.plan !== '' && took(row) > 0);
   const kinds = groups(timed, ({ commId, func, bytes }) => `${commId} ${func} ${bytes}`);
   return kinds.flatMap(([, ...rows]) => {
     const [peers = [], ...others] = groups(rows, ({ plan }) => plan).sort((a, b) => b.length - a.length);
     if (peers.length < FEWEST_PEERS) return [];
-    return others.flatMap((some): UnlikePlan[] => {
+    return others.flatMap((some) => {
       const { comm, commId, func, bytes, plan, startNs } = some[0]!;
+      const usual = peers[0]!.plan;
       const compared = rows.flatMap((row) =>
-        row.plan === plan || row.plan === peers[0]!.plan
-          ? [{ ns: took(row), mayBeLonger: row.plan === plan }]
-          : [],
+        row.plan === plan || row.plan === usual ? [{ ns: took(row), mayBeLonger: row.plan === plan }] : [],
       );
       const slower = some.length < FEWEST ? null : slowerThan(compared, durationNs);
       if (slower === null) return [];
       const counts = { count: some.length, peers: peers.length };
       return [
         {
-          cause: 'unlike algorithm',
-          ...{ comm, commId, func, bytes, plan, usual: peers[0]!.plan, ...counts, ...slower },
+          cause: 'unlike algorithm' as const,
+          ...{ comm, commId, func, bytes, plan, usual, ...counts, ...slower },
           view: around(startNs, 2 * took(some[0]!)),
+          says:
+            `${some.length} ${printable(func)} of ${sizeOf({ bytes })} on ${nameOf({ comm, commId })} ran as ${printable(plan)}, ` +
+            `${peers.length} others as ${printable(usual)}: they take ${timesText(slower.factor)} the time${costing(slower.costNs)}`,
         },
       ];
     });

@@ -21,3 +21,7 @@ const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 
 export const digits = (value: number): string =>
   Math.abs(value) >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(3)));
+
+/** A factor: "2.4 times", "419 times". */
+export const timesText = (factor: number): string =>
+  `${factor < 10 ? Number(factor.toFixed(1)) : Math.round(factor)} times`;

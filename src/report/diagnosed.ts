@@ -30,7 +30,7 @@ export interface Diagnosis {
   /** What makes a link slow if the verdict names one. Absent: not seen. */
   readonly linkCause?: LinkCause | undefined;
   /** Why the run is slow. */
-  readonly causes: readonly (Cause & { readonly says: string })[];
+  readonly causes: readonly Cause[];
   /** What PyTorch's dumps show of this run. null: none were given. */
   readonly flightRecorder: FlightReport | null;
   /** What NCCL's RAS says of it. Absent: it was not asked. */

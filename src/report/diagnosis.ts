@@ -4,7 +4,7 @@ import type { OnProgress } from '../base/progress.js';
 import { tmpdir } from 'node:os';
 import { causeNumbers, type CauseNumbers } from '../analysis/run_numbers.js';
 import { findRankFiles } from '../rankfile/index.js';
-import { causeText, linkCause } from './causes_text.js';
+import { linkCause } from './link_cause.js';
 import type { DiagnosedRank, Diagnosis } from './diagnosed.js';
 import { reportClocks, reportTraffic } from './clock_report.js';
 import { type SizedCommand, suggestDrawing } from '../trace/drawing.js';
@@ -66,7 +66,6 @@ export function diagnosisOf(
   const { run, clocks, verdict, unusable } = studied;
   const link = verdict.kind === 'slow' ? verdict.slow.link : null;
   const traceStart = String(clocks.solution.traceStart);
-  const communicators = communicatorsOf(run.members);
   return {
     verdict,
     traceStart,
@@ -75,15 +74,12 @@ export function diagnosisOf(
     unusable,
     otherRuns: run.others,
     ranks: run.members.map(diagnosed),
-    communicators,
+    communicators: communicatorsOf(run.members),
     clocks: reportClocks(clocks, run),
     traffic: reportTraffic(clocks),
     suggestion,
     linkCause: link === null ? undefined : (linkCause(numbers, link) ?? undefined),
-    causes: numbers.causes.map((cause) => ({
-      ...cause,
-      says: causeText(cause, { traceStart, communicators }),
-    })),
+    causes: numbers.causes,
     flightRecorder:
       dumps &&
       flightReport(dumps, {

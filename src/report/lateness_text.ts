@@ -3,12 +3,12 @@
  * run.
  */
 
+import { unevenText } from '../analysis/causes.js';
 import { durationText } from '../base/duration.js';
 import { FEWEST } from '../verdict/slowness.js';
 import type { Slowness, SlowSends } from '../verdict/types.js';
 import { distinctNames } from '../runs/communicators.js';
 import { ranksOfNode } from './finding_text.js';
-import { unevenText } from './causes_text.js';
 import { sizeText, timesText, wrapped } from './text.js';
 import {
   callText,

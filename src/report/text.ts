@@ -1,21 +1,8 @@
 /** Formats text for terminals. */
 
 export { foldRanks } from '../base/ranks.js';
-
-/**
- * Text from a file may contain any character. It must not control a terminal or deceive a person. So control characters, changes of the
- * writing direction, characters without width and unpaired surrogates are not shown.
- */
-export function printable(text: string): string {
-  return text.replace(UNPRINTABLE, '?');
-}
-
-/**
- * Unicode's category Other (control, format, unassigned, private, surrogate), separators except the space, invisible letters, selectors of
- * variants, and piles of marks.
- */
-const UNPRINTABLE =
-  /[\p{C}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|[\p{Variation_Selector}]|\u034f|\u17b4|\u17b5|\p{M}{4,}/gu;
+export { printable } from '../base/printable.js';
+export { timesText } from '../base/units.js';
 
 /** Columns in a terminal: East Asian wide characters and emoji take two, combining marks none. */
 export function columns(text: string): number {
@@ -56,10 +43,6 @@ export function sizeText(nRanks: number, worldSize = nRanks): string {
   if (nRanks === 0) return 'size not known';
   return nRanks === worldSize ? `${nRanks} ranks` : `${nRanks} of ${worldSize} ranks`;
 }
-
-/** A factor: "2.4 times", "419 times". */
-export const timesText = (factor: number): string =>
-  `${factor < 10 ? Number(factor.toFixed(1)) : Math.round(factor)} times`;
 
 /** Lines of at most `most` columns, if no word is longer. */
 export function wrapped(text: string, most: number): string[] {

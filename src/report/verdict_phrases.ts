@@ -1,5 +1,6 @@
 /** Phrases shared by all parts of the verdict: folded ranks, calls, times of day. */
 
+import { timeOfDay } from '../base/duration.js';
 import { append } from '../base/extremes.js';
 import type { VerdictReport } from './diagnosed.js';
 import type { CallArguments } from '../verdict/file_facts.js';
@@ -114,11 +115,8 @@ export function few(texts: readonly string[], most: number): string {
   return `${texts.slice(0, most).join(', ')}${rest}`;
 }
 
-/** Time of day, UTC, to search the job's logs. */
-export function clockTime({ traceStart }: Pick<VerdictReport, 'traceStart'>, at: number): string {
-  const date = new Date(Number((BigInt(traceStart) + BigInt(Math.round(at))) / 1_000_000n));
-  return Number.isNaN(date.getTime()) ? 'an impossible time' : `${date.toISOString().slice(11, 19)} UTC`;
-}
+export const clockTime = ({ traceStart }: Pick<VerdictReport, 'traceStart'>, at: number): string =>
+  timeOfDay(BigInt(traceStart), at);
 
 /** Everything was recorded, reported and read. */
 export const isWhole = ({ verdict, missingRanks, unusable, ranks }: VerdictReport): boolean =>

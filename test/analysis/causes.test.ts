@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { causesOf, type Cause } from '../../src/analysis/causes.js';
-import type { CauseEvidence } from '../../src/analysis/cause_types.js';
+import type { CauseEvidence } from '../../src/analysis/cause_evidence.js';
 import { changePoint } from '../../src/analysis/slower_since.js';
 import type { CollectiveRow } from '../../src/analysis/collectives.js';
 import type { SlowLinkRow } from '../../src/analysis/slow_link_rows.js';
@@ -84,6 +84,8 @@ const NOTHING: CauseEvidence = {
   ...{ collectives: [], allToAlls: [], links: [], slowLinks: [], late: null, durationNs: 1e9 },
   ...{ rankWaits: [], waits: [] },
   rankOf: (file) => file,
+  nameOf: ({ comm }) => comm,
+  clockOf: String,
 };
 
 describe('slow links', () => {

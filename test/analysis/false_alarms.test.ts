@@ -4,7 +4,7 @@
  */
 
 import { describe, expect, it } from 'vitest';
-import type { CauseEvidence } from '../../src/analysis/cause_types.js';
+import type { CauseEvidence } from '../../src/analysis/cause_evidence.js';
 import type { CollectiveRow } from '../../src/analysis/collectives.js';
 import { contention } from '../../src/analysis/contention.js';
 import { changePoint, slowerSince } from '../../src/analysis/slower_since.js';
@@ -78,7 +78,9 @@ function healthyRun(seed: number, gap: number, load: Load): CauseEvidence {
     });
   });
   rows.sort((a, b) => a.startNs - b.startNs);
-  return { collectives: rows, durationNs: rows.at(-1)!.startNs } as unknown as CauseEvidence;
+  return {
+    ...{ collectives: rows, durationNs: rows.at(-1)!.startNs, nameOf: String, clockOf: String },
+  } as unknown as CauseEvidence;
 }
 
 describe('of 30 runs of two communicators on a machine with a varying load, none has a cause', () => {

@@ -1,13 +1,14 @@
 /** What a verdict says about the cause of a slow link, in one line. */
 
 import { expect, it } from 'vitest';
-import type { Cause, SlowLinks } from '../../src/analysis/cause_types.js';
-import { linkCause } from '../../src/report/causes_text.js';
+import type { Cause } from '../../src/analysis/causes.js';
+import type { SlowLinks } from '../../src/analysis/slow_link_causes.js';
+import { linkCause } from '../../src/report/link_cause.js';
 import { COLUMNS, labelled } from '../../src/report/verdict_phrases.js';
 
 const links = (one: Partial<SlowLinks>): Cause => ({
   ...{ cause: 'slow link', rank: 1, host: null, ends: [1, 2], links: [0], slowPairs: 1, pairs: 3, ratio: 9 },
-  ...{ by: 'send', transfers: 99, channel: null, cannotTell: null, view: [0, 1], costNs: 1e6 },
+  ...{ by: 'send', transfers: 99, channel: null, cannotTell: null, view: [0, 1], costNs: 1e6, says: '' },
   ...one,
 });
 const thread = {
