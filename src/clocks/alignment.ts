@@ -75,8 +75,6 @@ export interface Alignment {
   /** Per domain, largest observed change of its rate, 1/ns; null: the run is too short, or no traffic shows it. */
   readonly wander: readonly (number | null)[];
   readonly alike: AlikeFound;
-  /** Least delays by likeness, ns. */
-  readonly delays: ReadonlyMap<string, number>;
   readonly unlike: readonly UnlikeLink[];
   /**
    * Links and hosts that the evidence contradicts, in the order in which they were found. Their evidence is left out, except for clocks
@@ -249,7 +247,7 @@ function finish(
   culprits: readonly Culprit[],
   parts: Alignment['parts'],
 ): Alignment {
-  const { knots, corrections, delays, wander } = guess;
+  const { knots, corrections, wander } = guess;
   const delayOf = delaysOf(guess);
   const { alike, found } = findAlike(options.alike, guess.links, references, delayOf);
   const variance = variances(references, guess, alike);
@@ -281,7 +279,6 @@ function finish(
           ? LIKELY * Math.sqrt(variance(a, b, piece) + bend(a) ** 2 + bend(b) ** 2)
           : Infinity,
     alike: found,
-    delays,
     unlike: unlikeLinks(guess.links, references, delayOf, options.alike).map(
       ({ edge: { from, to, like }, residual }) => ({
         from: domainOf(from),

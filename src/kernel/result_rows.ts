@@ -43,16 +43,19 @@ export class WorkRow {
 
 /** When a work was done, as far as its children show, and the first signs of the GPU (work_ends.ts). */
 export class EndRow {
+  /** End of the last ProxyOp, and of the last receiving one: all data from others had arrived. */
   lastOp: f64 = NaN;
   lastRecv: f64 = NaN;
-  /** These three are `WorkEnd.lastKernel`. Stamps are ns of the GPU's clock. */
+  /** When the end of the last KernelCh was noticed; its first start and last end by the GPU's clock (ns), if it has stamps that can be right. */
   noticed: f64 = NaN;
   firstStamp: f64 = NaN;
   lastStamp: f64 = NaN;
-  /** These two are `WorkEnd.kernel`. */
+  /** The first block's start by its own stamp, and when it was noticed. */
   kernelStamp: f64 = NaN;
   kernelNoticed: f64 = NaN;
+  /** The first send step's data were ready, or received data were consumed. */
   step: f64 = NaN;
+  /** A receive's first data had arrived. */
   data: f64 = NaN;
   /** The longest time for which received data waited for the GPU, and its channel. */
   heldFrom: f64 = NaN;

@@ -3,7 +3,7 @@
  * KernelCh) ends. Without children nothing is guessed.
  */
 
-import type { Ticks, TraceNs } from '../base/time.js';
+import type { TraceNs } from '../base/time.js';
 
 /** A GPU globaltimer value: ns, relative to the recording's start. */
 export type GpuNs = number & { readonly __gpu: never };
@@ -34,40 +34,7 @@ export const WORK_OUTCOMES = [
   'cut-off',
 ] as const;
 
-export interface WorkEnd {
-  readonly outcome: WorkOutcome;
-  /** End of the last ProxyOp; null without one. */
-  readonly lastOp: Ticks | null;
-  /** End of the last receiving ProxyOp: all data from others had arrived. */
-  readonly lastRecv: Ticks | null;
-  /**
-   * When the end of the last KernelCh was noticed; null if there is none. `stamps`: the first start and last end by the GPU's clock, null
-   * if a kernel had none or ended before it began.
-   */
-  readonly lastKernel: { readonly stamps: GpuInterval | null; readonly noticed: Ticks } | null;
-  /** When the GPU began. */
-  readonly gpu: GpuBegin;
-  /** Aborted: when its communicator was finalized. */
-  readonly finalized: Ticks | null;
-  /** Its sends that other processes execute (PXN). Known when all files are scanned. */
-  readonly elsewhere: Elsewhere | null;
-}
-
-/** The first signs of the GPU in a work; null: none is recorded. */
-export interface GpuBegin {
-  /** The first block's start by its own stamp, and when it was noticed. */
-  readonly kernel: { readonly stamp: GpuNs; readonly noticed: Ticks } | null;
-  /** The first send step's data were ready, or received data were consumed. */
-  readonly step: Ticks | null;
-  /** A receive's first data had arrived. */
-  readonly data: Ticks | null;
-}
-
-export interface GpuInterval {
-  readonly first: GpuNs;
-  readonly last: GpuNs;
-}
-
+/** Its sends that other processes execute (PXN). */
 export interface Elsewhere {
   /** The processes, as "rank 0003". */
   readonly executors: readonly string[];

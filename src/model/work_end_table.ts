@@ -3,7 +3,7 @@
 import { type Column } from '../base/columns.js';
 import type { Ticks } from '../base/time.js';
 import { EndRow } from '../kernel/result_rows.js';
-import { WORK_OUTCOMES, type Elsewhere, type GpuInterval, type GpuNs, type WorkEnd } from './work_end.js';
+import { WORK_OUTCOMES, type Elsewhere, type WorkOutcome } from './work_end.js';
 
 /** The columns, as the kernel describes them. */
 export const END_TIMES = Object.keys(new EndRow()) as readonly (keyof EndRow)[];
@@ -21,47 +21,11 @@ export interface WorkEndTable extends EndTimes {
   readonly elsewhere: ReadonlyMap<number, Elsewhere>;
 }
 
-/** The end of the work in a row. */
-export type EndOf = (row: number) => WorkEnd;
-
-/** Remembers the last row that was asked for. */
-export function endsOf(table: WorkEndTable): EndOf {
-  let last = -1;
-  let end: WorkEnd;
-  return (row) => {
-    if (row !== last) {
-      end = endAt(table, row);
-      last = row;
-    }
-    return end;
-  };
-}
-
-function endAt(table: WorkEndTable, row: number): WorkEnd {
-  const [noticed, first] = [table.noticed[row]!, table.firstStamp[row]!];
-  const [stamp, kernelNoticed] = [table.kernelStamp[row]!, table.kernelNoticed[row]!];
-  const stamps = Number.isNaN(first) ? null : ({ first, last: table.lastStamp[row]! } as GpuInterval);
-  const kernel = { stamp: stamp as GpuNs, noticed: kernelNoticed as Ticks };
-  return {
-    outcome: outcomeAt(table, row),
-    lastOp: known(table.lastOp[row]!),
-    lastRecv: known(table.lastRecv[row]!),
-    lastKernel: Number.isNaN(noticed) ? null : { stamps, noticed: noticed as Ticks },
-    gpu: {
-      kernel: Number.isNaN(stamp) ? null : kernel,
-      step: known(table.step[row]!),
-      data: known(table.data[row]!),
-    },
-    finalized: table.finalized.get(row) ?? null,
-    elsewhere: table.elsewhere.get(row) ?? null,
-  };
-}
-
 /**
  * The outcome, with the reports of other processes. Work is done when all its sends are done, including those that other processes
  * executed.
  */
-export function outcomeAt({ outcome, cutOff, elsewhere }: WorkEndTable, row: number): WorkEnd['outcome'] {
+export function outcomeAt({ outcome, cutOff, elsewhere }: WorkEndTable, row: number): WorkOutcome {
   if (cutOff.size > 0 && cutOff.has(row)) return 'cut-off';
   const own = WORK_OUTCOMES[outcome[row]!]!;
   const executed = elsewhere.size === 0 ? undefined : elsewhere.get(row);
@@ -71,7 +35,5 @@ export function outcomeAt({ outcome, cutOff, elsewhere }: WorkEndTable, row: num
 }
 
 /** By row. */
-export const outcomesOf = (table: WorkEndTable): WorkEnd['outcome'][] =>
+export const outcomesOf = (table: WorkEndTable): WorkOutcome[] =>
   Array.from({ length: table.outcome.length }, (_, row) => outcomeAt(table, row));
-
-const known = (tick: number): Ticks | null => (Number.isNaN(tick) ? null : (tick as Ticks));

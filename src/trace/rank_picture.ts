@@ -16,7 +16,7 @@ import { readConnectionKey } from '../model/endless_ops.js';
 import { commKey, readTransferName, workCorrelation } from '../model/identity.js';
 import type { PeerTraffic } from '../model/peer_traffic.js';
 import { type Communicator, recordsKernels } from '../model/recording.js';
-import { endsOf, type WorkEndTable } from '../model/work_end_table.js';
+import { outcomeAt, type WorkEndTable } from '../model/work_end_table.js';
 import { WORK_OUTCOMES } from '../model/work_end.js';
 import type { RankFileStream } from '../rankfile/index.js';
 import { BlockWriter, type BlockOptions, type RankAnswers } from './perfetto/block_writer.js';
@@ -197,17 +197,18 @@ export class RankPicture {
   /** Rows of `WorkEnd` in src/kernel/draw/work_ends.ts. */
   private writeWorkEnds(first: number): void {
     const { exports, facts, writer } = this;
-    const end = endsOf(facts.workEnds);
-    const rows = Math.min(WORK_ENDS, facts.workEnds.outcome.length - first);
-    const ends = Array.from({ length: rows }, (_, i) => {
-      const { outcome, lastOp, lastKernel, finalized, elsewhere } = end(first + i);
+    const { workEnds: ends } = facts;
+    const rows = Math.min(WORK_ENDS, ends.outcome.length - first);
+    const written = Array.from({ length: rows }, (_, i) => {
+      const row = first + i;
+      const elsewhere = ends.elsewhere.get(row);
       return [
-        WORK_OUTCOMES.indexOf(outcome),
-        lastOp ?? NaN,
-        lastKernel?.noticed ?? NaN,
-        finalized ?? facts.workEnds.cutOff.get(first + i) ?? NaN,
-        lastKernel?.stamps?.first ?? NaN,
-        lastKernel?.stamps?.last ?? NaN,
+        WORK_OUTCOMES.indexOf(outcomeAt(ends, row)),
+        ends.lastOp[row]!,
+        ends.noticed[row]!,
+        ends.finalized.get(row) ?? ends.cutOff.get(row) ?? NaN,
+        ends.firstStamp[row]!,
+        ends.lastStamp[row]!,
         elsewhere?.ops ?? 0,
         elsewhere?.lastEnd ?? NaN,
         elsewhere ? writer.text(elsewhere.executors.join(', ')) : 0,
@@ -218,7 +219,7 @@ export class RankPicture {
       exports.workEndRows(),
       WORK_ENDS * WORK_END_NUMBERS,
     );
-    ends.forEach((row, i) => {
+    written.forEach((row, i) => {
       numbers.set(row, i * WORK_END_NUMBERS);
     });
   }

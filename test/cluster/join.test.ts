@@ -6,11 +6,10 @@ import { narrow } from '../../src/base/columns.js';
 import { lateSpans } from '../../src/cluster/late_spans.js';
 import { joinCollectives } from '../../src/cluster/join.js';
 import type { ClusterMember, Collective } from '../../src/cluster/collective_types.js';
-import type { Ticks, TraceNs } from '../../src/base/time.js';
-import type { GpuNs } from '../../src/model/work_end.js';
-import type { WorkEnd, WorkOutcome } from '../../src/model/work_end.js';
+import type { TraceNs } from '../../src/base/time.js';
+import type { WorkOutcome } from '../../src/model/work_end.js';
 import type { WorkTable } from '../../src/model/work_table.js';
-import { endTable } from '../support/made_up/end_table.js';
+import { endTable, type MadeUpEnd } from '../support/made_up/end_table.js';
 
 const COMM = 0xabcn;
 const PLANS = ['RING/SIMPLE', 'TREE/SIMPLE'];
@@ -58,27 +57,11 @@ function member(
     channels: narrow(rows.map(() => 2)),
     enqueued: narrow(rows.map(({ enqueued, arrival }) => enqueued ?? arrival + 1)),
   };
-  const ends = rows.map(
-    ({
-      outcome = 'complete',
-      lastOp = null,
-      finalized = null,
-      kernel = null,
-      begun = null,
-      data = null,
-    }): WorkEnd => ({
-      outcome,
-      lastOp: lastOp as Ticks | null,
-      lastRecv: null,
-      lastKernel: kernel && {
-        stamps: { first: 0 as GpuNs, last: kernel.gpu as GpuNs },
-        noticed: kernel.noticed as Ticks,
-      },
-      gpu: { kernel: null, step: begun as Ticks | null, data: data as Ticks | null },
-      finalized: finalized as Ticks | null,
-      elsewhere: null,
-    }),
-  );
+  const ends = rows.map(({ outcome = 'complete', lastOp, finalized, kernel, begun, data }): MadeUpEnd => ({
+    ...{ outcome, lastOp: lastOp ?? NaN, step: begun ?? NaN, data: data ?? NaN },
+    ...(kernel && { firstStamp: 0, lastStamp: kernel.gpu, noticed: kernel.noticed }),
+    finalized: finalized ?? undefined,
+  }));
   return {
     communicators: [{ number: 7, commId: COMM, name: 'dp', rank: clockOffset, nRanks }],
     works,

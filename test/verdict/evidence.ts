@@ -1,11 +1,10 @@
 /** Made-up evidence: a few ranks, what each arrived at and how it left it, on one axis in seconds. */
 
 import { narrow } from '../../src/base/columns.js';
-import type { Ticks, TraceNs } from '../../src/base/time.js';
+import type { TraceNs } from '../../src/base/time.js';
 import { joinCollectives } from '../../src/cluster/join.js';
 import type { ClusterMember } from '../../src/cluster/collective_types.js';
-import { endTable } from '../support/made_up/end_table.js';
-import type { WorkEnd } from '../../src/model/work_end.js';
+import { endTable, type MadeUpEnd } from '../support/made_up/end_table.js';
 import { Wait } from '../../src/model/waits.js';
 import type { WorkTable } from '../../src/model/work_table.js';
 import type { Facts } from '../../src/verdict/case.js';
@@ -189,16 +188,13 @@ function member(rank: MadeUpRank, file: number, comms: Comms): ClusterMember {
   };
 }
 
-function endOf({ end, noEnd, finalized, onlySent }: MadeUpCall): WorkEnd {
+function endOf({ end, noEnd, finalized, onlySent }: MadeUpCall): MadeUpEnd {
   const open = finalized === undefined ? 'open' : 'aborted';
+  const lastOp = end === null || noEnd ? NaN : s(end);
   return {
     outcome: noEnd ? 'no-children' : end === null ? open : 'complete',
-    lastOp: end === null || noEnd ? null : (s(end) as number as Ticks),
-    lastRecv: end === null || noEnd || onlySent ? null : (s(end) as number as Ticks),
-    lastKernel: null,
-    gpu: { kernel: null, step: null, data: null },
-    finalized: finalized === undefined ? null : (s(finalized) as number as Ticks),
-    elsewhere: null,
+    ...{ lastOp, lastRecv: onlySent ? NaN : lastOp },
+    finalized: finalized === undefined ? undefined : s(finalized),
   };
 }
 

@@ -37,8 +37,6 @@ const TEXTS: ReadonlyMap<number, TextPlace> = new Map([
   [Kind.Lease, { name: 'threadName', at: 24, room: 16, length: null }],
 ]);
 
-export const hasText = (kind: number): boolean => TEXTS.has(kind);
-
 /**
  * `hide`: gives the text that stands in place of the record's own; null: nothing is hidden. Returns null if no line gives back the record.
  */

@@ -132,10 +132,6 @@ export class SlotList {
   private halves = new Uint32Array(64);
   private places: number[] = [];
 
-  get length(): number {
-    return this.places.length;
-  }
-
   /** One past the highest position. Torn slots have none. */
   newest = 0;
 
