@@ -96,6 +96,10 @@ export const CALL_FAULTS: Readonly<Record<string, DrawCase>> = {
   'other type': mismatch('allreduce:128K', 'allreduce:128K/i32'),
   'other root': mismatch('broadcast(0):128K', 'broadcast(1):128K'),
   'other order': mismatch('allreduce:128K,allgather:128K', 'allgather:128K,allreduce:128K'),
+  'a wrong branch, whose data may fit': mismatch(
+    'allreduce:64K*2,sleep:20ms,allreduce:64K*3',
+    'allreduce:64K,allgather:64K,sleep:20ms,allreduce:64K*3',
+  ),
   'extra collective': mismatch('allreduce:128K', 'allreduce:128K,allreduce:16K'),
   'crossed communicators': stalling(
     { ops: ['allreduce:8K,allreduce@pair:64K'], groups: 'pair=RANKS' },

@@ -205,7 +205,7 @@ function mismatch({ mismatch: found, commId }: Hang, report: VerdictReport): str
   const [most, ...others] = found.ways;
   const shown = [...others.slice(0, MOST_WAYS - 1), most];
   const label = {
-    calls: 'other calls',
+    calls: 'differs first',
     arguments: 'other arguments',
     sizes: 'sizes differ',
     pairs: 'no other side',

@@ -8,18 +8,39 @@ import type { HostCalls, RankWitness } from './file_facts.js';
 import { byFile, callersByComm, evidenceAt, isBorderAt, shapeAt, type Placed } from './placed_calls.js';
 import type { Mismatch, Way } from './types.js';
 
-/** By communicator, the first difference. */
+/** By communicator, the first difference; if only arguments differ there, also the first one in the functions that were called. */
 export const differentHostCalls = cached(
-  (ranks: readonly RankWitness[]): ReadonlyMap<bigint, Mismatch> =>
+  (ranks: readonly RankWitness[]): ReadonlyMap<bigint, readonly Mismatch[]> =>
     new Map(
-      [...callersByComm(ranks)].flatMap(([commId, sections]): [bigint, Mismatch][] => {
-        const [one] = sections.flatMap((callers) => mismatchAmong(commId, callers) ?? []);
-        return one ? [[commId, one]] : [];
+      [...callersByComm(ranks)].flatMap(([commId, sections]): [bigint, readonly Mismatch[]][] => {
+        const firstBy = (keyOf: KeyOf): readonly Mismatch[] =>
+          sections.flatMap((callers) => mismatchAmong(commId, callers, keyOf) ?? []).slice(0, 1);
+        const found = firstBy(callOf);
+        const more = found[0]?.what === 'arguments' ? firstBy(({ func }) => func) : [];
+        return found.length > 0 ? [[commId, [...found, ...more]]] : [];
       }),
     ),
 );
 
+/**
+ * Up to the end one side called some function less often than the other. So the nth call of that function is another one on each side, and
+ * what stands may be long after the difference.
+ */
+export function haveParted({ commId, ways }: Mismatch, ranks: readonly RankWitness[]): boolean {
+  const sections = [...callersByComm(ranks)].find(([id]) => hex64(id) === commId)?.[1] ?? [];
+  const [one, other] = [ways[0], ways[1]].map(({ entered: [first] }) =>
+    sections.flat().find(({ file }) => file === first?.file),
+  );
+  if (!one || !other) return false;
+  const [from, end] = [Math.max(one.from, other.from), Math.min(one.end, other.end)];
+  const numbers = commonNumbers(one.calls.shapes, other.calls.shapes, ({ func }) => func);
+  return from < end && !areSame(within(one, from, end), within(other, from, end), numbers);
+}
+
 type Numbers = readonly [readonly number[], readonly number[]];
+
+/** Equal for calls that are the same. */
+type KeyOf = (shape: CallShape) => string;
 
 /** Calls [from, end). */
 interface Block {
@@ -28,7 +49,7 @@ interface Block {
 }
 
 /** Compares each caller with the one that has most calls in common with it. If there are several, it takes the one with most calls. */
-function mismatchAmong(commId: bigint, callers: readonly Placed[]): Mismatch | null {
+function mismatchAmong(commId: bigint, callers: readonly Placed[], keyOf: KeyOf): Mismatch | null {
   const byLength = [...callers].sort((a, b) => b.end - b.from - (a.end - a.from));
   let first: Block | null = null;
   for (const caller of callers) {
@@ -42,15 +63,15 @@ function mismatchAmong(commId: bigint, callers: readonly Placed[]): Mismatch | n
       other = one;
       most = common;
     }
-    const block = other && firstDifference(other, caller);
+    const block = other && firstDifference(other, caller, keyOf);
     if (block && (first === null || block.from < first.from)) first = block;
   }
   return first && describe(commId, callers, first);
 }
 
 /** The first groups that ended on both sides and differ. null: none, or the groups cannot be matched. */
-function firstDifference(a: Placed, b: Placed): Block | null {
-  const numbers = commonNumbers(a.calls.shapes, b.calls.shapes);
+function firstDifference(a: Placed, b: Placed, keyOf: KeyOf): Block | null {
+  const numbers = commonNumbers(a.calls.shapes, b.calls.shapes, keyOf);
   const [ofA, ofB] = numbers;
   const until = Math.min(a.end, b.end);
   let from = Math.max(a.from, b.from);
@@ -98,7 +119,7 @@ const within = ({ calls, from: first }: Placed, from: number, end: number): Host
   calls.shape.slice(from - first, end - first);
 
 /** Numbers the shapes of two files: the same call has the same number. */
-function commonNumbers(a: readonly CallShape[], b: readonly CallShape[]): Numbers {
+function commonNumbers(a: readonly CallShape[], b: readonly CallShape[], keyOf: KeyOf): Numbers {
   const known = new Map<string, number>();
   const commonOf = (shape: CallShape): number => {
     const key = keyOf(shape);
@@ -112,7 +133,7 @@ function commonNumbers(a: readonly CallShape[], b: readonly CallShape[]): Number
 /** NCCL turns these into bytes, so equal bytes of another type are the same call. */
 const MOVES_BYTES: ReadonlySet<string> = new Set(['AllGather', 'Broadcast']);
 
-function keyOf({ func, count, datatype, root }: CallShape): string {
+function callOf({ func, count, datatype, root }: CallShape): string {
   const bytes = MOVES_BYTES.has(func) ? ELEMENT_BYTES[datatype] : undefined;
   return bytes === undefined
     ? `${func} ${count} ${datatype} ${root}`
@@ -141,7 +162,7 @@ function describe(commId: bigint, callers: readonly Placed[], { from, end }: Blo
   const byShapes = new Map<string, { readonly keys: readonly string[]; readonly callers: Placed[] }>();
   for (const caller of callers) {
     if (!isBorderAt(caller, from) || !isBorderAt(caller, end) || hasUnknown(caller, from, end)) continue;
-    const keys = Array.from({ length: end - from }, (_, i) => keyOf(shapeAt(caller, from + i)));
+    const keys = Array.from({ length: end - from }, (_, i) => callOf(shapeAt(caller, from + i)));
     const key = [...keys].sort().join('\n');
     const group = byShapes.get(key) ?? { keys, callers: [] };
     group.callers.push(caller);
@@ -175,7 +196,7 @@ function lacking(keys: readonly string[], others: readonly string[]): string {
 function wayOf(commId: bigint, callers: readonly Placed[], from: number, end: number, wanted: string): Way {
   const [first] = callers as [Placed];
   const placeIn = (caller: Placed): number => {
-    for (let at = from; at < end; at++) if (keyOf(shapeAt(caller, at)) === wanted) return at;
+    for (let at = from; at < end; at++) if (callOf(shapeAt(caller, at)) === wanted) return at;
     return from;
   };
   return {

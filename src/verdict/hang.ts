@@ -9,7 +9,7 @@ import { commOf, callName, type Case } from './case.js';
 import { circleIn } from './circle.js';
 import { crossedWith, strayedIn } from './crossed_order.js';
 import { placesOf, endOfWaits, waitsOf, type FileWork } from './wait_chains.js';
-import { explaining, firstMismatch, mismatchOf } from './mismatch.js';
+import { mismatchBefore, mismatchOf } from './mismatch.js';
 import { byFile, callersByComm, evidenceAt, shapeAt, type Placed } from './placed_calls.js';
 import { silentFiles } from './process_states.js';
 import { filesInDoubt, type Stall } from './stall.js';
@@ -32,7 +32,7 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
   ]);
   const absentRanks = new Set(stall.partlyAbsent.flatMap(({ inComm }) => inComm));
   const present = new Set(files.flatMap((file) => ranksInComm(ranks[file]!, commId)));
-  const mismatch = mismatchOf(stall, evidence) ?? explaining(stall, firstMismatch(evidence), evidence);
+  const mismatch = mismatchOf(stall, evidence) ?? mismatchBefore(stall, evidence);
   const crossed = mismatch ? [] : crossedWith(stall, stalls, ranks);
   const circle = circleIn(stall, ranks);
   const unseen = unseenBefore(stall, ranks);

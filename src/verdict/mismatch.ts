@@ -10,8 +10,9 @@ import { ELEMENT_BYTES } from '../cluster/bandwidth.js';
 import type { ClusterComm, Collective } from '../cluster/collective_types.js';
 import { enteredBy } from './absence.js';
 import type { Case } from './case.js';
-import { differentHostCalls } from './different_calls.js';
+import { differentHostCalls, haveParted } from './different_calls.js';
 import type { Rule } from './finding.js';
+import { allLived } from './process_states.js';
 import type { Stall } from './stall.js';
 import { sidesOf } from './stalled_transfers.js';
 import { unmatchedAtEnd } from './unmatched.js';
@@ -20,11 +21,9 @@ import type { CallArguments, RankWitness } from './file_facts.js';
 import type { Evidence, Mismatch, Way } from './types.js';
 
 /** A difference between collectives that NCCL reported comes before one between the calls of the same collectives. */
-export const firstMismatch = (evidence: Case): Mismatch | null => first(mismatches(evidence));
-
 const mismatches = ({ comms, ranks }: Case): Mismatch[] => [
   ...comms.flatMap((comm) => mismatchIn(comm, ranks) ?? []),
-  ...differentHostCalls(ranks).values(),
+  ...[...differentHostCalls(ranks).values()].flatMap(([one]) => one ?? []),
 ];
 
 /** It may be the reason of what is only possible. */
@@ -38,15 +37,22 @@ export const differentCalls: Rule = (scene) =>
       isSure: true,
     }));
 
-/** The first difference on the stall's communicator. Later calls have nothing to do with the stall. */
+/** The first difference on the stall's communicator that explains it. Later calls have nothing to do with the stall. */
 export function mismatchOf(stall: Stall, evidence: Case): Mismatch | null {
-  const { commId } = stall;
+  const { commId, collective } = stall;
   const { comms, ranks } = evidence;
   const comm = comms.find((one) => one.commId === commId);
-  const reported = (comm && mismatchIn(comm, ranks)) ?? null;
-  const called = commId === null ? undefined : differentHostCalls(ranks).get(commId);
-  const sizes = otherSizes(stall, ranks);
-  return explaining(stall, first([reported, called ?? null, sizes].filter((one) => one !== null)), evidence);
+  const own = comm && collective ? differentArguments(comm, collective, ranks) : null;
+  const reported = comm ? mismatchIn(comm, ranks) : null;
+  const called = commId === null ? [] : (differentHostCalls(ranks).get(commId) ?? []);
+  const found = [reported, own, ...called, otherSizes(stall, ranks)].filter((one) => one !== null);
+  return first(found.filter((one) => explains(one, stall, evidence)));
+}
+
+/** The first different calls of any communicator, if they explain it. */
+export function mismatchBefore(stall: Stall, evidence: Case): Mismatch | null {
+  const found = first(mismatches(evidence));
+  return found && explains(found, stall, evidence) ? found : null;
 }
 
 /** A stuck send or receive, and its other side with another number of bytes. */
@@ -87,9 +93,12 @@ function first(found: readonly Mismatch[]): Mismatch | null {
   return found.reduce<Mismatch | null>((a, b) => (a === null || begin(b) < begin(a) ? b : a), null);
 }
 
-/** The mismatch, if it came before the stall, and no collective was finished by all its ranks since. What all got past stops nobody. */
-export function explaining({ since }: Stall, mismatch: Mismatch | null, { comms }: Case): Mismatch | null {
-  if (!mismatch) return null;
+/**
+ * It came before the stall, and no collective was finished by all its ranks since: what all got past stops nobody. Unless nobody died, and
+ * the same ranks are missing, or wait alone, that have called other functions ever since.
+ */
+function explains(mismatch: Mismatch, stall: Stall, evidence: Case): boolean {
+  const { comms, ranks } = evidence;
   const times = mismatch.ways.flatMap(({ entered }) => entered.map(({ at }) => at));
   const comm = comms.find(({ commId }) => hex64(commId) === mismatch.commId);
   const isPast = comm?.collectives.some(
@@ -99,7 +108,16 @@ export function explaining({ since }: Stall, mismatch: Mismatch | null, { comms 
       end !== null &&
       open.length + different.length === 0,
   );
-  return !isPast && times.some((at) => at <= since) ? mismatch : null;
+  const haveLived = (): boolean => allLived(stall.files, evidence, stall.since);
+  return (
+    times.some((at) => at <= stall.since) &&
+    (!isPast || (isOfOneSide(stall, mismatch) && haveLived() && haveParted(mismatch, ranks)))
+  );
+}
+
+function isOfOneSide({ absent, works }: Stall, { ways }: Mismatch): boolean {
+  const files = absent.length > 0 ? absent : works.map(({ file }) => file);
+  return ways.some(({ entered }) => files.every((file) => entered.some((one) => one.file === file)));
 }
 
 /** The first collective of a communicator with other arguments. Its other calls are compared by themselves (different_calls.ts). */

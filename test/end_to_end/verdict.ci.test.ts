@@ -211,7 +211,7 @@ describe.concurrent('the verdict on', () => {
         { func: 'ReduceScatter', entered: [{ file: 1 }] },
       ],
     });
-    expect(text).toContain('\n  other calls:    rank 1: ReduceScatter call 1 (');
+    expect(text).toContain('\n  differs first:  rank 1: ReduceScatter call 1 (');
   });
 
   it('a rank that calls with another count, without a hang: a mismatch', async ({ expect }) => {

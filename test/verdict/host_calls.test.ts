@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { judge } from '../../src/verdict/judge.js';
 import type { Mismatch, Verdict } from '../../src/verdict/types.js';
-import { done, evidence, open, s, type MadeUpAsked, type MadeUpRank } from './evidence.js';
+import { done, evidence, open, s, type MadeUpAsked, type MadeUpCall, type MadeUpRank } from './evidence.js';
 
 const closed = (...asked: readonly MadeUpAsked[]): MadeUpRank => ({ calls: [], asked, closed: true });
 const judged = (...ranks: readonly MadeUpRank[]): Verdict => judge(evidence(ranks, { end: 20 }));
@@ -180,6 +180,43 @@ describe('if the first calls of a rank are lost', () => {
     expect(mismatchOf(judged(whole, more(0), more(1)))).toMatchObject({
       call: 4,
       ways: [{ entered: [{ file: 1 }] }, { root: 1, entered: [{ file: 2 }] }],
+    });
+  });
+
+  describe('that all ranks got past', () => {
+    /** Rank 1 calls `other` second. All finish what they called until 9 s, in the order of their calls. `last`: what they then did. */
+    const ran = (seconds: readonly string[], last: readonly MadeUpCall[]): MadeUpRank => {
+      const funcs = ['AllReduce', ...seconds, 'AllReduce', 'AllReduce'];
+      const seqOf = (i: number): number => funcs.slice(0, i).filter((func) => func === funcs[i]).length;
+      return {
+        calls: [...funcs.map((func, i) => ({ ...done(seqOf(i), 1 + i), func })), ...last],
+        asked: funcs.map((func, i) => ({ func, at: 1 + i, told: seqOf(i) })),
+      };
+    };
+    const usual = ['AllReduce', 'AllGather'];
+    const verdictOf = (
+      other: readonly string[],
+      lastOf: (rank: number) => readonly MadeUpCall[],
+      more: Partial<MadeUpRank> = {},
+    ) => {
+      const all = [0, 1, 2, 3].map((rank) => ran(rank === 1 ? other : usual, lastOf(rank)));
+      return judge(evidence(all.map((one, rank) => (rank === 1 ? { ...one, ...more } : one))));
+    };
+
+    it('stop the rank that has called other functions ever since, however much later', () => {
+      const verdict = verdictOf(['AllGather', 'AllGather'], (rank) => (rank === 1 ? [] : [open(3, 9)]));
+      expect(verdict).toMatchObject({
+        kind: 'hung',
+        hang: { different: [1], mismatch: { what: 'calls', call: 1, ways: [{}, { func: 'AllGather' }] } },
+      });
+    });
+
+    it('are no reason if each side called the same in another order, or if a rank died', () => {
+      const swapped = verdictOf(['AllGather', 'AllReduce'], (rank) => (rank === 1 ? [] : [open(4, 9)]));
+      expect(swapped).toMatchObject({ kind: 'hung', hang: { different: [], neverEntered: [{ file: 1 }] } });
+      const missing = (rank: number): readonly MadeUpCall[] => (rank === 1 ? [] : [open(3, 9)]);
+      const died = verdictOf(['AllGather', 'AllGather'], missing, { alive: 9, isGone: true });
+      expect(died).toMatchObject({ kind: 'hung', hang: { different: [], silent: [{ file: 1 }] } });
     });
   });
 
