@@ -40,7 +40,7 @@ export function resolveOrigins(
 ): OriginTable[] {
   const byTag = membersByTag(members);
   const elsewhere = members.map(() => new Map<number, Elsewhere>());
-  const tables = members.map(({ scan, ranks }, executor) => {
+  const tables = members.map(({ scan }, executor) => {
     const contexts = new Map<bigint, Originator>();
     const works = new Map<bigint, WorkIdentity>();
     const ownRows = new Map<bigint, { file: number; row: number }>();
@@ -59,7 +59,7 @@ export function resolveOrigins(
       works.set(foreign.parent, workIdentity(table, row, communicators));
       const lastEnd = foreign.lastStop === null ? null : time(executor, foreign.lastStop);
       const rows = elsewhere[origin.index]!;
-      rows.set(row, addExecutor(rows.get(row), processTitle(scan, ranks), foreign, lastEnd));
+      rows.set(row, addExecutor(rows.get(row), processTitle(members[executor]!), foreign, lastEnd));
     }
     const sum = (list: readonly ForeignOps[]): number => list.reduce((total, { ops }) => total + ops, 0);
     const executed = {
@@ -99,7 +99,7 @@ function originOf(context: bigint, executor: RunMember, byTag: ReadonlyMap<strin
   const comm = member.scan.communicators.find(({ number }) => number === handle.position);
   if (handle.ring !== CONTEXT_RING || !comm) return null;
   tagged.keys ??= rowsByKey(member.scan.works);
-  const originator = { process: processTitle(member.scan, member.ranks), comm };
+  const originator = { process: processTitle(member), comm };
   return { index, member, originator, keys: tagged.keys };
 }
 

@@ -15,7 +15,7 @@ import { openNext } from './next_command.js';
 import { selectionLines } from './selection_text.js';
 import { foldRanks, printable, size } from './text.js';
 import { verdictText } from './verdict_text.js';
-import { allRanks } from './verdict_phrases.js';
+import { allRanks, countRanks } from './verdict_phrases.js';
 
 export interface MergeTextOptions {
   /** It has no room for more than 15 lines of a verdict. */
@@ -53,7 +53,7 @@ function howToOpen({ output, startup }: MergeReport, link = false): string[] {
 }
 
 function headline({ ranks, worldSize, records, durationNs }: MergeReport): string[] {
-  const present = ranks.flatMap(allRanks).length;
+  const present = countRanks(ranks);
   const of = worldSize > present ? ` of ${worldSize}` : '';
   const lines = [`${present}${of} ranks, ${records} records, ${seconds(durationNs)}`];
   const live = ranks.filter((rank) => rank.life !== 'closed');

@@ -49,6 +49,10 @@ export const allRanks = ({
   ranks,
 }: Pick<VerdictReport['ranks'][number], 'rank' | 'ranks'>): readonly (number | null)[] => ranks ?? [rank];
 
+/** A rank counts once, also if it had several processes. */
+export const countRanks = (ranks: readonly Parameters<typeof allRanks>[0][]): number =>
+  new Set(ranks.flatMap(allRanks).map((rank, i) => rank ?? `unknown ${i}`)).size;
+
 export const rankName = ({ ranks }: VerdictReport, file: number): string => foldRanks(allRanks(ranks[file]!));
 
 /** The other end of an operation: a rank of the job, or a rank of the communicator if the communicator has other numbers. */
@@ -131,7 +135,7 @@ export const isWhole = ({ verdict, missingRanks, unusable, ranks }: VerdictRepor
 
 export function seenText({ ranks, verdict: { seen } }: VerdictReport): string {
   const many = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
-  const by = `by ${many(ranks.flatMap(allRanks).length, 'rank')}`;
+  const by = `by ${many(countRanks(ranks), 'rank')}`;
   // Before v4 NCCL does not report the communicator of a call.
   if (seen.collectives === 0 && seen.works > 0)
     return `${many(seen.works, 'call')}, ${by}; of which communicators is not known`;

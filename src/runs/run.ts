@@ -1,6 +1,6 @@
 /**
- * Picks the run to merge, with one file per rank. A trace never has two runs. For each file that is left out, a sentence says why. Pure:
- * reads no file.
+ * Picks the run to merge, with one file per rank, and the files of the processes that a rank's newest one replaced. A trace never has two
+ * runs. For each file that is left out, a sentence says why. Pure: reads no file.
  */
 
 import { maxOf } from '../base/extremes.js';
@@ -25,6 +25,8 @@ export interface RunMember {
   readonly rank: number | null;
   /** Several if the process has several GPUs. Empty: unknown. */
   readonly ranks: readonly number[];
+  /** A newer process took its rank when it had died. */
+  readonly isReplaced: boolean;
 }
 
 /** For reports: present only if a process has several GPUs. */
@@ -161,19 +163,37 @@ function oneFilePerRank(scans: readonly RankScan[]): { members: RunMember[]; pro
     const ranks = ranksOf(scan);
     const keys = [processKey(scan), ...ranks];
     const rival = keys.map((key) => taken.get(key)).find((member) => member !== undefined);
-    if (rival) problems.push(rivalry(rival.scan, scan, ranks));
+    if (rival && !wasReplaced(scan, rival.scan, scans)) problems.push(rivalry(rival.scan, scan, ranks));
     else {
-      const member = { scan, rank: ranks[0] ?? null, ranks };
+      const member = { scan, rank: ranks[0] ?? null, ranks, isReplaced: rival !== undefined };
       members.push(member);
+      // The oldest of a rank's processes: the next one that is found is older still.
       for (const key of keys) taken.set(key, member);
     }
   }
   members.sort(
     (a, b) =>
-      compare(a.rank ?? Infinity, b.rank ?? Infinity) || compare(processKey(a.scan), processKey(b.scan)),
+      compare(a.rank ?? Infinity, b.rank ?? Infinity) ||
+      compare(b.scan.header.startRealtime, a.scan.header.startRealtime) ||
+      compare(processKey(a.scan), processKey(b.scan)),
   );
   return { members, problems };
 }
+
+/** It had died when the other one began, and worked with other ranks of this run in communicators that the other one never had. */
+function wasReplaced(old: RankScan, by: RankScan, scans: readonly RankScan[]): boolean {
+  const isApart = old.communicators.every(({ commId }) => !isIn(commId, by));
+  return (
+    lastSeen(old) <= by.header.startRealtime &&
+    isApart &&
+    old.communicators.some(({ commId }) =>
+      scans.some((one) => processKey(one) !== processKey(old) && isIn(commId, one)),
+    )
+  );
+}
+
+const isIn = (id: bigint, { communicators }: RankScan): boolean =>
+  id !== 0n && communicators.some(({ commId }) => commId === id);
 
 /** Saved rings under another name: the rank file has the same rings, and its chunks. */
 const areRings = ({ path }: RankScan): number => Number(path.endsWith('.rings'));

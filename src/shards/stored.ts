@@ -84,6 +84,7 @@ export interface StoredRun {
 export interface StudyMember {
   readonly rank: number | null;
   readonly ranks: readonly number[];
+  readonly isReplaced: boolean;
   /** Its process (`processKey`), wherever its file lies. */
   readonly process: string;
   readonly isDrawn: boolean;

@@ -72,8 +72,8 @@ export function loadStudy(path: string): LoadedStudy {
 function readStudy(file: SectionFile<'study'>): LoadedStudy {
   const head = file.value('head', 0);
   const { clocks, records, unusable, aliases, alive, ...rest } = head.run;
-  const members = head.members.map(({ rank, ranks }, i) => {
-    return { scan: file.value('file', i).scan, rank, ranks };
+  const members = head.members.map(({ rank, ranks, isReplaced }, i) => {
+    return { scan: file.value('file', i).scan, rank, ranks, isReplaced };
   });
   const paths = members.map(({ scan }) => scan.path);
   const run = { ...rest, members };

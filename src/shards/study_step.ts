@@ -145,8 +145,8 @@ function write(
   // Pieces stay as they are until `join` knows the name of the trace.
   const jobs = convertJobs(studied, planned.drawing, () => '', '', planned.layout);
   const stored = { worldSize, missing, others, problems, unusable, notes, records, aliases, clocks, alive };
-  const members = run.members.map(({ rank, ranks, scan }, file) => {
-    return { rank, ranks, process: processKey(scan), isDrawn: jobs[file] !== null };
+  const members = run.members.map(({ rank, ranks, isReplaced, scan }, file) => {
+    return { rank, ranks, isReplaced, process: processKey(scan), isDrawn: jobs[file] !== null };
   });
   writer.value('head', { id, options, run: stored, members });
   run.members.forEach(({ scan }, file) => {

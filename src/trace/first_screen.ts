@@ -49,7 +49,7 @@ export function firstScreen(
   drawn: Drawn,
 ): FirstScreen {
   const accused = suspectsOf(verdict).filter(({ file }) => drawn.isDrawn[file]);
-  const titleIn = (file: number): string => processTitle(run.members[file]!.scan, run.members[file]!.ranks);
+  const titleIn = (file: number): string => processTitle(run.members[file]!);
   const rows = drawn.watches.map(({ process, group }, i): TrackPath | null => {
     const found = drawn.found[i];
     return found ? [process, group, found.name] : null;

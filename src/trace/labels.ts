@@ -17,23 +17,20 @@ import { processName } from './titles.js';
 
 /** The UI prints the pid after the name. So this pid is far from real pids and contains the rank. */
 export const PID_BASE = 1_000_000;
-/** Files without a rank come last. */
+/** Files without a rank, and those of replaced processes, come last. */
 const NO_RANK_PID_BASE = 2_000_000_000;
 
 /** `accused`: files of suspects, the most suspect first. They come before all others. */
-export function processSpec(
-  { scan, rank, ranks }: RunMember,
-  file: number,
-  accused: readonly Suspect[] = [],
-): ProcessSpec {
+export function processSpec(member: RunMember, file: number, accused: readonly Suspect[] = []): ProcessSpec {
+  const { scan, rank, isReplaced } = member;
   const { header } = scan;
   const parts = [
-    processTitle(scan, ranks),
+    processTitle(member),
     header.hostName,
     ...(header.localRank === null ? [] : [`gpu${header.localRank}`]),
   ] as const;
   const place = accused.findIndex((one) => one.file === file);
-  const pid = rank === null ? NO_RANK_PID_BASE + file : PID_BASE + rank;
+  const pid = rank === null || isReplaced ? NO_RANK_PID_BASE + file : PID_BASE + rank;
   return {
     pid,
     name: processName(parts, accused[place]?.label ?? null),
@@ -91,7 +88,7 @@ export function tracePrologue(
 /** Titles of their processes, the most suspect first. */
 const suspectTitles = ({ members }: Run, verdict: Verdict): string =>
   suspects(verdict)
-    .map((file) => processTitle(members[file]!.scan, members[file]!.ranks))
+    .map((file) => processTitle(members[file]!))
     .join('; ') || 'none';
 
 function clockSource({ domains }: ClockSolution): string {

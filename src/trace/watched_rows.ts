@@ -131,7 +131,7 @@ const namesOf = (run: Run, file: number): RankNames => ({
 
 /** `executor`: file of the process that executes its sends (PXN). */
 function placeOf({ members }: Run, file: number, executor: number | null, comm: Comm) {
-  const titleIn = (one: number): string => processTitle(members[one]!.scan, members[one]!.ranks);
+  const titleIn = (one: number): string => processTitle(members[one]!);
   const drawn = executor ?? file;
   const group = executor === null ? commTitle(comm) : pxnTitle(titleIn(file), comm);
   return { file: drawn, process: titleIn(drawn), group };

@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { merge, type MergeOptions } from '../../src/merge.js';
 import type { MergeReport } from '../../src/report/report.js';
+import { unpackRecording } from '../support/jobs/packed_recording.js';
 import { madeUpRank, SMALL_RUN, writeRun } from '../support/made_up/made_up_run.js';
 import { temporaryFolder } from '../support/program/temporary_folder.js';
 import { viewTrace, type TraceView } from '../support/traces/trace_view.js';
@@ -250,6 +251,16 @@ describe('bad input', () => {
     const report = await mergeHere();
     expect(report.problems[0]).toMatch(/both claim rank 0: two processes of one run/);
     expect(report.ranks[0]).toMatchObject({ rank: 0, pid: 4242 });
+  });
+
+  it('a process that another one replaced is drawn beside it', async () => {
+    const run = unpackRecording('cases/replaced', folder);
+    const report = await mergeHere({ inputs: [run] });
+    expect(report.problems).toEqual([]);
+    expect(report.ranks.map(({ rank }) => rank)).toEqual([0, 1, 2, 2, 3]);
+    const ofRank2 = view().processes.filter(({ name }) => name.startsWith('rank 0002'));
+    expect(ofRank2.map(({ name }) => name.includes('(replaced)')).sort()).toEqual([false, true]);
+    expect(new Set(ofRank2.map(({ pid }) => pid)).size).toBe(2);
   });
 
   it('never mixes two runs: the newest is merged, the other named', async () => {
