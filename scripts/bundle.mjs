@@ -16,7 +16,7 @@ import { put } from './put.mjs';
 const ENTRIES = ['src/cli/main.ts', 'src/cli/look.ts', 'src/study/task.ts'];
 
 /** Brings files of its own (a worker's code, WebAssembly) that it finds beside itself. */
-const STAY_PACKAGES = ['piscina', '@bokuweb/zstd-wasm'];
+const STAY_PACKAGES = ['piscina', '@bokuweb/zstd-wasm', 'node-sqlite3-wasm'];
 
 /** Packages written for `require` may call it while they are bundled. */
 const BANNER = `import { createRequire as __createRequire } from 'node:module';

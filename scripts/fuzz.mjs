@@ -18,7 +18,7 @@ await build({
   platform: 'node',
   format: 'esm',
   logLevel: 'error',
-  external: ['piscina', '@bokuweb/zstd-wasm'],
+  external: ['piscina', '@bokuweb/zstd-wasm', 'node-sqlite3-wasm'],
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
   },

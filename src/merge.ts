@@ -43,7 +43,7 @@ import { checkOutput } from './output/allowed.js';
 import { withWorkFolderFor } from './output/deliver.js';
 import { withWorkFolder } from './output/work_folder.js';
 import { findRankFiles } from './rankfile/index.js';
-import type { BesidePlace, drawBeside, DrawnBeside, WithFile } from './foreign/beside/beside.js';
+import type { BesidePlace, DrawnBeside, WithFile } from './foreign/beside/beside.js';
 
 export interface MergeOptions
   extends ClockOptions, RunOptions, VerdictOptions, FlightOptions, Omit<FinishOptions, 'dumps'> {
@@ -70,10 +70,6 @@ export interface MergeOptions
 
 const NOTHING_BESIDE: DrawnBeside = { reports: [], drawn: [], blockPaths: [], files: [] };
 
-/** The readers of other tools' files are loaded when there is such a file. */
-const drawn: typeof drawBeside = async (...about) =>
-  (await import('./foreign/beside/beside.js')).drawBeside(...about);
-
 /** Throws NoUsableInput, RankFileError (a path that holds none), OutputError, UsageError. */
 export async function merge(options: MergeOptions): Promise<MergeReport> {
   checkRequest(options.select ?? {});
@@ -81,10 +77,10 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
   const dumps = dumpsFor(options);
   const found = findRankFiles(options.inputs);
   const output = { path: options.output, kind: TRACE };
-  const beside = options.with ?? [];
-  if (options.redact && beside.length > 0)
+  const others = options.with ?? [];
+  if (options.redact && others.length > 0)
     throw new UsageError('--redact cannot hide the names in files of --with; leave one of the two out');
-  const inputs = [...found.files, ...beside.map(({ path }) => path)];
+  const inputs = [...found.files, ...others.map(({ path }) => path)];
   const permission = { force: options.force ?? false, inputs, others: OUTPUT_KINDS };
   const place = checkOutput(output, permission);
   const { stdout, interrupt } = options;
@@ -97,6 +93,9 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
         ...options,
         ...{ select, readsTwice: true },
       });
+      // The readers of other tools' files are loaded when there is such a file.
+      const readers = others.length === 0 ? null : await import('./foreign/beside/beside.js');
+      const beside = readers?.partsOf(others, studied, folder) ?? [];
       const planned = planTrace(studied, options, beside.length);
       const { plans } = planned.drawing.decision;
       // Before the ranks are drawn: their works have arrows to what is drawn here.
@@ -104,7 +103,7 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
         ...{ folder, output: options.output, blockCount: planned.layout.blockCount },
         windowsOf: (file) => plans[file] && (isEverything(plans[file]) ? null : plans[file].windows),
       };
-      const foreign = beside.length === 0 ? NOTHING_BESIDE : await drawn(beside, studied, where, options);
+      const foreign = (await readers?.drawBeside(beside, studied, where, options)) ?? NOTHING_BESIDE;
       const blockPath = (file: number): string => join(folder, workers.inTurn ? 'blocks' : `block-${file}`);
       const layout = { ...planned.layout, beside: foreign.files };
       const jobs = convertJobs(studied, planned.drawing, blockPath, options.output, layout);

@@ -60,7 +60,7 @@ describe('the package', () => {
     for (const name of ['test', 'native', 'src', 'bench', 'build', 'release'])
       expect(existsSync(installed(name)), name).toBe(false);
     const packages = readdirSync(installed('node_modules')).filter((name) => !name.startsWith('.'));
-    expect(packages.sort()).toEqual(['@bokuweb', '@napi-rs', 'piscina']);
+    expect(packages.sort()).toEqual(['@bokuweb', '@napi-rs', 'node-sqlite3-wasm', 'piscina']);
   });
 
   it('has plugin, addon and loopback of this machine, which run, and says so', () => {

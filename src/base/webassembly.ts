@@ -16,5 +16,7 @@ export const { WebAssembly } = globalThis as unknown as {
     /** In pages of 64 KiB. RangeError: the system refuses the addresses. */
     Memory: new (pages: { readonly initial: number; readonly maximum: number }) => WasmMemory;
     Instance: new (module: WasmModule, imports: object) => { readonly exports: unknown };
+    /** What a trap throws. */
+    RuntimeError: new (message?: string) => Error;
   };
 };

@@ -49,7 +49,7 @@ const EXAMPLES = `Examples:
   $ nccl-trace merge rank*.bin -o run.pftrace        all ranks of a run, open it in ui.perfetto.dev
   $ nccl-trace merge nccl-trace/ -o run.pftrace.gz   a directory, compressed for a ticket or a mail (or .zst)
   $ nccl-trace merge DIR -o - | gzip > run.gz        to the standard output
-  $ nccl-trace merge DIR --with trace*.json.gz       with what PyTorch's profiler recorded, on the same axis
+  $ nccl-trace merge DIR --with trace*.json.gz       with what PyTorch's profiler or nsys recorded, on the same axis
   $ nccl-trace merge DIR --run list                  list the runs; then --run NAME
 ${SELECTION_EXAMPLES}`;
 

@@ -91,10 +91,14 @@ const ROWS: readonly Row[] = [
   {
     shows: /^SQLite format 3\0[^]*(?:CUPTI_ACTIVITY|TARGET_INFO_|NVTX_EVENTS|ANALYSIS_DETAILS)/,
     what: 'an SQLite export of Nsight Systems',
-    advice: 'ask it with nsys stats or sqlite3',
+    advice: `${BESIDE} --with FILE`,
   },
   { shows: /^SQLite format 3\0/, what: 'an SQLite database', advice: RANK_FILES },
-  { named: /\.(?:nsys-rep|qdrep)$/, what: 'a report of Nsight Systems', advice: 'open it in Nsight Systems' },
+  {
+    named: /\.(?:nsys-rep|qdrep)$/,
+    what: 'a report of Nsight Systems',
+    advice: 'nsys export --type sqlite FILE makes one that merge --with takes',
+  },
   {
     named: /\.(?:pftrace|perfetto-trace)(?:\.gz|\.zst)?$/,
     what: 'a Perfetto trace',

@@ -35,12 +35,12 @@ const FILES: readonly (readonly [string, string | Uint8Array, string, string])[]
   ],
   ['c.json', '{"traceEvents": [{"ph": "X"}]}', 'a trace in the JSON format of Chrome', 'ui.perfetto.dev'],
   ['a.json', '[{"name": "f", "ph": "X"}]', 'a trace in the JSON format of Chrome', 'ui.perfetto.dev'],
-  ['r.nsys-rep', 'anything', 'a report of Nsight Systems', 'open it in Nsight Systems'],
+  ['r.nsys-rep', 'anything', 'a report of Nsight Systems', 'nsys export --type sqlite'],
   [
     'n.sqlite',
     'SQLite format 3\0 CUPTI_ACTIVITY_KIND_KERNEL',
     'an SQLite export of Nsight Systems',
-    'nsys stats',
+    'merge RUN --with FILE',
   ],
   ...['v4.0', 'v4.1', 'v4.2', 'v4.3'].map(
     (one) =>

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { projectFile } from '../../src/base/project.js';
 import { readKineto } from '../../src/foreign/beside/kineto.js';
+import { isSqlite, processesOf, readNsys } from '../../src/foreign/beside/nsys.js';
 import { Refusal } from '../../src/foreign/beside/refusal.js';
 import { knownFile } from '../../src/foreign/known_files.js';
 import { readRas, RasError } from '../../src/foreign/ras_answer.js';
@@ -12,8 +13,9 @@ import { merge } from '../../src/merge.js';
 import type { MergeReport } from '../../src/report/report.js';
 import { type Random, randomOf } from '../support/forged/forged_values.js';
 import { collectivesOf, kinetoText } from '../support/made_up/kineto.js';
+import { writeNsys } from '../support/made_up/nsys.js';
 import { temporaryFolder } from '../support/program/temporary_folder.js';
-import { viewTrace } from '../support/traces/trace_view.js';
+import { viewTrace, type ViewSlice } from '../support/traces/trace_view.js';
 
 const { folder, remove } = temporaryFolder();
 afterAll(remove);
@@ -54,12 +56,13 @@ const mergeWith = (...paths: string[]): Promise<MergeReport> =>
     ...{ inputs: [projectFile('samples/torch-straggler')], output, force: true, jobs: 1 },
     with: paths.map((one) => ({ path: one, rank: null })),
   });
+let works: ViewSlice[];
 let kineto: string[];
 beforeAll(async () => {
   await mergeWith();
-  const works = collectivesOf(viewTrace(readFileSync(output), { emptySlices: 'fine' }), 0).slice(0, 6);
+  works = collectivesOf(viewTrace(readFileSync(output), { emptySlices: 'fine' }), 0);
   kineto = (['base', 'whole', 'decimals'] as const).map((dialect) =>
-    kinetoText(works, { rank: 0, worldSize: 2, dialect }),
+    kinetoText(works.slice(0, 6), { rank: 0, worldSize: 2, dialect }),
   );
 });
 
@@ -85,6 +88,47 @@ it("traces of PyTorch's profiler", async () => {
   }
   expect(outcomes.read).toBeGreaterThan(TIMES / 10);
   expect(outcomes.refused).toBeGreaterThan(TIMES / 10);
+});
+
+/** Up to eight: a byte, a page that takes the place of another one, or the end of the file. */
+function damagedBytes(bytes: Buffer, random: Random): Buffer {
+  const made = Buffer.from(bytes);
+  const pages = Math.floor(made.length / PAGE);
+  for (let times = 1 + random(8); times > 0; times--) {
+    const kind = random(10);
+    if (kind === 0) return made.subarray(0, random(made.length));
+    // Most of what a page begins with is how it is read.
+    if (kind < 6) made[random(pages) * PAGE + random(64)] = random(256);
+    else if (kind < 9) made[random(made.length)] = random(256);
+    else made.copy(made, random(pages) * PAGE, random(pages) * PAGE, (random(pages) + 1) * PAGE);
+  }
+  return made;
+}
+const PAGE = 4096;
+
+it('exports of Nsight Systems', async () => {
+  const file = path.join(folder, 'export.sqlite');
+  writeNsys(file, [{ pid: 1267, works: works.slice(0, 40) }]);
+  const whole = readFileSync(file);
+  const outcomes = { read: 0, refused: 0 };
+  for (let seed = 0; seed < TIMES / 2; seed++) {
+    writeFileSync(file, damagedBytes(whole, randomOf(seed)));
+    try {
+      const [process = 0n] = isSqlite(file) ? processesOf(file, path.join(folder, 'link')) : [];
+      const { events } = await readNsys(file, process, path.join(folder, 'side'));
+      events.close();
+      if (outcomes.read++ < MERGES / 2) {
+        const { foreign, trace } = await mergeWith(file);
+        expect(foreign.length).toBeGreaterThan(0);
+        expect(viewTrace(readFileSync(output), { emptySlices: 'fine' }).slices).toHaveLength(trace.slices);
+      }
+    } catch (error) {
+      expect(error, `seed ${seed}`).toBeInstanceOf(Refusal);
+      outcomes.refused++;
+    }
+  }
+  expect(outcomes.read).toBeGreaterThan(TIMES / 20);
+  expect(outcomes.refused).toBeGreaterThan(TIMES / 20);
 });
 
 it("answers of NCCL's RAS, and what a file is said to be", () => {

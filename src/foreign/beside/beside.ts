@@ -11,13 +11,21 @@ import { compressionOf } from '../../trace/compression.js';
 import type { Windows } from '../../trace/tracks/selection.js';
 import { admit, type KernelFit } from './door.js';
 import { drawForeign, type DrawnForeign } from './draw_foreign.js';
+import type { ForeignTrace } from './foreign_trace.js';
 import { readKineto } from './kineto.js';
+import { isSqlite, pidOf, processesOf, readNsys } from './nsys.js';
 import { Refusal, type RefusalKind } from './refusal.js';
 
 /** One file of `--with`, with what the command line says of its rank. */
 export interface WithFile {
   readonly path: string;
   readonly rank: number | null;
+}
+
+/** What is read at once: a file, or one process of it. */
+export interface WithPart extends WithFile {
+  /** As the file names it; null: the whole file. */
+  readonly process: bigint | null;
 }
 
 /** For the report. */
@@ -65,9 +73,34 @@ export interface BesideOptions {
   readonly onProgress?: OnProgress | undefined;
 }
 
+/**
+ * The processes in each file. A file that cannot be read is one part, which is refused when it is drawn. If a file has several, the command line
+ * names the rank of one of them: that which wrote the rank's file.
+ */
+export function partsOf(files: readonly WithFile[], { run }: Study, folder: string): WithPart[] {
+  return files.flatMap((file) => {
+    const processes = isSqlite(file.path) ? unlessRefused(file.path, join(folder, 'beside.sqlite')) : [];
+    const isOfRank = (id: bigint): boolean =>
+      run.members.some(
+        ({ ranks, scan }) => ranks.includes(file.rank!) && scan.header.process.pid === pidOf(id),
+      );
+    const wanted = file.rank === null || processes.length < 2 ? processes : processes.filter(isOfRank);
+    return (wanted.length === 0 ? [null] : wanted).map((process) => ({ ...file, process }));
+  });
+}
+
+function unlessRefused(path: string, link: string): bigint[] {
+  try {
+    return processesOf(path, link);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return [];
+  }
+}
+
 /** Throws Interrupted, and with `strict` Refusal. */
 export async function drawBeside(
-  files: readonly WithFile[],
+  files: readonly WithPart[],
   study: Study,
   place: BesidePlace,
   options: BesideOptions,
@@ -93,13 +126,14 @@ export async function drawBeside(
 }
 
 async function drawOne(
-  { path, rank: asRank }: WithFile,
+  part: WithPart,
   index: number,
   study: Study,
   { folder, output, blockCount, windowsOf }: BesidePlace,
   { interrupt, before }: BesideOptions & { readonly before: readonly (number | undefined)[] },
 ) {
-  const trace = await readKineto(path, join(folder, `beside-${index}`), interrupt);
+  const { path, rank: asRank } = part;
+  const trace = await readPart(part, join(folder, `beside-${index}`), interrupt);
   try {
     const admitted = admit(path, trace, asRank, study);
     const { rank, file, kernels } = admitted;
@@ -139,4 +173,27 @@ async function drawOne(
   } finally {
     trace.events.close();
   }
+}
+
+async function readPart(
+  { path, rank, process }: WithPart,
+  sideFile: string,
+  interrupt: AbortSignal | undefined,
+): Promise<ForeignTrace> {
+  if (process !== null) return readNsys(path, process, sideFile, interrupt);
+  if (!isSqlite(path)) return readKineto(path, sideFile, interrupt);
+  // Says why the file cannot be read.
+  const processes = processesOf(path, `${sideFile}.sqlite`);
+  if (processes.length === 0)
+    throw new Refusal('not-a-trace', {
+      path,
+      what: 'no process in the file used a GPU',
+      advice: 'record with nsys profile --trace=cuda,nvtx',
+    });
+  throw new Refusal('rank-unknown', {
+    path,
+    what: `none of its processes wrote the file of rank ${rank}`,
+    found: `processes ${processes.map(pidOf).join(', ')}`,
+    advice: 'leave the rank out, or record one process per file',
+  });
 }

@@ -6,7 +6,8 @@
 import type { TraceNs } from '../../base/time.js';
 import type { Study } from '../../study/study.js';
 import { runDuration } from '../../trace/duration.js';
-import type { ForeignTrace } from './foreign_trace.js';
+import type { RunMember } from '../../runs/run.js';
+import type { ForeignIdentity, ForeignTrace } from './foreign_trace.js';
 import { ourWorks, type OurWork } from './our_works.js';
 import { Refusal } from './refusal.js';
 import { sameWork, type SameWork } from './same_work.js';
@@ -41,7 +42,7 @@ const STEADY_PART = 0.1;
 
 /** `path`: for messages. `asRank`: what the command line says. Throws Refusal. */
 export function admit(path: string, trace: ForeignTrace, asRank: number | null, study: Study): Admitted {
-  const rank = rankOf(path, trace, asRank);
+  const rank = rankOf(path, trace, asRank, study);
   const file = fileOf(path, trace, rank, study);
   const clock = wallClock(study, file);
   const shift = Number(trace.origin - study.clocks.solution.traceStart);
@@ -61,7 +62,12 @@ export function admit(path: string, trace: ForeignTrace, asRank: number | null, 
   };
 }
 
-function rankOf(path: string, { says }: ForeignTrace, asRank: number | null): number {
+function rankOf(
+  path: string,
+  { says }: ForeignTrace,
+  asRank: number | null,
+  { run: { members } }: Study,
+): number {
   if (asRank !== null && says.rank !== null && asRank !== says.rank)
     throw new Refusal('rank-differs', {
       path,
@@ -71,6 +77,19 @@ function rankOf(path: string, { says }: ForeignTrace, asRank: number | null): nu
     });
   const rank = asRank ?? says.rank;
   if (rank !== null) return rank;
+  if (says.pid !== null) {
+    const found = members.find((member) => isProcess(member, says));
+    if (found?.ranks[0] !== undefined) return found.ranks[0];
+    throw new Refusal('rank-unknown', {
+      path,
+      what: `process ${says.pid} is of no rank file here`,
+      expected: members
+        .slice(0, 4)
+        .map(({ scan }) => scan.header.process.pid)
+        .join(', '),
+      advice: `say its rank if it is one of this run: --with RANK=${path}`,
+    });
+  }
   throw new Refusal('rank-unknown', {
     path,
     what: 'the file does not say of which rank it is',
@@ -105,6 +124,11 @@ function fileOf(path: string, { says }: ForeignTrace, rank: number, { run }: Stu
     });
   return file;
 }
+
+/** Where processes are numbered anew, as in containers, both tools must have run inside. */
+const isProcess = ({ scan: { header } }: RunMember, { pid, host }: ForeignIdentity): boolean =>
+  header.process.pid === pid &&
+  (host === null || header.hostName === '' || shortHost(host) === shortHost(header.hostName));
 
 const shortHost = (name: string): string => name.split('.')[0]!;
 

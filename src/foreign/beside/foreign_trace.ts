@@ -1,9 +1,9 @@
-/** What a reader of a foreign format makes of a file: the shape that all readers share. A new format is one file that returns this. */
+/** What a reader of a foreign format makes of a file, or of one process in it: the shape that all readers share. A new format is one file that returns this. */
 
 import type { ArrowEnds, EventStore } from './event_store.js';
 
 export interface ForeignTrace {
-  /** Name of the group of its tracks: "PyTorch". */
+  /** Name of the group of its tracks: "PyTorch", "Nsight Systems". */
   readonly tool: string;
   readonly events: EventStore;
   readonly arrows: ArrowEnds;
@@ -24,6 +24,8 @@ export interface ForeignIdentity {
   readonly rank: number | null;
   readonly worldSize: number | null;
   readonly host: string | null;
+  /** As its host numbers the process. */
+  readonly pid: number | null;
 }
 
 export interface ForeignTrack {

@@ -9,6 +9,7 @@ import { createGunzip } from 'node:zlib';
 import { TokenParser, Tokenizer, TokenType } from '@streamparser/json';
 import { Interrupted } from '../../base/errors.js';
 import { reason } from '../../base/reason.js';
+import { knownAt } from '../known_files.js';
 import { Refusal } from './refusal.js';
 
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
@@ -151,11 +152,13 @@ class Scanner {
   }
 
   private notATrace(): Refusal {
-    return new Refusal('not-kineto', {
+    return new Refusal('not-a-trace', {
       path: this.path,
       what: "not a trace of PyTorch's profiler",
       expected: 'a JSON object with "traceEvents"',
-      advice: 'name the .json or .json.gz that export_chrome_trace or tensorboard_trace_handler wrote',
+      found: knownAt(this.path)?.what,
+      advice:
+        'name the .json or .json.gz that export_chrome_trace or tensorboard_trace_handler wrote, or what nsys export --type sqlite made',
     });
   }
 }

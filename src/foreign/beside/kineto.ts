@@ -6,19 +6,15 @@
 
 import { addText, HASH_SEED, toSafeInteger } from '../../base/hash.js';
 import { Names } from '../../base/columns.js';
-import { ArrowEnds, EventStore } from './event_store.js';
-import type { EventText, ForeignIdentity, ForeignTrace, ForeignTrack, NcclKernel } from './foreign_trace.js';
+import type { ForeignIdentity, ForeignTrace } from './foreign_trace.js';
 import { digitsOf, readEvents, type Json, type JsonObject } from './json_events.js';
-import { kernelName } from './kernel_names.js';
 import { Refusal } from './refusal.js';
+import { spanOf, TraceBuilder } from './trace_builder.js';
 
 /** µs: an earlier `ts` (before September 2001) counts from `baseTimeNanoseconds`. */
 const ABSOLUTE_US = 1e15;
-/** ns from the first event of a file: farther than any job runs, and exact in a double. */
-const FARTHEST = 2 ** 51;
 /** The call of a collective, as PyTorch records it on the CPU. */
 const CALL = 'record_param_comms';
-const MOST_TRACKS = 100_000;
 
 /** `sideFile`: path of a file for names and arguments. Throws Refusal, Interrupted. */
 export async function readKineto(
@@ -38,7 +34,6 @@ export async function readKineto(
 
 /** A track's place in the file: process, thread, and for counters the name. */
 interface Track {
-  readonly number: number;
   readonly pid: string;
   readonly tid: string;
   /** Name of a counter; null: a track of slices. */
@@ -46,33 +41,24 @@ interface Track {
 }
 
 class KinetoReader {
-  private readonly events: EventStore;
-  private readonly arrows = new ArrowEnds();
+  private readonly made: TraceBuilder;
   private readonly tracks = new Map<string, Track>();
   /** By process, or process and thread. */
   private readonly labels = new Map<string, string>();
   private readonly threadNames = new Map<string, string>();
   private readonly order = new Map<string, number>();
-  private readonly kernels: (NcclKernel & { readonly externalId: unknown })[] = [];
-  private readonly calls = new Map<unknown, number>();
   private readonly categories = new Names();
-  private readonly leftOut = new Map<string, number>();
   private readonly members = new Map<string, Json>();
-  /** ns of the first event as it is written; all times count from there. */
-  private first: bigint | null = null;
-  private firstNumber = NaN;
-  private from = Infinity;
-  private to = -Infinity;
 
   constructor(
     private readonly path: string,
     sideFile: string,
   ) {
-    this.events = new EventStore(sideFile);
+    this.made = new TraceBuilder(sideFile);
   }
 
   close(): void {
-    this.events.close();
+    this.made.close();
   }
 
   readonly member = (name: string, value: Json): void => {
@@ -109,25 +95,26 @@ class KinetoReader {
   };
 
   finish(): ForeignTrace {
-    const { members, events, arrows, kernels, calls, leftOut, from, to } = this;
-    events.finish(this.tracks.size);
-    const lone = arrows.finish();
-    if (lone > 0) this.leave('arrow ends without another end', lone);
+    const { members, made } = this;
     return {
       tool: 'PyTorch',
-      ...{ events, arrows, leftOut },
-      tracks: this.titled(),
       origin: this.origin(members.get('baseTimeNanoseconds')),
-      span: { from, to },
       says: identityOf(members.get('distributedInfo'), members.get('host_name')),
-      kernels: kernels
-        .map(({ externalId, ...kernel }) => ({ ...kernel, call: calls.get(externalId) ?? null }))
-        .sort((a, b) => a.end - b.end),
+      // GPUs after threads, as the file orders its processes; counters last.
+      ...made.finish((key) => {
+        const track = this.tracks.get(key)!;
+        const { pid, tid, series } = track;
+        return {
+          title: this.titleOf(track),
+          kind: series === null ? 'slices' : 'counter',
+          at: [series === null ? 0 : 1, this.order.get(pid) ?? 0, this.order.get(`${pid}\0${tid}`) ?? 0],
+        };
+      }),
     };
   }
 
   private slice(event: JsonObject): void {
-    const duration = spanNs(event.dur);
+    const duration = spanOf(timeNs(event.dur));
     if (duration === null) {
       this.leave('slices without a duration');
       return;
@@ -135,30 +122,22 @@ class KinetoReader {
     const row = this.add(event, duration);
     if (row === null) return;
     const { cat, name } = event;
-    const externalId = isObject(event.args)
-      ? (event.args['External id'] ?? event.args.correlation)
-      : undefined;
-    const kernel = cat === 'kernel' || cat === 'Kernel' ? kernelName(textOf(name)) : null;
-    if (kernel) {
-      const start = this.events.start(row);
-      this.kernels.push({ row, call: null, externalId, ...kernel, start, end: start + duration });
-    } else if (name === CALL && externalId !== undefined && !this.calls.has(externalId))
-      this.calls.set(externalId, row);
+    const launch = isObject(event.args) ? (event.args['External id'] ?? event.args.correlation) : undefined;
+    if (cat === 'kernel' || cat === 'Kernel') this.made.addKernel(row, textOf(name), duration, launch);
+    else if (name === CALL && launch !== undefined) this.made.addCall(launch, row);
   }
 
   private add(event: JsonObject, duration: number): number | null {
-    const at = this.timeOf(event.ts);
+    const at = this.made.timeOf(timeNs(event.ts));
     const track = at === null ? null : this.trackOf(event.pid, event.tid, null);
     if (at === null || track === null) return null;
     const { name, cat, args } = event;
     const shown = { ...(cat === undefined ? {} : { cat }), ...(isObject(args) ? args : {}) };
-    const text: EventText = [textOf(name), shown];
-    this.reach(at, duration);
-    return this.events.add(track, at, duration, JSON.stringify(text));
+    return this.made.add(track, at, duration, [textOf(name), shown]);
   }
 
   private counters(event: JsonObject): void {
-    const at = this.timeOf(event.ts);
+    const at = this.made.timeOf(timeNs(event.ts));
     if (at === null) return;
     for (const [key, given] of Object.entries(isObject(event.args) ? event.args : {})) {
       const value = Number(digitsOf(given) ?? (typeof given === 'number' ? given : NaN));
@@ -167,17 +146,16 @@ class KinetoReader {
         ? this.trackOf(event.pid, '', key === name ? name : `${name} ${key}`)
         : null;
       if (track === null) this.leave('counter values that are no numbers');
-      else this.events.add(track, at, NaN, String(value));
+      else this.made.addSample(track, at, value);
     }
-    this.reach(at, 0);
   }
 
   private arrowEnd({ ts, pid, tid, cat, id, ph }: JsonObject): void {
-    const at = this.timeOf(ts);
+    const at = this.made.timeOf(timeNs(ts));
     const track = at === null ? null : this.trackOf(pid, tid, null);
     if (at === null || track === null) return;
     const hash = toSafeInteger(addText(HASH_SEED, `${this.categories.number(textOf(cat))} ${textOf(id)}`));
-    this.arrows.add(track, at, Math.floor(hash / 4), ph === 'f');
+    this.made.arrows.add(track, at, Math.floor(hash / 4), ph === 'f');
   }
 
   private label({ name, pid, tid, args }: JsonObject): void {
@@ -189,60 +167,12 @@ class KinetoReader {
     else if (name === 'process_sort_index') this.order.set(textOf(pid), Number(args.sort_index));
   }
 
-  /** ns from the first event; null: it cannot be placed, and is counted. */
-  private timeOf(ts: Json | undefined): number | null {
-    const ns = timeNs(ts);
-    if (ns === null) {
-      this.leave('events without a time');
-      return null;
-    }
-    if (this.first === null) {
-      this.first = BigInt(ns);
-      this.firstNumber = Number(ns);
-    }
-    const at = typeof ns === 'number' ? ns - this.firstNumber : Number(ns - this.first);
-    if (Math.abs(at) < FARTHEST) return at;
-    this.leave('events weeks away from the first one');
-    return null;
-  }
-
-  private reach(at: number, duration: number): void {
-    this.from = Math.min(this.from, at);
-    this.to = Math.max(this.to, at + (duration || 0));
-  }
-
   private trackOf(pid: Json | undefined, tid: Json | undefined, series: string | null): number | null {
     const key = series === null ? keyOf(pid, tid) : `${keyOf(pid, tid)}\0${series}`;
-    const known = this.tracks.get(key);
-    if (known) return known.number;
-    if (this.tracks.size === MOST_TRACKS) {
-      this.leave(`events beyond ${MOST_TRACKS} threads`);
-      return null;
-    }
-    const track = { number: this.tracks.size, pid: textOf(pid), tid: threadText(tid), series };
-    this.tracks.set(key, track);
-    return track.number;
-  }
-
-  /** GPUs after threads, as the file orders its processes; counters last. */
-  private titled(): ForeignTrack[] {
-    const tracks = [...this.tracks.values()];
-    const place = ({ pid, tid, series }: Track): number[] => [
-      series === null ? 0 : 1,
-      this.order.get(pid) ?? 0,
-      this.order.get(`${pid}\0${tid}`) ?? 0,
-    ];
-    const sorted = tracks
-      .map((track) => ({ track, key: place(track) }))
-      .sort(
-        (a, b) => a.key.reduce((so, one, i) => so || one - b.key[i]!, 0) || a.track.number - b.track.number,
-      );
-    const order = new Map(sorted.map(({ track }, i) => [track, i]));
-    return tracks.map((track) => ({
-      title: this.titleOf(track),
-      kind: track.series === null ? 'slices' : 'counter',
-      order: order.get(track)!,
-    }));
+    const track = this.made.track(key);
+    if (track !== null && !this.tracks.has(key))
+      this.tracks.set(key, { pid: textOf(pid), tid: threadText(tid), series });
+    return track;
   }
 
   private titleOf({ pid, tid, series }: Track): string {
@@ -254,9 +184,10 @@ class KinetoReader {
   }
 
   private origin(base: Json | undefined): bigint {
-    const { first, path } = this;
-    if (first === null || this.to < this.from)
-      throw new Refusal('not-kineto', { path, what: 'the file has no events', advice: 'export it again' });
+    const { path } = this;
+    const { first } = this.made;
+    if (first === null || this.made.isEmpty)
+      throw new Refusal('not-a-trace', { path, what: 'the file has no events', advice: 'export it again' });
     if (first >= BigInt(ABSOLUTE_US) * 1000n) return first;
     const text = digitsOf(base) ?? (typeof base === 'number' ? String(base) : '');
     if (/^\d+$/.test(text)) return first + BigInt(text);
@@ -269,9 +200,8 @@ class KinetoReader {
     });
   }
 
-  private leave(what: string, times = 1): void {
-    const key = this.leftOut.size < 100 || this.leftOut.has(what) ? what : 'other events';
-    this.leftOut.set(key, (this.leftOut.get(key) ?? 0) + times);
+  private leave(what: string): void {
+    this.made.leave(what);
   }
 }
 
@@ -289,16 +219,12 @@ function timeNs(value: Json | undefined): number | bigint | null {
   return sign === '-' ? -ns : ns;
 }
 
-function spanNs(value: Json | undefined): number | null {
-  const ns = Number(timeNs(value) ?? NaN);
-  return ns >= 0 && ns < FARTHEST ? ns : null;
-}
-
 function identityOf(info: Json | undefined, host: Json | undefined): ForeignIdentity {
   const number = (value: Json | undefined): number | null =>
     typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : null;
   const { rank, world_size: worldSize } = isObject(info) ? info : {};
-  return { rank: number(rank), worldSize: number(worldSize), host: typeof host === 'string' ? host : null };
+  const hostName = typeof host === 'string' ? host : null;
+  return { rank: number(rank), worldSize: number(worldSize), host: hostName, pid: null };
 }
 
 const isObject = (value: Json | undefined): value is JsonObject =>

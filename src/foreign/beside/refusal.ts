@@ -3,8 +3,8 @@
 import { RankFileError, type RankFileFault } from '../../base/errors.js';
 
 export type RefusalKind =
-  /** No JSON object with `traceEvents`. */
-  | 'not-kineto'
+  /** No JSON object with `traceEvents`, and no export of Nsight Systems with kernels. */
+  | 'not-a-trace'
   /** Cut off, damaged, or beyond the bounds of a reader. */
   | 'broken'
   /** It does not say of which rank it is. */
