@@ -6,7 +6,7 @@
 import { maxOf, minOf } from '../base/extremes.js';
 import { durationText } from '../base/duration.js';
 import type { Diagnosis } from './diagnosis.js';
-import type { Mismatch, VerdictKind, Way, Working } from '../verdict/types.js';
+import type { FittingBug, Mismatch, VerdictKind, Way, Working } from '../verdict/types.js';
 import { quoted } from '../trace/commands.js';
 import { countText } from '../trace/drawing.js';
 import { stallOf } from '../verdict/facts/suspects.js';
@@ -56,7 +56,12 @@ export function verdictText(
   const notUsed = unusableLines(report);
   // The culprit of a stall comes first.
   const said = stallOf(verdict) ? [...rest, ...notUsed] : [...notUsed, ...rest];
-  const besides = [...beforeLines(report), ...alsoLines(report), ...causeLines(report)];
+  const besides = [
+    ...bugLines(verdict.knownBugs),
+    ...beforeLines(report),
+    ...alsoLines(report),
+    ...causeLines(report),
+  ];
   const lines = [...otherRuns(report), ...said, ...besides, ...missing(report), ...limits(report)];
   const flight = [
     ...(report.flightRecorder ? flightLines(report.flightRecorder) : []),
@@ -162,6 +167,15 @@ function working(
     ...silentLines(silent, end, report),
   ];
 }
+
+const bugLines = (bugs: readonly FittingBug[]): string[] =>
+  bugs.slice(0, MOST_BUGS).flatMap(({ version, on, isSure, fixed, source }) => {
+    const which = `NCCL ${version}${on === null ? '' : ` on ${on}`} ${isSure ? 'has' : 'may have'}`;
+    const says = `${which} a bug with these symptoms, ${fixed} (${source})`;
+    return wrapped(says, COLUMNS - 4).map((line, i) => (i === 0 ? `  ${line}` : `    ${line}`));
+  });
+
+const MOST_BUGS = 2;
 
 /** Of a run that does not stand still: what slows it down besides what the first line says. */
 function causeLines({ verdict, causes }: VerdictReport): string[] {

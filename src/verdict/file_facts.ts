@@ -11,6 +11,8 @@ import type { InsideCall, PendingWork } from '../model/pending.js';
 /** What one file shows at the end of its records. */
 export interface RankWitness {
   readonly node: Node;
+  /** By the counter that it reads. null: that tells none. */
+  readonly architecture: 'x86-64' | 'aarch64' | null;
   /**
    * Number of a communicator in this file → the communicator. An id of 0 is not reported: two communicators with 0 are not the same. So is a
    * number of nodes of 0.

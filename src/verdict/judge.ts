@@ -8,6 +8,7 @@ import { addTo } from '../base/grouped.js';
 import type { Facts } from './case.js';
 import type { RankWitness } from './file_facts.js';
 import { findingsOf, inOrder, type Found } from './finding.js';
+import { knownBugsOf } from './known_bug.js';
 import { RULES } from './rules.js';
 import { sceneOf } from './make_scene.js';
 import type { Verdict, VerdictKind } from './types.js';
@@ -17,8 +18,9 @@ export function judge(facts: Facts): Verdict {
   const { ranks, lateness } = scene;
   const { comms, comparable } = facts;
   const found = inOrder(RULES.reduce<readonly Found[]>((all, rule) => [...all, ...rule(scene, all)], []));
+  const headline = headlineOf(found, { kind: 'healthy', silent: [...scene.silent, ...scene.leftLongAgo] });
   return {
-    ...headlineOf(found, { kind: 'healthy', silent: [...scene.silent, ...scene.leftLongAgo] }),
+    ...headline,
     findings: findingsOf(found),
     states: scene.processes.map(({ state }) => state),
     endsNotKnown: ranks.reduce((sum, { pending }) => sum + pending.endsNotKnown, 0),
@@ -42,6 +44,7 @@ export function judge(facts: Facts): Verdict {
     unresolved: lateness.unresolved,
     latest: lateness.latest,
     compared: lateness.compared,
+    knownBugs: knownBugsOf(headline, ranks),
   };
 }
 

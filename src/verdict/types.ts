@@ -59,7 +59,36 @@ export type Verdict = VerdictKind & {
   readonly latest: Slowness | null;
   /** Collectives in which lateness was compared: not the first of a communicator, none with a root, all ranks and ends known. */
   readonly compared: number;
+  /** Bugs of NCCL that fit to the headline and to the versions that it may have. */
+  readonly knownBugs: readonly FittingBug[];
 };
+
+/** A row of known_bugs.ts, which says what the columns mean. */
+export interface KnownBug {
+  readonly symptom:
+    | 'inside ncclGroupEnd'
+    | 'receive not posted'
+    | 'lost on the wire'
+    | 'all-to-all'
+    | 'plans differ'
+    | 'no other side'
+    | 'work not reported';
+  readonly from: string | null;
+  readonly before: string | null;
+  readonly on: 'x86-64' | 'aarch64' | null;
+  readonly ranks?: number;
+  readonly func?: string;
+  readonly fixed: string;
+  readonly source: string;
+  readonly what: string;
+}
+
+export interface FittingBug extends KnownBug {
+  /** NCCL's version, as far as it is known: 2.29 or 2.30. */
+  readonly version: string;
+  /** All versions that it may be have the bug. Otherwise only some. */
+  readonly isSure: boolean;
+}
 
 export type VerdictKind =
   | { readonly kind: 'hung'; readonly hang: Hang }

@@ -36,6 +36,7 @@ export interface MadeUpCall {
   readonly root?: number;
   readonly ops?: readonly PendingOp[];
   readonly blocks?: PendingWork['blocks'];
+  readonly unhanded?: PendingWork['unhanded'];
   /** Not finished; and so many slots were lost since. */
   readonly lostSince?: number;
 }
@@ -56,6 +57,9 @@ export interface MadeUpRank {
   /** A snapshot, say. */
   readonly isNoEarlierCopy?: true;
   readonly isGone?: true;
+  readonly on?: RankWitness['architecture'];
+  /** NCCL's interface; 6 if not said. */
+  readonly abi?: number;
   /** By SIGSTOP. */
   readonly isStopped?: true;
   readonly notRecorded?: readonly string[];
@@ -210,13 +214,14 @@ function witness(rank: MadeUpRank, file: number, comms: Comms, end: number, setU
   const finalized = calls.find((call) => call.finalized !== undefined)?.finalized;
   const transfers = calls.filter(({ seq, end: ended }) => seq === null && ended !== null);
   return {
+    architecture: rank.on ?? null,
     node: { id: String(file), name: String(file), machine: String(file) },
     communicators: new Map(
       commsOf(file, comms).map((comm) => [
         comm.number,
         {
           ...comm,
-          abi: 6,
+          abi: rank.abi ?? 6,
           init: setUp === undefined ? null : s(setUp),
           finalized: finalized === undefined ? null : s(finalized),
         },
@@ -327,7 +332,7 @@ function witnessedWork(call: MadeUpCall, comms: Comms): PendingWork {
     record: '0:7',
     ops,
     blocks,
-    unhanded: null,
+    unhanded: call.unhanded ?? null,
     hasMoved: ops.some(
       ({ isSend, done, wait }) => done > 0 || (isSend && wait !== null && wait.name !== Wait.Gpu),
     ),

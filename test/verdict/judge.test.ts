@@ -408,6 +408,7 @@ it('a run that ended is healthy', () => {
     unresolved: null,
     latest: null,
     compared: 1,
+    knownBugs: [],
   });
 });
 

@@ -419,6 +419,7 @@ it('says for which time and ranks there is no evidence', () => {
     unresolved: null,
     latest: null,
     compared: 0,
+    knownBugs: [],
   } as const;
   expect(body(report({ kind: 'healthy', silent: [], ...reported }, 4, { missingRanks: [2, 3] }))).toEqual([
     'NO END RECORDED  and nothing unfinished seen (without KernelCh)',

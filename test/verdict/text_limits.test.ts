@@ -183,6 +183,7 @@ it('fits, whatever the evidence, and lets no control character through to the te
         unresolved: null,
         latest: null,
         compared: 0,
+        knownBugs: [],
       };
       const otherRuns = lateness ? [] : [{ name: host, started: '', files: 600, isBeside: false }];
       const reported = report(verdict, 512, { missingRanks, otherRuns });

@@ -105,6 +105,7 @@ function witness(
   const hasCallEvents = (asked & EventType.Coll) !== 0 && !mutedCalls;
   return {
     node: nodeOf(header),
+    architecture: header.tickSource === 'tsc' ? 'x86-64' : header.tickSource === 'cntvct' ? 'aarch64' : null,
     communicators: new Map(communicators.map((comm) => [comm.number, onAxis(comm, COMM_TICKS, time)])),
     life: {
       isClosed,
