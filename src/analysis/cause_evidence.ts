@@ -5,6 +5,7 @@
  */
 
 import { durationText } from '../base/duration.js';
+import { printable } from '../base/printable.js';
 import { binarySize } from '../base/units.js';
 import type { AllToAll } from './all_to_all.js';
 import type { CollectiveRow } from './collectives.js';
@@ -26,8 +27,9 @@ export interface CauseEvidence {
   readonly late: RankLabel | null;
   readonly rankOf: (file: number) => RankLabel;
   readonly durationNs: number;
-  /** For sentences: what a communicator is called, and the time of day of a moment of the trace. */
-  readonly nameOf: (row: { readonly comm: string; readonly commId: string }) => string;
+  /** A communicator's name without what tells it from its sisters. */
+  readonly kindOf: (commId: string) => string;
+  /** For sentences: the time of day of a moment of the trace. */
   readonly clockOf: (ns: number) => string;
 }
 
@@ -44,6 +46,10 @@ export const around = (at: number, length: number): [number, number] => [
   Math.max(0, Math.round(at - length)),
   Math.round(at + length),
 ];
+
+/** What a communicator is called. */
+export const nameOf = ({ comm, commId }: { readonly comm: string; readonly commId: string }): string =>
+  printable(comm || commId);
 
 /** The end of a sentence. */
 export const costing = (costNs: number): string => `; costs at least ${durationText(costNs)}`;

@@ -7,7 +7,7 @@
 
 import { binarySize, timesText } from '../base/units.js';
 import type { AllToAll, Most } from './all_to_all.js';
-import { longestOf, type CauseEvidence } from './cause_evidence.js';
+import { longestOf, nameOf, type CauseEvidence } from './cause_evidence.js';
 import { contention } from './contention.js';
 import { slowGpus, starvedThreads } from './long_waits.js';
 import { slowLinkCauses } from './slow_link_causes.js';
@@ -33,7 +33,7 @@ export function causesOf(evidence: CauseEvidence) {
 }
 
 /** What it costs is not known: all wait for the rank with most, and something else may be under way meanwhile. */
-function unevenAllToAll({ comm, commId, most }: AllToAll, { collectives, nameOf }: CauseEvidence) {
+function unevenAllToAll({ comm, commId, most }: AllToAll, { collectives }: CauseEvidence) {
   if (most === null) return null;
   return {
     ...{ cause: 'uneven AlltoAll' as const, comm, commId, ...most, costNs: null },

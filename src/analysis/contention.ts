@@ -7,7 +7,7 @@
 
 import { minOf } from '../base/extremes.js';
 import { printable } from '../base/printable.js';
-import { around, costing, type CauseEvidence } from './cause_evidence.js';
+import { around, costing, nameOf, type CauseEvidence } from './cause_evidence.js';
 import { byKind, type CollectiveRow } from './collectives.js';
 import { slowerThan } from './slower_than.js';
 
@@ -64,7 +64,7 @@ function contentionOf(
   rows: readonly CollectiveRow[],
   times: ReadonlyMap<CollectiveRow, Busy>,
   others: ReadonlyMap<CollectiveRow, readonly CollectiveRow[]>,
-  { durationNs, nameOf }: CauseEvidence,
+  { durationNs }: CauseEvidence,
 ) {
   const took = (row: CollectiveRow): number => times.get(row)!.to - times.get(row)!.from;
   const isAlone = (row: CollectiveRow): boolean => others.get(row)?.length === 0;

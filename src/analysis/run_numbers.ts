@@ -3,12 +3,11 @@
  */
 
 import { timeOfDay } from '../base/duration.js';
-import { printable } from '../base/printable.js';
 import type { TraceNs } from '../base/time.js';
+import { communicatorsOf } from '../runs/communicators.js';
 import { joinRun } from '../cluster/join_run.js';
 import { comparableBy } from '../clocks/comparable.js';
 import { traceTimeOf } from '../clocks/domains.js';
-import { communicatorsOf, distinctNames } from '../runs/communicators.js';
 import { runDuration } from '../trace/duration.js';
 import { momentsOf, viewAround } from '../trace/moments.js';
 import { suspectComm } from '../verdict/facts/suspects.js';
@@ -53,7 +52,6 @@ export interface RunNumbers extends CauseNumbers {
 
 export function causeNumbers({ run, clocks, comms, links, verdict }: Study): CauseNumbers {
   const { solution } = clocks;
-  const names = distinctNames(communicatorsOf(run.members));
   const labels = rankLabels(run);
   const comparable = comparableBy(solution);
   const durationNs = runDuration(run, solution);
@@ -67,6 +65,7 @@ export function causeNumbers({ run, clocks, comms, links, verdict }: Study): Cau
     (file, tick) => times[file]!(tick),
     (sender, receiver) => comparable.clockBound(sender, receiver, middle),
   );
+  const kinds = new Map(communicatorsOf(run.members).map(({ commId, comm, kind }) => [commId, kind ?? comm]));
   const collectives = collectiveRows(comms, labels, comparable);
   const known = { durationNs, collectives, allToAlls: allToAlls(run, labels), rankWaits, ...transfers };
   return {
@@ -76,8 +75,8 @@ export function causeNumbers({ run, clocks, comms, links, verdict }: Study): Cau
       ...known,
       late: verdict.kind === 'slow' && verdict.slow.on !== 'link' ? labels.ofFile(verdict.slow.file) : null,
       rankOf: labels.ofFile,
-      nameOf: ({ comm, commId }) => printable(names.get(commId) ?? (comm || commId)),
       clockOf: (ns) => timeOfDay(solution.traceStart, ns),
+      kindOf: (commId) => kinds.get(commId) ?? '',
     }),
   };
 }

@@ -1,5 +1,5 @@
 /**
- * Finds a communicator whose collectives take many times as long as those of its sisters: communicators of the same name, with as many ranks
+ * Finds a communicator whose collectives take many times as long as those of its sisters: communicators of one kind, with as many ranks
  * on as many hosts, and the same calls. Times count from the last arrival. Where a slow link inside of it is known, that says more.
  */
 
@@ -9,7 +9,7 @@ import { medianOf } from '../base/quantile.js';
 import { durationText } from '../base/duration.js';
 import { printable } from '../base/printable.js';
 import { timesText } from '../base/units.js';
-import { around, costing, sizeOf, type CauseEvidence } from './cause_evidence.js';
+import { around, costing, nameOf, sizeOf, type CauseEvidence } from './cause_evidence.js';
 import type { SlowLinks } from './slow_link_causes.js';
 import { tookAlone, type CollectiveRow } from './collectives.js';
 
@@ -22,14 +22,14 @@ const CLEARLY = 2;
 const LEAST_COST = 0.05;
 
 export function slowGroups(evidence: CauseEvidence, explained: readonly SlowLinks[]) {
-  const { collectives, links } = evidence;
+  const { collectives, links, kindOf } = evidence;
   const hosts = new Map<string, Set<string | null>>();
   for (const { commId, sourceHost, destinationHost } of links)
     hosts.set(commId, (hosts.get(commId) ?? new Set()).add(sourceHost).add(destinationHost));
   const kinds = new Map<string, CollectiveRow[]>();
   for (const row of collectives) {
-    const { comm, commId, commSize, func, bytes } = row;
-    const key = `${comm} ${commSize} ${hosts.get(commId)?.size ?? 0} ${func} ${bytes}`;
+    const { commId, commSize, func, bytes } = row;
+    const key = `${kindOf(commId)} ${commSize} ${hosts.get(commId)?.size ?? 0} ${func} ${bytes}`;
     if (tookAlone(row) > 0) addTo(kinds, key, row);
   }
   const known = new Set(explained.flatMap((cause) => cause.links.map((link) => links[link]!.commId)));
@@ -38,7 +38,7 @@ export function slowGroups(evidence: CauseEvidence, explained: readonly SlowLink
     .filter(({ commId }) => !known.has(commId));
 }
 
-function slowestOf(rows: readonly CollectiveRow[], { durationNs, nameOf }: CauseEvidence) {
+function slowestOf(rows: readonly CollectiveRow[], { durationNs }: CauseEvidence) {
   const byComm = new Map<string, CollectiveRow[]>();
   for (const row of rows) addTo(byComm, row.commId, row);
   const groups = [...byComm.values()]

@@ -6,14 +6,14 @@
 import { addTo } from '../base/grouped.js';
 import { printable } from '../base/printable.js';
 import { timesText } from '../base/units.js';
-import { around, costing, sizeOf, type CauseEvidence } from './cause_evidence.js';
+import { around, costing, nameOf, sizeOf, type CauseEvidence } from './cause_evidence.js';
 import { type CollectiveRow, tookAlone as took } from './collectives.js';
 import { slowerThan } from './slower_than.js';
 
 const FEWEST = 4;
 const FEWEST_PEERS = 12;
 
-export function unlikePlans({ collectives, durationNs, nameOf }: CauseEvidence) {
+export function unlikePlans({ collectives, durationNs }: CauseEvidence) {
   const timed = collectives.filter((row) => row.plan !== '' && took(row) > 0);
   const kinds = groups(timed, ({ commId, func, bytes }) => `${commId} ${func} ${bytes}`);
   return kinds.flatMap(([, ...rows]) => {

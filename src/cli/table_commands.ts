@@ -74,7 +74,7 @@ async function run(name: TableName, inputs: readonly string[], options: Options)
       ? csvOf(first)
       : options.json
         ? jsonOf(first)
-        : shownTable(table, { top, width: terminalWidth(), communicators: report.communicators }),
+        : shownTable(table, { top, width: terminalWidth() }),
   );
   return ExitCode.ok;
 }

@@ -4,9 +4,9 @@
  */
 
 import { countOf, quantileOf } from '../base/time_bins.js';
-import type { Run } from '../runs/run.js';
+import { kindOf } from '../runs/communicators.js';
+import type { Run, RunMember } from '../runs/run.js';
 import type { EndTotals } from '../scan/transfer_totals.js';
-import type { ClusterComm } from './collective_types.js';
 
 /** One end of a connection. Ticks are its file's, at its nominal rate. */
 export interface Connection extends Omit<EndTotals, 'comm' | 'drawn'> {
@@ -98,15 +98,14 @@ export const sendTimes = (all: readonly Connection[], { members }: Run): TimedLi
  * Communicator → a name that it has in common with its sisters: those of the same name and size, none of whose processes is in two of them, as
  * the data-parallel groups of a job. What one of them does, the others do. `files`: the communicators of each file.
  */
-function sisterNames(
-  files: readonly (readonly Pick<ClusterComm, 'commId' | 'name' | 'nRanks'>[])[],
-): ReadonlyMap<bigint, string> {
+function sisterNames(files: readonly RunMember['scan']['communicators'][]): ReadonlyMap<bigint, string> {
   const names = new Map<bigint, string>();
   const mixed = new Set<string>();
   for (const comms of files) {
     const own = new Map<string, bigint>();
-    for (const { commId, name, nRanks } of comms) {
-      const common = `${nRanks} ${name}`;
+    for (const comm of comms) {
+      const { commId, nRanks } = comm;
+      const common = `${nRanks} ${kindOf(comm)}`;
       if ((own.get(common) ?? commId) !== commId) mixed.add(common);
       own.set(common, commId);
       names.set(commId, common);

@@ -5,7 +5,7 @@ import { hex64 } from '../base/hex.js';
 import { foldRanks } from '../base/ranks.js';
 import type { Ticks } from '../base/time.js';
 import { traceTimeOf } from '../clocks/domains.js';
-import { communicatorsOf, distinctNames } from '../runs/communicators.js';
+import { communicatorsOf } from '../runs/communicators.js';
 import type { PendingOp, PendingWork } from '../model/pending.js';
 import { outcomeAt } from '../model/work_end_table.js';
 import type { Study } from '../study/study.js';
@@ -64,15 +64,12 @@ export function rankProgress({ run, ends, clocks }: Study): RankProgress[] {
  * If a part of its ranks is here, it has NCCL's name, or the size, with the begin of the id.
  */
 function namesOf({ members, worldSize }: Study['run']): ReadonlyMap<string, string> {
-  const all = communicatorsOf(members);
-  const distinct = distinctNames(all);
   return new Map(
-    all.map(({ commId, comm, nRanks, ranks }) => {
-      const name = distinct.get(commId) ?? commId;
-      if (ranks.length !== nRanks || name === commId)
-        return [commId, `${comm || `${nRanks} ranks`} ${commId.slice(2, 6)}`];
-      const isBare = name === comm && nRanks < worldSize && !comm.startsWith('ranks ');
-      return [commId, isBare ? `${comm} ranks ${foldRanks(ranks)}` : name];
+    communicatorsOf(members).map(({ commId, comm, kind = comm, nRanks, ranks }) => {
+      if (ranks.length !== nRanks || comm === '')
+        return [commId, `${kind || `${nRanks} ranks`} ${commId.slice(2, 6)}`];
+      const isBare = comm === kind && nRanks < worldSize && !comm.startsWith('ranks ');
+      return [commId, isBare ? `${comm} ranks ${foldRanks(ranks)}` : comm];
     }),
   );
 }

@@ -98,7 +98,9 @@ function fitOf(
     apart.push(Math.abs(calledNs - call.createdNs));
     return [{ rank, call }];
   });
-  const alike = comm !== '' && (comm === group.name || comm === group.description) ? 1 : 0;
+  const isNamed = (name: string): boolean =>
+    name !== '' && (comm === name || comm.startsWith(`${name} ranks `));
+  const alike = isNamed(group.name) || isNamed(group.description) ? 1 : 0;
   return { group, callers, alike, apartNs: median(apart) ?? Infinity };
 }
 

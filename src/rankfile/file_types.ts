@@ -105,6 +105,8 @@ export interface Communicator<Time = Ticks> {
   /** NCCL's commHash: equal on all ranks of the communicator. */
   readonly commId: bigint;
   readonly name: string;
+  /** NCCL's name, if several communicators of the run have it and `name` tells them apart (runs/communicators.ts). */
+  readonly kind?: string;
   readonly rank: number;
   readonly nRanks: number;
   readonly nNodes: number;

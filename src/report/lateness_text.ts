@@ -7,7 +7,6 @@ import { unevenText } from '../analysis/causes.js';
 import { durationText } from '../base/duration.js';
 import { FEWEST } from '../verdict/slowness.js';
 import type { Slowness, SlowSends } from '../verdict/types.js';
-import { distinctNames } from '../runs/communicators.js';
 import { ranksOfNode } from './finding_text.js';
 import { sizeText, timesText, wrapped } from './text.js';
 import {
@@ -65,7 +64,7 @@ function latenessLines(slow: Slowness, report: VerdictReport): string[] {
   const { cost, span, ofOthers, worst, nRanks, waits } = slow;
   const rest = ofOthers > 0 ? `, another ${durationText(ofOthers)}` : '';
   return [
-    labelled('on', `${distinctName(slow, report)} (${sizeText(nRanks)})`),
+    labelled('on', `${commName(slow)} (${sizeText(nRanks)})`),
     labelled('cost', `all waited ${durationText(cost)} of ${durationText(span)} for it alone${rest}`),
     labelled('late', howText(slow)),
     labelled('when', whenText(slow, report)),
@@ -106,7 +105,7 @@ function slowLinkLines(slow: Slowness, link: SlowSends, report: VerdictReport): 
   if (link.once)
     return [
       `SLOW  ${whichRank(slow, report)} (${hostOf(report, file)}): its sends to rank ${to} stood still once, for ${durationText(cost)}`,
-      labelled('on', `${distinctName(slow, report)} (${sizeText(nRanks)})`),
+      labelled('on', `${commName(slow)} (${sizeText(nRanks)})`),
       labelled('when', `${clockTime(report, slow.from)}, in ${callText(worst, '')}, record ${worst.record}`),
       labelled(
         'step',
@@ -122,7 +121,7 @@ function slowLinkLines(slow: Slowness, link: SlowSends, report: VerdictReport): 
     : 'its sends, or those to it,';
   return [
     `SLOW  ${whichRank(slow, report)} (${hostOf(report, file)}): ${whose} take ${timesText(link.medianNs / link.usualNs)} the others' time`,
-    labelled('on', `${distinctName(slow, report)} (${sizeText(nRanks)})`),
+    labelled('on', `${commName(slow)} (${sizeText(nRanks)})`),
     labelled(
       'sends',
       `${from} to ${to}, ch ${link.channel}: ${durationText(link.medianNs)} on the wire, others ${durationText(link.usualNs)}`,
@@ -138,12 +137,6 @@ function slowLinkLines(slow: Slowness, link: SlowSends, report: VerdictReport): 
       : labelled('may be', 'the link, a NIC, or a proxy thread without CPU time'),
   ];
 }
-
-/** Sister groups have one name. Their ranks tell them apart. */
-const distinctName = ({ comm, commId }: Slowness, { communicators }: VerdictReport): string =>
-  communicators.filter((one) => one.comm === comm).length > 1
-    ? name(distinctNames(communicators).get(commId) ?? comm)
-    : commName({ comm, commId });
 
 /** Which GPU of a process with several. */
 function whichRank({ file, inComm, nRanks }: Slowness, report: VerdictReport): string {

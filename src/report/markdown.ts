@@ -7,7 +7,7 @@ import { binarySize } from '../base/units.js';
 import type { RankLabel } from '../analysis/rank_labels.js';
 import { sumOfTimes } from '../analysis/rank_waits.js';
 import { durationText } from '../base/duration.js';
-import { commLabels, type RunReport } from './run_report.js';
+import { commName, type RunReport } from './run_report.js';
 import { printable, timesText } from './text.js';
 
 const MOST_RANKS = 8;
@@ -47,11 +47,10 @@ const causeLines = ({ causes }: RunReport): string[] =>
 function groupLines(report: RunReport): string[] {
   const { groups } = report;
   if (groups.length === 0) return [];
-  const name = commLabels(report);
   const rows = groups
     .slice(0, MOST_GROUPS)
     .map((group) => [
-      `${escaped(name(group))} (${group.commSize})`,
+      `${escaped(commName(group))} (${group.commSize})`,
       escaped(group.func),
       group.bytes === null ? '?' : binarySize(group.bytes),
       String(group.count),
@@ -105,13 +104,12 @@ function rankLines({ ranks }: RunReport): string[] {
 function waitLines(report: RunReport): string[] {
   const { waits } = report;
   if (waits.length === 0) return [];
-  const name = commLabels(report);
   const rows = waits
     .slice(0, MOST_WAITS)
     .map((row) => [
       rank(row.rank),
       `${rank(row.forRank)} (${row.waitsFor})`,
-      escaped(name(row)),
+      escaped(commName(row)),
       time(row.totalNs),
       row.openSinceNs === null ? '' : `since ${durationText(row.openSinceNs)} after the start`,
     ]);

@@ -9,7 +9,7 @@ import type { CollectiveRow } from '../analysis/collectives.js';
 import type { RankLabel } from '../analysis/rank_labels.js';
 import type { RunNumbers } from '../analysis/run_numbers.js';
 import type { WaitTimes } from '../analysis/rank_waits.js';
-import { distinctNames, type RunCommunicator } from '../runs/communicators.js';
+import type { RunCommunicator } from '../runs/communicators.js';
 import { projectFile } from '../base/project.js';
 import type { Study } from '../study/study.js';
 import type { SuspectLabel } from '../base/suspect_labels.js';
@@ -19,13 +19,9 @@ import { findingLines } from './finding_text.js';
 import { headline } from './headline.js';
 import { verdictText } from './verdict_text.js';
 
-/** Names a row's communicator by its label. */
-export function commLabels({
-  communicators,
-}: Pick<RunReport, 'communicators'>): (row: { readonly comm: string; readonly commId: string }) => string {
-  const labels = new Map(communicators.map(({ commId, label }) => [commId, label]));
-  return ({ comm, commId }) => labels.get(commId) ?? (comm || commId);
-}
+/** What a row's communicator is called. */
+export const commName = ({ comm, commId }: { readonly comm: string; readonly commId: string }): string =>
+  comm || commId;
 
 type Numbers = Pick<
   RunNumbers,
@@ -63,7 +59,7 @@ export interface RunReport extends Numbers, Said {
     readonly shown: readonly CollectiveRow[];
   };
   /** `label`: its name in tables and pages, which no other communicator has. */
-  readonly communicators: readonly (RunCommunicator & { readonly label: string })[];
+  readonly communicators: readonly RunCommunicator[];
   readonly made: {
     readonly by: string;
     /** The options given that change the findings, ready to type. */
@@ -123,7 +119,6 @@ export function runReport(
 ): RunReport {
   const { run, verdict, records } = studied;
   const { problems, ...about } = diagnosis;
-  const labels = distinctNames(diagnosis.communicators);
   return {
     version: 2,
     headline: `${headline(about)}${slowedText(studied, numbers)}`,
@@ -142,7 +137,7 @@ export function runReport(
     ranks: rankRows(studied, diagnosis, numbers),
     groups: numbers.groups,
     collectives: { total: numbers.collectives.length, shown: shownCollectives(numbers.collectives) },
-    communicators: diagnosis.communicators.map((one) => ({ ...one, label: labels.get(one.commId)! })),
+    communicators: diagnosis.communicators,
     allToAlls: numbers.allToAlls,
     lateness: numbers.lateness,
     picture: numbers.picture,

@@ -4,7 +4,7 @@ import { maxOf } from '../base/extremes.js';
 import { UsageError } from '../base/errors.js';
 import { hint } from '../base/nearest.js';
 import { binarySize, digits, shortDuration } from '../base/units.js';
-import { commLabels, type RunReport } from './run_report.js';
+import { commName } from './run_report.js';
 import type { Cell } from './run_tables.js';
 import type { FilledTable } from './table_formats.js';
 import { columns as widthOf, cut } from './text.js';
@@ -15,7 +15,6 @@ export interface ShownOptions {
   readonly top?: number | undefined;
   /** Columns of the terminal; Infinity: it is none. */
   readonly width: number;
-  readonly communicators: RunReport['communicators'];
 }
 
 const MOST_ROWS = 40;
@@ -27,17 +26,16 @@ type Column = FilledTable['columns'][number];
 
 export function shownTable(
   { columns, rows, telling }: FilledTable,
-  { top = MOST_ROWS, width, communicators }: ShownOptions,
+  { top = MOST_ROWS, width }: ShownOptions,
 ): string {
   if (rows.length === 0) return 'none\n';
-  const label = commLabels({ communicators });
   const placeOf = (name: string): number => columns.findIndex((column) => column.name === name);
   const [comm, commId] = [placeOf('comm'), placeOf('comm_id')];
   const first = rows
     .slice(0, top)
     .map((cells) =>
       cells.map((cell, at) =>
-        at === comm ? label({ comm: String(cell), commId: String(cells[commId]) }) : cell,
+        at === comm ? commName({ comm: String(cell), commId: String(cells[commId]) }) : cell,
       ),
     );
   const candidates = telling

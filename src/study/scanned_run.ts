@@ -15,7 +15,7 @@ import {
   type RunOptions,
 } from '../runs/find_runs.js';
 import { reason } from '../base/reason.js';
-import { nameByRanks } from '../runs/communicators.js';
+import { namedApart } from '../runs/communicators.js';
 import { redactFacts, redactRun, type Aliases } from '../runs/redact.js';
 import { chooseRun, otherRun, setAside, type Run } from '../runs/run.js';
 import {
@@ -124,7 +124,7 @@ export function joinScans(
   const fileOf = new Map(files.map((file) => [aliases ? redactScan(file.scan, aliases) : file.scan, file]));
   const chosenRun = chooseRun([...fileOf.keys()]);
   const members = chosenRun.members.map(({ scan }) => fileOf.get(scan)!);
-  const run = { ...chosenRun, members: nameByRanks(chosenRun.members) };
+  const run = { ...chosenRun, members: namedApart(chosenRun.members) };
   options.onProgress?.({ stage: 'clocks', files: null });
   const stepPaths = members.map(({ stepPath }) => stepPath);
   const clocks = withoutSolver(solveRunClocks(run, stepPaths, options));

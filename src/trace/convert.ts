@@ -32,7 +32,7 @@ export interface ConvertJob extends Omit<RankFacts, 'names' | 'sharesClock' | 'r
   /** Its name on tracks: "rank 6", "ranks 0-7". */
   readonly title: string;
   readonly jobRanks: JobRanks;
-  /** Number of a communicator → its name in this run. A communicator that NCCL did not name gets it. */
+  /** Number of a communicator → its name in this run. */
   readonly commNames: ReadonlyMap<number, string>;
   /** Tracks that the first screen shows. */
   readonly watches: readonly Watch[];
@@ -124,7 +124,7 @@ const withNames = (file: DrawnFile, names: ConvertJob['commNames']): DrawnFile =
   communicators: new Map(
     [...file.communicators].map(([number, comm]) => [
       number,
-      comm.name === '' ? { ...comm, name: names.get(number) ?? '' } : comm,
+      { ...comm, name: names.get(number) ?? comm.name },
     ]),
   ),
 });

@@ -10,6 +10,7 @@ import { hex64 } from '../base/hex.js';
 import { closest } from '../base/nearest.js';
 import type { TraceNs } from '../base/time.js';
 import type { Detail } from '../model/detail.js';
+import type { Communicator } from '../rankfile/file_types.js';
 import { ALWAYS, type Window } from './tracks/selection.js';
 import { isInRanges, rangesOf, rangesText, type RankRange, type AskedTime, utcText } from './asked_times.js';
 
@@ -37,10 +38,7 @@ export interface Selectable {
   readonly durationNs: number;
 }
 
-export interface SelectableComm {
-  readonly commId: bigint;
-  readonly name: string;
-}
+export type SelectableComm = Pick<Communicator, 'commId' | 'name'> & { readonly kind?: string | undefined };
 
 /** The selection, whatever its size. */
 export interface Scope {
@@ -129,9 +127,9 @@ function commsNamed({ communicators }: Selectable, wanted: readonly string[]): S
   return selected;
 }
 
-/** An id with or without its leading zeros. */
-function isCalled({ commId, name }: SelectableComm, asked: string): boolean {
-  if (name !== '' && name === asked) return true;
+/** By its own name, or by that of its kind; or an id, with or without its leading zeros. */
+function isCalled({ commId, name, kind }: SelectableComm, asked: string): boolean {
+  if (asked !== '' && (name === asked || kind === asked)) return true;
   return commId !== 0n && AN_ID.test(asked) && BigInt(asked) === commId;
 }
 
@@ -139,7 +137,9 @@ const AN_ID = /^0x[0-9a-f]{1,16}$/i;
 const MOST_NAMED = 8;
 
 function unknownComm(asked: string, there: readonly SelectableComm[]): string {
-  const known = new Set(there.flatMap(({ commId, name }) => [name, commId === 0n ? '' : hex64(commId)]));
+  const known = new Set(
+    there.flatMap(({ commId, name, kind = '' }) => [name, kind, commId === 0n ? '' : hex64(commId)]),
+  );
   known.delete('');
   if (known.size === 0) return `--comm ${asked}: no communicator of this run has a name or an id`;
   const meant = AN_ID.test(asked) ? hex64(BigInt(asked)) : asked;

@@ -84,8 +84,8 @@ const NOTHING: CauseEvidence = {
   ...{ collectives: [], allToAlls: [], links: [], slowLinks: [], late: null, durationNs: 1e9 },
   ...{ rankWaits: [], waits: [] },
   rankOf: (file) => file,
-  nameOf: ({ comm }) => comm,
   clockOf: String,
+  kindOf: () => '',
 };
 
 describe('slow links', () => {

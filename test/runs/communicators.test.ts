@@ -1,7 +1,7 @@
 /** Communicators of a run with their ranks, and names for those without one. */
 
 import { describe, expect, it } from 'vitest';
-import { communicatorsOf, distinctNames, nameByRanks } from '../../src/runs/communicators.js';
+import { communicatorsOf, namedApart } from '../../src/runs/communicators.js';
 import type { RunMember } from '../../src/runs/run.js';
 
 type Made = readonly [commId: bigint, nRanks: number, name?: string, rank?: number];
@@ -43,34 +43,42 @@ describe('the communicators of a run', () => {
 });
 
 it('communicators of one name are told apart by their ranks, or else by their ids', () => {
-  const all = (id: number, comm: string, nRanks: number, ...ranks: number[]) => ({
-    ...{ commId: `0x000000000000000${id}`, comm, nRanks, ranks },
-  });
-  const labels = distinctNames([
-    all(1, 'world', 8, 0, 1, 2, 3, 4, 5, 6, 7),
-    all(2, 'tp', 4, 0, 1, 2, 3),
-    all(3, 'tp', 4, 4, 5, 6, 7),
-    all(4, 'dp', 4, 0, 2, 4, 6),
-    all(5, 'dp', 4, 1),
-    all(6, 'again', 2, 0, 1),
-    all(7, 'again', 2, 0, 1),
-    all(8, '', 2, 0, 1),
-  ]);
-  expect([...labels.values()]).toEqual([
-    'world',
-    'tp ranks 0-3',
-    'tp ranks 4-7',
-    'dp ranks 0,2..6',
-    'dp 0x0000000000000005',
-    'again 0x0000000000000006',
-    'again 0x0000000000000007',
-    '0x0000000000000008',
+  const comms: readonly (readonly [
+    commId: bigint,
+    name: string,
+    nRanks: number,
+    ranks: readonly number[],
+  ])[] = [
+    [1n, 'world', 8, [0, 1, 2, 3, 4, 5, 6, 7]],
+    [2n, 'tp', 4, [0, 1, 2, 3]],
+    [3n, 'tp', 4, [4, 5, 6, 7]],
+    [4n, 'dp', 4, [0, 2, 4, 6]],
+    [5n, 'dp', 4, [1]],
+    [6n, 'again', 2, [0, 1]],
+    [7n, 'again', 2, [0, 1]],
+  ];
+  const members = Array.from({ length: 8 }, (_, rank) =>
+    member(
+      [rank],
+      ...comms.flatMap(([commId, name, nRanks, ranks]): Made[] =>
+        ranks.includes(rank) ? [[commId, nRanks, name, ranks.indexOf(rank)]] : [],
+      ),
+    ),
+  );
+  expect(communicatorsOf(namedApart(members)).map(({ comm, kind }) => [comm, kind])).toEqual([
+    ['world', undefined],
+    ['tp ranks 0-3', 'tp'],
+    ['tp ranks 4-7', 'tp'],
+    ['dp ranks 0,2,4,6', 'dp'],
+    ['dp 0x0000000000000005', 'dp'],
+    ['again 0x0000000000000006', 'again'],
+    ['again 0x0000000000000007', 'again'],
   ]);
 });
 
 describe('a communicator without a name', () => {
   const namesOf = (...members: readonly RunMember[]): readonly string[] =>
-    communicatorsOf(nameByRanks(members)).map(({ comm }) => comm);
+    communicatorsOf(namedApart(members)).map(({ comm }) => comm);
 
   it('is named by its ranks', () => {
     expect(namesOf(member([0], [7n, 2]), member([4], [7n, 2]))).toEqual(['ranks 0,4']);
@@ -105,6 +113,6 @@ describe('a communicator without a name', () => {
     ];
     expect(namesOf(member([0], ...named), member([4], ...named))).toEqual(['', 'dp']);
     const ids = [member([0], [7n, 2], [0n, 2]), member([4], [7n, 2], [0n, 2])];
-    expect(nameByRanks(ids)[0]!.scan.communicators.map(({ name }) => name)).toEqual(['ranks 0,4', '']);
+    expect(namedApart(ids)[0]!.scan.communicators.map(({ name }) => name)).toEqual(['ranks 0,4', '']);
   });
 });

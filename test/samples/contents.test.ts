@@ -105,7 +105,7 @@ describe.each(samples)('%s', (name) => {
       if (correlation === undefined || !track.process || !('seq' in args) || !('algo' in args)) continue;
       const comm = /^comm (.*) \(/.exec(track.path.at(-2) ?? '')?.[1];
       const names = named.get(correlation) ?? new Set();
-      named.set(correlation, names.add(`${comm} ${func} ${String(args.seq)} ${String(args.replay ?? 0)}`));
+      named.set(correlation, names.add(`${comm} ${func?.replace(' enqueued', '')} ${String(args.seq)} ${String(args.replay ?? 0)}`));
     }
     for (const names of named.values()) expect([...names]).toHaveLength(1);
     const distinct = [...named.values()].flatMap((names) => [...names]);
@@ -113,8 +113,8 @@ describe.each(samples)('%s', (name) => {
     for (const slice of view.slices.filter(({ track, args }) => !track.process && 'seq' in args)) {
       const same = view.slices.filter(({ correlation, track }) => track.process && correlation === slice.correlation);
       const works = same.filter(isWork);
-      expect(works.map(({ name: func, args }) => [func, args.seq])).toEqual(
-        works.map(() => [slice.name, slice.args.seq]),
+      expect(works.map(({ name: func, args }) => [func?.replace(' enqueued', ''), args.seq])).toEqual(
+        works.map(() => [slice.name?.replace(' enqueued', ''), slice.args.seq]),
       );
       expect(new Set(works.map(({ track }) => track.process?.pid)).size).toBe(Number(slice.args.ranks));
     }

@@ -21,7 +21,7 @@ export function collectiveGroups(report: RunReport): HTMLElement {
     none: 'No collective was seen.',
     rows: groups,
     columns: [
-      communicator(report),
+      communicator(),
       { title: 'Ranks', of: (row) => row.commSize },
       { title: 'Function', of: (row) => row.func },
       { title: 'Size', of: (row) => row.bytes, show: bytes },
@@ -66,7 +66,7 @@ export function longest(report: RunReport, show: Show): HTMLElement {
       ),
       columns: [
         ...described(COLLECTIVES, {
-          first: ['start_ns', communicator(report), 'func', 'seq', 'bytes'],
+          first: ['start_ns', communicator(), 'func', 'seq', 'bytes'],
           otherwise: {
             seq: { isName: false },
             late_rank: { show: rankLabel },

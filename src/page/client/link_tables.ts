@@ -60,7 +60,7 @@ const linkColumns = (
   described(LINKS, {
     first: [
       ...['source', 'destination', 'channel'],
-      communicator(report),
+      communicator(),
       {
         title: 'Hosts',
         of: (row) => `${row.sourceHost} → ${row.destinationHost ?? '?'}`,

@@ -22,7 +22,7 @@ export function waits(report: RunReport, show: Show): HTMLElement {
     rows: [...report.waits].sort((a, b) => Number(isDead(a.rank)) - Number(isDead(b.rank))),
     columns: [
       ...described(WAITS, {
-        first: ['rank', 'for_rank', 'waits_for', communicator(report), 'total_ns'],
+        first: ['rank', 'for_rank', 'waits_for', communicator(), 'total_ns'],
         otherwise: {
           rank: { show: rankLabel },
           for_rank: { show: rankLabel },

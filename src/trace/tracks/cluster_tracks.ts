@@ -37,9 +37,8 @@ export function drawCluster(
   labels: ClusterLabels,
   wanted: WantedCall | null = null,
 ): readonly string[] {
-  const titles = titlesOf(comms);
   const found = comms.map((comm, index) => {
-    const place = { title: titles[index]!, order: index * LANES_PER_COMM };
+    const place = { title: titleOf(comm), order: index * LANES_PER_COMM };
     return new CommLanes(sink, cluster, comm, place, labels).draw(
       wanted?.commId === comm.commId ? wanted : null,
     );
@@ -54,16 +53,8 @@ export type WantedCall = Pick<ClusterComm, 'commId'> &
 const isWanted = (one: Collective, wanted: WantedCall): boolean =>
   one.func === wanted.func && one.seq === wanted.seq && one.ordinal === wanted.ordinal;
 
-/** By name; if several communicators share one (each group of 8 is "tp"), with their ids. */
-function titlesOf(comms: readonly ClusterComm[]): string[] {
-  const named = new Map<string, number>();
-  for (const { name } of comms) named.set(name, (named.get(name) ?? 0) + 1);
-  return comms.map(({ name, commId, nRanks }) => {
-    const isUnique = name !== '' && named.get(name) === 1;
-    const parts = [name, isUnique ? '' : hex64(commId), `(${commSizeText(nRanks)})`];
-    return parts.filter((part) => part !== '').join(' ');
-  });
-}
+const titleOf = ({ name, commId, nRanks }: ClusterComm): string =>
+  `${name || hex64(commId)} (${commSizeText(nRanks)})`;
 
 const CLUSTER =
   'What all ranks did together: one slice per collective, from the first arrival to the last completion. A ' +
