@@ -161,6 +161,35 @@ describe('a trace of PyTorch', () => {
     expect(report.foreign).toMatchObject([{ rank: 0, kernels: { matched: works.length } }]);
   });
 
+  it.each(['kernel', 'call'] as const)(
+    'numbers its operations (on the %s), and the numbers agree',
+    async (on) => {
+      // Seq counts all functions of a group, and begins where the group began.
+      const { own, report } = await drawn({ numbered: (i) => ({ Seq: 40 + i }), numberedOn: on });
+      expect(own.kernels).toMatchObject({ numbered: works.length, contradicted: 0, matched: works.length });
+      expect(mergeReportText(report)).toContain(`${works.length} of ${works.length} also by number`);
+    },
+  );
+
+  it('of two ranks has one Comms Id per collective', async () => {
+    const id = (_: number, { name, args }: ViewSlice) => ({ 'Comms Id': `${name} ${String(args.seq)}` });
+    const files = [0, 1].map((rank) => ({
+      path: write(
+        `rank${rank}.json`,
+        kinetoText(collectivesOf(plain, rank), { rank, worldSize: 2, numbered: id }),
+      ),
+      rank: null,
+    }));
+    const { foreign } = await mergeHere({ with: files });
+    expect(foreign).toMatchObject([0, 1].map((rank) => ({ rank, kernels: { contradicted: 0 } })));
+    // The second file calls each by the name of the one before.
+    const other = (i: number) => id(i, works[Math.max(0, i - 1)]!);
+    write('rank1.json', kinetoText(collectivesOf(plain, 1), { rank: 1, worldSize: 2, numbered: other }));
+    const { foreign: refusedOne } = await mergeHere({ with: files });
+    expect(refusedOne[1]).toMatchObject({ refused: 'other-work' });
+    expect((refusedOne[1] as RefusedReport).why).toMatch(/are others by "Seq" or "Comms Id"/);
+  });
+
   it('is cut to a selected time', async () => {
     const select = { from: { s: 4 }, to: { s: 4.5 } };
     const { trace } = await mergeHere({
@@ -202,6 +231,7 @@ describe('a file that may not share the axis', () => {
       /another time \(expected .*Z to .*Z, found/,
     ],
     ['other-work', () => one({ func: 'ReduceScatter' }), null, /found ReduceScatter/],
+    ['other-work', () => one({ numbered: (i) => ({ Seq: 1000 - i }) }), null, /are others by "Seq"/],
   ])('%s %#', async (kind, content, rank, why) => {
     const own = await refused(content(), rank);
     expect(own).toMatchObject({ refused: kind });

@@ -13,6 +13,7 @@ import { admit, type KernelFit } from './door.js';
 import { drawForeign, type DrawnForeign } from './draw_foreign.js';
 import type { ForeignTrace } from './foreign_trace.js';
 import { readKineto } from './kineto.js';
+import type { Operations } from './numbered_work.js';
 import { isSqlite, pidOf, processesOf, readNsys } from './nsys.js';
 import { Refusal, type RefusalKind } from './refusal.js';
 
@@ -106,11 +107,12 @@ export async function drawBeside(
   options: BesideOptions,
 ): Promise<DrawnBeside> {
   const drawn: { report: ForeignReport; drawn?: DrawnForeign; blockPath?: string; file?: number }[] = [];
+  const operations: Operations = new Map();
   const done = files.length > 0 ? countFiles('beside', files.length, options.onProgress) : () => undefined;
   for (const [index, file] of files.entries()) {
     try {
       const before = drawn.map((one) => one.file);
-      drawn.push(await drawOne(file, index, study, place, { ...options, before }));
+      drawn.push(await drawOne(file, index, study, place, { ...options, before, operations }));
     } catch (error) {
       if (!(error instanceof Refusal) || options.strict) throw error;
       drawn.push({ report: { path: file.path, refused: error.kind, why: error.message } });
@@ -130,12 +132,16 @@ async function drawOne(
   index: number,
   study: Study,
   { folder, output, blockCount, windowsOf }: BesidePlace,
-  { interrupt, before }: BesideOptions & { readonly before: readonly (number | undefined)[] },
+  {
+    interrupt,
+    before,
+    operations,
+  }: BesideOptions & { readonly before: readonly (number | undefined)[]; readonly operations: Operations },
 ) {
   const { path, rank: asRank } = part;
   const trace = await readPart(part, join(folder, `beside-${index}`), interrupt);
   try {
-    const admitted = admit(path, trace, asRank, study);
+    const admitted = admit(path, trace, asRank, study, operations);
     const { rank, file, kernels } = admitted;
     const windows = windowsOf(file);
     if (windows === undefined)

@@ -8,6 +8,7 @@ import type { Study } from '../../study/study.js';
 import { runDuration } from '../../trace/duration.js';
 import type { RunMember } from '../../runs/run.js';
 import type { ForeignIdentity, ForeignTrace } from './foreign_trace.js';
+import { checkNumbers, remember, type Operations } from './numbered_work.js';
 import { ourWorks, type OurWork } from './our_works.js';
 import { Refusal } from './refusal.js';
 import { sameWork, type SameWork } from './same_work.js';
@@ -28,6 +29,9 @@ export interface Admitted {
 export interface KernelFit extends Omit<SameWork, 'works'> {
   /** NCCL's kernels in the file. */
   readonly found: number;
+  /** Matched or contradicted kernels that PyTorch numbers (`Seq`, `Comms Id`), and those of which the numbers say another collective. */
+  readonly numbered: number;
+  readonly contradicted: number;
   /** ns that its times were moved back, because the residual is steady. */
   readonly corrected: number;
 }
@@ -40,8 +44,14 @@ const WORTH_MOVING = 100_000;
 const STEADY_NS = 20_000;
 const STEADY_PART = 0.1;
 
-/** `path`: for messages. `asRank`: what the command line says. Throws Refusal. */
-export function admit(path: string, trace: ForeignTrace, asRank: number | null, study: Study): Admitted {
+/** `path`: for messages. `asRank`: what the command line says. `operations`: of the files before this one. Throws Refusal. */
+export function admit(
+  path: string,
+  trace: ForeignTrace,
+  asRank: number | null,
+  study: Study,
+  operations: Operations,
+): Admitted {
   const rank = rankOf(path, trace, asRank, study);
   const file = fileOf(path, trace, rank, study);
   const clock = wallClock(study, file);
@@ -50,8 +60,12 @@ export function admit(path: string, trace: ForeignTrace, asRank: number | null, 
   checkTime(path, trace, place, study);
   const works = ourWorks(study, file);
   const kernels = trace.kernels.map((kernel) => ({ ...kernel, end: place(kernel.end) }));
-  const { works: matches, ...fit } = sameWork(kernels, works);
+  const same = sameWork(kernels, works);
+  const { works: matches, numbered, contradicted } = checkNumbers(kernels, same.works, works, operations);
+  const { compared, residual, spread } = same;
+  const fit = { compared, matched: same.matched - contradicted, residual, spread, numbered, contradicted };
   if (fit.matched < MOST * fit.compared) throw otherWork(path, trace, works, fit);
+  remember(kernels, matches, works, operations);
   const corrected = fit.residual !== null && isSteady(fit.residual, fit.spread!) ? fit.residual : 0;
   return {
     rank,
@@ -162,11 +176,11 @@ function otherWork(
   path: string,
   { kernels }: ForeignTrace,
   works: readonly OurWork[],
-  { matched, compared }: Pick<SameWork, 'matched' | 'compared'>,
+  { matched, compared, contradicted }: Pick<KernelFit, 'matched' | 'compared' | 'contradicted'>,
 ): Refusal {
   return new Refusal('other-work', {
     path,
-    what: `of ${compared} NCCL kernels only ${matched} are collectives of this rank`,
+    what: `of ${compared} NCCL kernels only ${matched} are collectives of this rank${contradicted > 0 ? `, ${contradicted} are others by "Seq" or "Comms Id"` : ''}`,
     expected: counted(works),
     found: counted(kernels),
     advice: 'name the files of this run',

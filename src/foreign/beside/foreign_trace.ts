@@ -49,4 +49,16 @@ export interface NcclKernel {
   readonly type: string | null;
   readonly start: number;
   readonly end: number;
+  /** null: the file does not number it. */
+  readonly numbered: Numbered | null;
+}
+
+/** How PyTorch numbers an operation. */
+export interface Numbered {
+  /** Its process group: `seq` counts in there. */
+  readonly group: string;
+  /** null: no `Seq`. */
+  readonly seq: number | null;
+  /** The same on all ranks of the operation ("Comms Id"); null: none. */
+  readonly id: string | null;
 }

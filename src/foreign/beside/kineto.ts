@@ -6,7 +6,7 @@
 
 import { addText, HASH_SEED, toSafeInteger } from '../../base/hash.js';
 import { Names } from '../../base/columns.js';
-import type { ForeignIdentity, ForeignTrace } from './foreign_trace.js';
+import type { ForeignIdentity, ForeignTrace, Numbered } from './foreign_trace.js';
 import { digitsOf, readEvents, type Json, type JsonObject } from './json_events.js';
 import { Refusal } from './refusal.js';
 import { spanOf, TraceBuilder } from './trace_builder.js';
@@ -123,8 +123,10 @@ class KinetoReader {
     if (row === null) return;
     const { cat, name } = event;
     const launch = isObject(event.args) ? (event.args['External id'] ?? event.args.correlation) : undefined;
-    if (cat === 'kernel' || cat === 'Kernel') this.made.addKernel(row, textOf(name), duration, launch);
-    else if (name === CALL && launch !== undefined) this.made.addCall(launch, row);
+    const numbered = numberedIn(event.args);
+    if (cat === 'kernel' || cat === 'Kernel')
+      this.made.addKernel(row, textOf(name), duration, launch, numbered);
+    else if (name === CALL && launch !== undefined) this.made.addCall(launch, row, numbered);
   }
 
   private add(event: JsonObject, duration: number): number | null {
@@ -225,6 +227,18 @@ function identityOf(info: Json | undefined, host: Json | undefined): ForeignIden
   const { rank, world_size: worldSize } = isObject(info) ? info : {};
   const hostName = typeof host === 'string' ? host : null;
   return { rank: number(rank), worldSize: number(worldSize), host: hostName, pid: null };
+}
+
+/** Newer files have both. `Comms Id` is a number of 64 bits, so it is kept as text. */
+function numberedIn(args: Json | undefined): Numbered | null {
+  if (!isObject(args)) return null;
+  const { Seq: seq, 'Comms Id': id, 'Process Group Name': group } = args;
+  if (seq === undefined && id === undefined) return null;
+  return {
+    group: textOf(group),
+    seq: typeof seq === 'number' && Number.isInteger(seq) && seq >= 0 ? seq : null,
+    id: id === undefined || textOf(id) === '' ? null : textOf(id),
+  };
 }
 
 const isObject = (value: Json | undefined): value is JsonObject =>

@@ -16,6 +16,12 @@ export interface OurWork {
   readonly end: number;
   /** Id of its arrows; null: it has none. */
   readonly arrow: bigint | null;
+  /** The same on all ranks of the operation; null: not known. */
+  readonly correlation: number | null;
+  /** Number of its communicator in the file. */
+  readonly comm: number;
+  /** TraceNs: when it was called. */
+  readonly called: number;
 }
 
 /** By end. */
@@ -32,6 +38,9 @@ export function ourWorks({ run, clocks, ends, gpuLines }: Study, file: number): 
       type: REDUCES.has(func) ? typeName(works.datatypes[works.datatype[row]!]!) : null,
       end: Number.isNaN(over) ? member.time(works.arrival[row]!) : over,
       arrow: correlation === undefined ? null : workArrow(file, correlation),
+      correlation: correlation ?? null,
+      comm: works.comm[row]!,
+      called: member.time(works.arrival[row]!),
     };
   }).sort((a, b) => a.end - b.end);
 }

@@ -4,7 +4,7 @@
  */
 
 import { ArrowEnds, EventStore } from './event_store.js';
-import type { EventText, ForeignTrace, ForeignTrack, NcclKernel } from './foreign_trace.js';
+import type { EventText, ForeignTrace, ForeignTrack, NcclKernel, Numbered } from './foreign_trace.js';
 import { kernelName } from './kernel_names.js';
 
 /** ns from the first event of a file: farther than any job runs, and exact in a double. */
@@ -16,7 +16,7 @@ export class TraceBuilder {
   private readonly events: EventStore;
   private readonly tracks = new Map<string, number>();
   private readonly kernels: (NcclKernel & { readonly launch: unknown })[] = [];
-  private readonly calls = new Map<unknown, number>();
+  private readonly calls = new Map<unknown, { readonly row: number; readonly numbered: Numbered | null }>();
   private readonly leftOut = new Map<string, number>();
   private firstNumber = NaN;
   private from = Infinity;
@@ -69,17 +69,23 @@ export class TraceBuilder {
   }
 
   /** Notes a kernel if it is one of NCCL's. `launch`: what its call has, too. Returns whether it is. */
-  addKernel(row: number, name: string, duration: number, launch: unknown): boolean {
+  addKernel(
+    row: number,
+    name: string,
+    duration: number,
+    launch: unknown,
+    numbered: Numbered | null = null,
+  ): boolean {
     const nccl = kernelName(name);
     if (nccl === null) return false;
     const start = this.events.start(row);
-    this.kernels.push({ row, call: null, launch, ...nccl, start, end: start + duration });
+    this.kernels.push({ row, call: null, launch, ...nccl, start, end: start + duration, numbered });
     return true;
   }
 
   /** The event that launched the kernels with this `launch`; the first counts. */
-  addCall(launch: unknown, row: number): void {
-    if (!this.calls.has(launch)) this.calls.set(launch, row);
+  addCall(launch: unknown, row: number, numbered: Numbered | null = null): void {
+    if (!this.calls.has(launch)) this.calls.set(launch, { row, numbered });
   }
 
   leave(what: string, times = 1): void {
@@ -103,10 +109,10 @@ export class TraceBuilder {
     events.finish(this.tracks.size);
     const lone = arrows.finish();
     if (lone > 0) this.leave('arrow ends without another end', lone);
-    const kernels = this.kernels.map(({ launch, ...kernel }) => ({
-      ...kernel,
-      call: calls.get(launch) ?? null,
-    }));
+    const kernels = this.kernels.map(({ launch, numbered, ...kernel }) => {
+      const call = calls.get(launch);
+      return { ...kernel, call: call?.row ?? null, numbered: numbered ?? call?.numbered ?? null };
+    });
     return {
       ...{ events, arrows, leftOut },
       span: { from, to },

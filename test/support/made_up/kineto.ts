@@ -18,6 +18,9 @@ export interface KinetoOptions {
   /** The kernels of another job. */
   readonly func?: string;
   readonly host?: string;
+  /** How its operations are numbered: arguments of the i-th kernel or call. */
+  readonly numbered?: (i: number, work: ViewSlice) => { readonly Seq?: number; readonly 'Comms Id'?: string };
+  readonly numberedOn?: 'kernel' | 'call';
 }
 
 /** In this trace, which has one rank's collectives in several lanes. */
@@ -30,7 +33,7 @@ export const collectivesOf = ({ slices }: TraceView, rank: number): ViewSlice[] 
 const BASE = 1_711_964_646_000_000_000n;
 
 export function kinetoText(works: readonly ViewSlice[], options: KinetoOptions): string {
-  const { rank, worldSize, dialect = 'base', shift = 0n } = options;
+  const { rank, worldSize, dialect = 'base', shift = 0n, numbered, numberedOn = 'kernel' } = options;
   const base = dialect === 'base' ? BASE : 0n;
   const us = (ns: bigint): string => {
     const at = ns + shift - base;
@@ -47,6 +50,7 @@ export function kinetoText(works: readonly ViewSlice[], options: KinetoOptions):
   const events = works.flatMap(({ name, ts, dur, args }, i) => {
     const func = options.func ?? name ?? '';
     const id = { 'External id': i + 1 };
+    const numbers = numbered ? { 'Process Group Name': '0', ...numbered(i, works[i]!) } : {};
     // All but reductions run as bytes, whatever the tensor's type.
     const type = func === 'AllReduce' ? 'f32' : 'int8_t';
     const kernel = `ncclDevKernel_${func}_Sum_${type}_RING_LL(ncclDevKernelArgsStorage<4096ul>)`;
@@ -57,6 +61,7 @@ export function kinetoText(works: readonly ViewSlice[], options: KinetoOptions):
       event(`"ph": "X", "cat": "cpu_op", "name": "record_param_comms", ${cpu}`, ts, 4000n, {
         ...id,
         'In msg nelems': Number(args.count),
+        ...(numberedOn === 'call' ? numbers : {}),
       }),
       event(`"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", ${cpu}`, ts + 1000n, 2000n, {
         correlation: i,
@@ -65,6 +70,7 @@ export function kinetoText(works: readonly ViewSlice[], options: KinetoOptions):
       event(`"ph": "X", "cat": "kernel", "name": "${kernel}", ${gpu}`, start, ts + dur - start, {
         ...id,
         grid: [8, 1, 1],
+        ...(numberedOn === 'kernel' ? numbers : {}),
       }),
       event(`"ph": "f", "id": ${i}, "cat": "ac2g", "name": "ac2g", "bp": "e", ${gpu}`, start, null, null),
     ];
