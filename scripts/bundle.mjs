@@ -15,8 +15,8 @@ import { put } from './put.mjs';
 /** Read by their path, so their names stay: by bin/nccl-trace.js, and as the code of worker threads and of the process of a look. */
 const ENTRIES = ['src/cli/main.ts', 'src/cli/look.ts', 'src/study/task.ts'];
 
-/** Brings files of its own (a worker's code, WebAssembly) that it finds beside itself. */
-const STAY_PACKAGES = ['piscina', '@bokuweb/zstd-wasm', 'node-sqlite3-wasm'];
+/** Brings files of its own (a worker's code, WebAssembly) that it finds beside itself. DuckDB is there if the user installed it. */
+const STAY_PACKAGES = ['piscina', '@bokuweb/zstd-wasm', 'node-sqlite3-wasm', '@duckdb/node-api'];
 
 /** Packages written for `require` may call it while they are bundled. */
 const BANNER = `import { createRequire as __createRequire } from 'node:module';
@@ -38,7 +38,7 @@ export async function bundleCommand(root) {
     minifyWhitespace: true,
     write: false,
   });
-  const page = await bundlePage(root, build);
+  const page = [...(await bundlePage(root, build)), parquetIn(root)];
   // Entries last: a command that starts meanwhile finds all chunks of the old or of the new entry.
   const isEntry = ({ path: file }) => !file.includes(`${path.sep}chunks${path.sep}`);
   for (const file of [...page, ...outputFiles.filter((f) => !isEntry(f)), ...outputFiles.filter(isEntry)])
@@ -47,6 +47,12 @@ export async function bundleCommand(root) {
   const kernel = KERNEL_FILES.map((name) => path.join(root, 'dist', name));
   removeAllBut(path.join(root, 'dist'), new Set([...made, ...kernel]));
 }
+
+/** The code of parquet-wasm is bundled. It is given its WebAssembly by src/export/parquet.ts. */
+const parquetIn = (root) => ({
+  path: path.join(root, 'dist/parquet.wasm'),
+  contents: readFileSync(path.join(root, 'node_modules/parquet-wasm/esm/parquet_wasm_bg.wasm')),
+});
 
 /** What runs in the browser, for a report's page: one script and one style, which the page carries. */
 async function bundlePage(root, build) {

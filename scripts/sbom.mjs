@@ -17,9 +17,11 @@ const IN_DIST = [
   '@opentelemetry/resources',
   '@opentelemetry/sdk-metrics',
   '@streamparser/json',
+  'apache-arrow',
   'chart.js',
   'commander',
   'console-table-printer',
+  'parquet-wasm',
   'prom-client',
   'protobufjs',
 ];

@@ -18,7 +18,7 @@ const LAYERS = table(`
   layer          | calls                                              | types of      | packages   | outside
   base           |                                                    |               |            | no
   kernel         |                                                    |               |            | no
-  kernel/host    | base rankfile/format rankfile/folds model/roots | model rankfile |            | yes
+  kernel/host    | base kernel/result_rows rankfile/format rankfile/folds model/roots | model rankfile |            | yes
   foreign        | base                                               |               |            | yes
   foreign/beside | base foreign kernel/host/drawing model clocks cluster trace trace/perfetto trace/tracks | runs study | @streamparser/json node-sqlite3-wasm | yes
   rankfile       | base kernel/host foreign/known_files               |               | @bokuweb/zstd-wasm | yes
@@ -33,16 +33,17 @@ const LAYERS = table(`
   trace/perfetto | base kernel/host                                   | trace/tracks model/detail | protobufjs | no
   trace          | base rankfile kernel/host model runs scan clocks cluster output verdict/facts clocks/evidence trace/tracks trace/perfetto | study verdict | | yes
   pytorch        | base verdict/facts foreign/known_files          | verdict       |            | yes
-  analysis       | base runs/communicators cluster clocks scan/transfer_totals scan/time_counts verdict/facts trace | runs scan study trace/tracks clocks/evidence | | no
+  analysis       | base model/work_end_table runs/communicators cluster clocks scan/transfer_totals scan/time_counts verdict/facts trace | runs scan study trace/tracks clocks/evidence | | no
   output         | base rankfile/format rankfile/addon                |               |            | yes
-  study          | base rankfile model runs scan clocks clocks/evidence cluster verdict output trace |       | piscina    | yes
+  study          | base rankfile model runs scan clocks clocks/evidence cluster verdict output trace export/steps |       | piscina    | yes
   report         | base foreign/ras_beside rankfile model runs scan clocks clocks/evidence cluster verdict output trace study analysis pytorch trace/tracks/flow_census | trace/perfetto foreign foreign/beside | console-table-printer | yes
+  export         | base kernel/host model rankfile runs clocks output study trace analysis report | clocks/evidence | parquet-wasm apache-arrow | yes
   page/client    | base report/run_tables                             | page report analysis pytorch | chart.js | no
   page           | base output report/text                            | report live   |            | yes
   live           | base rankfile runs verdict output report clocks cluster analysis model/work_end_table model/waits | study model/pending | prom-client protobufjs @opentelemetry/api @opentelemetry/exporter-metrics-otlp-proto @opentelemetry/resources @opentelemetry/sdk-metrics | yes
   merge          | base rankfile runs clocks clocks/evidence verdict output trace trace/tracks/selection study analysis report pytorch foreign/beside |             |            | yes
   shards         | base rankfile runs model/work_end scan/step_file study output trace report pytorch merge finish | scan clocks/evidence verdict analysis | | yes
-  cli            | base foreign rankfile runs output trace report pytorch page live merge shards kernel/host/file kernel/host/memory_limit | verdict analysis foreign/beside | commander  | yes
+  cli            | base foreign rankfile runs output trace report export pytorch page live merge shards kernel/host/file kernel/host/memory_limit | verdict analysis foreign/beside | commander  | yes
 `);
 
 const ROOMS = new Set(LAYERS.map((row) => row.layer?.[0]));

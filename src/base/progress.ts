@@ -3,8 +3,8 @@
  * file if it goes through files. The caller decides how to show it, and how often.
  */
 
-/** In this order: headers of all files, each file by itself, clocks, all ranks together, files of other tools, drawing of each file, the trace. */
-export type Stage = 'headers' | 'scan' | 'clocks' | 'verdict' | 'beside' | 'convert' | 'write';
+/** In this order: headers of all files, each file by itself, clocks, all ranks together, files of other tools, drawing or export of each file, the trace. */
+export type Stage = 'headers' | 'scan' | 'clocks' | 'verdict' | 'beside' | 'convert' | 'export' | 'write';
 
 export interface Progress {
   readonly stage: Stage;

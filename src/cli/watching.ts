@@ -108,3 +108,6 @@ export function coloured(report: string, stream: Terminal): string {
     return colour === undefined ? word : `\x1b[${colour}m${word}\x1b[0m`;
   });
 }
+
+/** A pipe has no width: all columns go through it. */
+export const terminalWidth = (): number => (process.stdout.isTTY ? process.stdout.columns : Infinity);

@@ -346,8 +346,14 @@ export class Step {
   /** Since the network took it: its connection, and the clock of the wire then (wire.ts). */
   sendEnd: EndTotals | null = null;
   onWireSince: f64 = 0;
-  /** Begin of its wait, for the totals of a report (transfers.ts). */
+  /** Begin of its wait, for the totals of a report (transfers.ts) and for tables (step_table.ts). */
   waitSince: f64 = 0;
+  /** ns in the phases that it has left, for tables. */
+  gpuWait: f64 = NaN;
+  peerWait: f64 = NaN;
+  sendWait: f64 = NaN;
+  recvWait: f64 = NaN;
+  flushWait: f64 = NaN;
   /** Its handles that the table of handles has no place for (step_handles.ts). */
   displaced: u64[] | null = null;
   /** Repeated starts by NCCL (a registered buffer whose kernel had not begun): their number, and the newest. */

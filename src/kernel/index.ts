@@ -7,7 +7,7 @@
 import { dressSlots, slotsOfPlanes } from './chunk_codecs';
 import { Collector } from './collector';
 import { COLUMN_BYTES, putColumns } from './columns';
-import { forgetDrawing, picture, sink } from './draw/drawing';
+import { clock, forgetDrawing, picture, sink } from './draw/drawing';
 import { EventTable } from './event_table';
 import { Comm } from './comm';
 import { FileFacts, useFile } from './file';
@@ -21,6 +21,7 @@ import { limitRoom, needRoom } from './room';
 import { beginRows } from './rows';
 import { Slots, Stretch } from './slots';
 import { StepRows } from './step_rows';
+import { StepTable } from './step_table';
 
 export { checkIndex } from './checks';
 export { limitRoom } from './room';
@@ -32,6 +33,7 @@ const minParts: usize = memory.data(256);
 let facts: FileFacts | null = null;
 let events: EventTable | null = null;
 let collector: Collector | null = null;
+let stepTable: StepTable | null = null;
 let pairing: Pairing | null = null;
 let cursors: Cursor[] = [];
 let readers: StaticArray<RingReader | null> = new StaticArray<RingReader | null>(0);
@@ -54,6 +56,7 @@ export function begin(tickBase: u64, startRealtime: u64, farthest: f64, tickHz: 
   useFile(made);
   beginRows();
   collector = null;
+  stepTable = null;
   pairing = null;
   forgetDrawing();
   cursors = [];
@@ -96,6 +99,16 @@ export function beginDrawing(): void {
   const table = new EventTable();
   events = table;
   pairing = new Pairing(picture(), table);
+}
+
+/** The records will be paired for the table of transfers. The clock is set before. Times: of step_table.ts. */
+export function beginStepTable(startUs: f64, startNs: f64): usize {
+  const table = new EventTable();
+  const made = new StepTable(clock(), facts!.nsPerTick, startUs, startNs);
+  events = table;
+  stepTable = made;
+  pairing = new Pairing(made, table);
+  return made.at;
 }
 
 /** Fewer calls were recorded in this span of ticks. */
@@ -279,6 +292,12 @@ export function finishDrawing(recorder: i32): f64 {
   addPolls();
   picture().finish(pairing!.steps.rows, pairing!.odd, sink().tracks[recorder]);
   return picture().reordered + pairing!.reordered;
+}
+
+/** After `run`, in the table of transfers. */
+export function finishStepTable(): void {
+  addPolls();
+  stepTable!.finish(pairing!.steps.rows);
 }
 
 /** How many numbers the results are. */

@@ -131,3 +131,35 @@ export class CallTotalsRow {
   timed: f64 = 0;
   took: f64 = 0;
 }
+
+/** One network transfer of one end, for tables (step_table.ts). Times are ns; the first three on the axis of the trace. */
+export class TransferRow {
+  /** The communicator's number in its file, and numbers of ranks, channels and operations as NCCL counts them. */
+  comm: f64 = NaN;
+  peer: f64 = NaN;
+  channel: f64 = NaN;
+  /** Flag. */
+  isSend: f64 = NaN;
+  /** Number of its function's text, sequence number, and the row of its work in the file. */
+  func: f64 = NaN;
+  seq: f64 = NaN;
+  work: f64 = NaN;
+  /** Ordinal of the operation on its connection. */
+  op: f64 = NaN;
+  step: f64 = NaN;
+  bytes: f64 = NaN;
+  start: f64 = NaN;
+  /** The same in microseconds since 1970, as endTime. */
+  startTime: f64 = NaN;
+  /** NaN: in flight when the records end. */
+  end: f64 = NaN;
+  endTime: f64 = NaN;
+  gpuWait: f64 = NaN;
+  peerWait: f64 = NaN;
+  sendWait: f64 = NaN;
+  recvWait: f64 = NaN;
+  flushWait: f64 = NaN;
+  /** The phase that it is in when the records end; NaN: it has ended. */
+  waitsIn: f64 = NaN;
+  polls: f64 = NaN;
+}

@@ -1,11 +1,12 @@
 /**
- * The tables of a run, described once: the columns, their units, and the values of a row. CSV, JSON, the terminal and the page print by this
- * description. schemas/tables.md has a sentence for each column, and a test compares the two.
+ * The tables of a run, described once: the columns, their units and types, and the values of a row. Parquet, CSV, JSON, queries, the terminal
+ * and the page print by this description. schemas/tables.md has a sentence for each column, and a test compares the two.
  */
 
 import type { CollectiveRow } from '../analysis/collectives.js';
 import type { LinkRow } from '../analysis/link_rows.js';
 import type { WaitRow } from '../analysis/wait_rows.js';
+import type { WorkTableRow } from '../analysis/work_rows.js';
 import type { RankRow } from './run_report.js';
 
 export type Cell = string | number | null;
@@ -13,6 +14,8 @@ export type Cell = string | number | null;
 export interface Column<Row> {
   readonly name: string;
   readonly unit: '' | 'ns' | 'bytes' | 'GB/s';
+  /** `rank`: a whole number, or a text if it is one of several (RankLabel). */
+  readonly type: 'text' | 'rank' | 'whole' | 'real';
   /** It says which or when, not how much. */
   readonly isName: boolean;
   readonly of: (row: Row) => Cell;
@@ -22,7 +25,7 @@ export interface Column<Row> {
 }
 
 interface Shown {
-  /** A terminal has no room for it: it is in CSV and JSON. */
+  /** A terminal has no room for it: it is in JSON and files. */
   readonly isOffTerminal?: true;
   /** On the page: what the title means; a bar behind the number; hidden on narrow screens; left out if all rows have the same value. */
   readonly about?: string;
@@ -38,31 +41,36 @@ export interface Table<Row> {
   readonly telling: readonly string[];
 }
 
-export type TableName = 'collectives' | 'links' | 'ranks' | 'waits';
+export type TableName = ShownName | 'pairs' | 'works' | 'steps';
+/** Those that have a command of their own. */
+export type ShownName = 'collectives' | 'links' | 'ranks' | 'waits';
 
 const words = (names: string): string[] => names.split(/\s+/);
 
 const column =
-  (unit: Column<never>['unit'], isName = false) =>
+  (unit: Column<never>['unit'], type: Column<never>['type'], isName = false) =>
   <Row>(name: string, title: string, of: Column<Row>['of'], shown: Shown = {}): Column<Row> => ({
-    ...{ name, unit, isName, of, title, shown },
+    ...{ name, unit, type, isName, of, title, shown },
   });
-const named = column('', true);
-const count = column('');
-const moment = column('ns', true);
-const ns = column('ns');
-const bytes = column('bytes');
-const rate = column('GB/s');
+const named = column('', 'text', true);
+const rank = column('', 'rank', true);
+const number = column('', 'whole', true);
+const count = column('', 'whole');
+const share = column('', 'real');
+const moment = column('ns', 'whole', true);
+const ns = column('ns', 'whole');
+const bytes = column('bytes', 'whole');
+const rate = column('GB/s', 'real');
 
 export const COLLECTIVES: Table<CollectiveRow> = {
   name: 'collectives',
   columns: [
     named('comm', '', (row) => row.comm),
     named('comm_id', '', (row) => row.commId, { isOffTerminal: true }),
-    named('comm_size', '', (row) => row.commSize),
+    number('comm_size', '', (row) => row.commSize),
     named('func', 'Function', (row) => row.func),
-    named('seq', 'Seq', (row) => row.seq),
-    named('replay', '', (row) => row.replay),
+    number('seq', 'Seq', (row) => row.seq),
+    number('replay', '', (row) => row.replay),
     named('datatype', '', (row) => row.datatype),
     named('plan', '', (row) => row.plan),
     moment('start_ns', 'Start', (row) => row.startNs),
@@ -73,7 +81,7 @@ export const COLLECTIVES: Table<CollectiveRow> = {
     rate('busbw_gbs', 'busbw GB/s', (row) => row.busbwGBs),
     rate('algbw_from_first_gbs', '', (row) => row.algbwFromFirstGBs, { isOffTerminal: true }),
     rate('busbw_from_first_gbs', '', (row) => row.busbwFromFirstGBs),
-    named('late_rank', 'Last', (row) => row.lateRank),
+    rank('late_rank', 'Last', (row) => row.lateRank),
     count('ranks', '', (row) => row.ranks),
     named('outcome', 'Ended', (row) => row.outcome, { ifVaries: true }),
   ],
@@ -87,9 +95,9 @@ export const LINKS: Table<LinkRow> = {
   columns: [
     named('comm', '', (row) => row.comm),
     named('comm_id', '', (row) => row.commId, { isOffTerminal: true }),
-    named('channel', 'Channel', (row) => row.channel),
-    named('source', 'From', (row) => row.source),
-    named('destination', 'To', (row) => row.destination),
+    number('channel', 'Channel', (row) => row.channel),
+    rank('source', 'From', (row) => row.source),
+    rank('destination', 'To', (row) => row.destination),
     named('source_host', '', (row) => row.sourceHost),
     named('destination_host', '', (row) => row.destinationHost),
     count('transfers', 'Transfers', (row) => row.transfers),
@@ -98,10 +106,10 @@ export const LINKS: Table<LinkRow> = {
     count('sizes', '', (row) => row.sizes, { isOffTerminal: true }),
     ns('avg_latency_ns', 'Latency, avg', (row) => row.average?.latencyNs ?? null),
     rate('avg_rate_gbs', 'GB/s, avg', (row) => row.average?.rateGBs ?? null),
-    count('avg_r2', 'R², avg', (row) => row.average?.r2 ?? null, { minor: true }),
+    share('avg_r2', 'R², avg', (row) => row.average?.r2 ?? null, { minor: true }),
     ns('min_latency_ns', 'Latency, min', (row) => row.least?.latencyNs ?? null),
     rate('min_rate_gbs', 'GB/s, min', (row) => row.least?.rateGBs ?? null),
-    count('min_r2', 'R², min', (row) => row.least?.r2 ?? null, { isOffTerminal: true, minor: true }),
+    share('min_r2', 'R², min', (row) => row.least?.r2 ?? null, { isOffTerminal: true, minor: true }),
     count('timed_arrivals', '', (row) => row.onTheWay?.transfers ?? 0, { isOffTerminal: true }),
     ns('arrival_mean_ns', 'Until arrival', (row) => row.onTheWay && Math.round(row.onTheWay.meanNs)),
     ns('arrival_least_ns', '', (row) => row.onTheWay && Math.round(row.onTheWay.leastNs)),
@@ -119,10 +127,10 @@ export const LINKS: Table<LinkRow> = {
 export const RANKS: Table<RankRow> = {
   name: 'ranks',
   columns: [
-    named('rank', 'Rank', (row) => row.rank),
+    rank('rank', 'Rank', (row) => row.rank),
     named('host', 'Host', (row) => row.host),
-    named('local_rank', 'Local rank', (row) => row.localRank, { minor: true }),
-    named('pid', '', (row) => row.pid),
+    number('local_rank', 'Local rank', (row) => row.localRank, { minor: true }),
+    number('pid', '', (row) => row.pid),
     named('verdict', 'Verdict', (row) => row.label),
     named('life', 'Ended', (row) => row.life, { minor: true }),
     count('records', 'Records', (row) => row.records, { minor: true }),
@@ -155,8 +163,8 @@ export const RANKS: Table<RankRow> = {
 export const WAITS: Table<WaitRow> = {
   name: 'waits',
   columns: [
-    named('rank', 'Rank', (row) => row.rank),
-    named('for_rank', 'Waited for', (row) => row.forRank),
+    rank('rank', 'Rank', (row) => row.rank),
+    rank('for_rank', 'Waited for', (row) => row.forRank),
     named('waits_for', 'To', (row) => row.waitsFor),
     named('comm', '', (row) => row.comm),
     named('comm_id', '', (row) => row.commId, { isOffTerminal: true }),
@@ -169,3 +177,33 @@ export const WAITS: Table<WaitRow> = {
   ],
   telling: words(`rank for_rank waits_for total_ns open_since_ns comm transfers`),
 };
+
+/** The same columns for all channels of a pair of ranks together. */
+export const PAIRS: Table<LinkRow> = { ...LINKS, name: 'pairs' };
+
+/** What each rank called, as NCCL reported it: of tables that leave the program, not of those in a terminal. */
+export const WORKS: Table<WorkTableRow> = {
+  name: 'works',
+  columns: [
+    rank('rank', '', (row) => row.rank),
+    number('work', '', (row) => row.work),
+    named('comm', '', (row) => row.comm),
+    named('comm_id', '', (row) => row.commId),
+    named('func', '', (row) => row.func),
+    number('seq', '', (row) => row.seq),
+    rank('peer', '', (row) => row.peer),
+    number('root', '', (row) => row.root),
+    named('datatype', '', (row) => row.datatype),
+    count('count', '', (row) => row.count),
+    bytes('bytes', '', (row) => row.bytes),
+    named('plan', '', (row) => row.plan),
+    count('channels', '', (row) => row.channels),
+    moment('call_ns', '', (row) => row.callNs),
+    moment('enqueued_ns', '', (row) => row.enqueuedNs),
+    moment('end_ns', '', (row) => row.endNs),
+    named('outcome', '', (row) => row.outcome),
+  ],
+  telling: [],
+};
+
+export const TABLES = [COLLECTIVES, LINKS, PAIRS, RANKS, WAITS, WORKS] as const;

@@ -11,6 +11,7 @@ import {
   type Cell,
   type Column,
   type Table,
+  type ShownName,
   type TableName,
 } from './run_tables.js';
 import { printable } from './text.js';
@@ -34,7 +35,7 @@ export const filled = <Row>({ name, columns, telling }: Table<Row>, rows: readon
 
 /** `collectives`: all of the run. `byPair`: links over all channels. */
 export function tableOf(
-  name: TableName,
+  name: ShownName,
   { ranks, links, pairs, waits }: Pick<RunReport, 'ranks' | 'links' | 'pairs' | 'waits'>,
   collectives: readonly CollectiveRow[],
   byPair = false,

@@ -4,6 +4,7 @@
 
 import { RankFileError } from '../base/errors.js';
 import type { Sentence } from '../base/sentence.js';
+import type { StepsJob } from '../export/steps.js';
 import type { ConvertJob, ConvertResult } from '../trace/convert.js';
 import { freeze, isStopped, mayBeWritten } from '../rankfile/index.js';
 import type { ReadWindow } from '../rankfile/file_types.js';
@@ -19,7 +20,8 @@ export type Task =
       /** Where a file that may still be written is copied to, because it will be read again; null: it is read once. */
       readonly frozen: string | null;
     }
-  | { readonly pass: 'convert'; readonly job: ConvertJob };
+  | { readonly pass: 'convert'; readonly job: ConvertJob }
+  | { readonly pass: 'export'; readonly job: StepsJob };
 
 export type Outcome =
   /** `readFrom`: after a scan, the file itself or its copy. */
@@ -28,16 +30,20 @@ export type Outcome =
       readonly scan?: RankScan;
       readonly readFrom?: string;
       readonly block?: ConvertResult;
+      /** Of its table of transfers. */
+      readonly rows?: number;
     }
   /** The file cannot be used: a sentence for the user. */
   | { readonly ok: false; readonly unusable: Sentence }
   /** The system refused (disk full …): its error code and text. */
   | { readonly ok: false; readonly system: { readonly code: string; readonly message: string } };
 
-/** The code that draws is loaded by the first file that is drawn. */
+/** The code that draws or exports is loaded by the first file that needs it. */
 export async function runTask(task: Task): Promise<Outcome> {
   try {
     if (task.pass === 'scan') return scan(task);
+    if (task.pass === 'export')
+      return { ok: true, rows: await (await import('../export/steps.js')).exportSteps(task.job) };
     const { convertFile } = await import('../trace/convert.js');
     return { ok: true, block: convertFile(task.job) };
   } catch (error) {

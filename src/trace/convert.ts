@@ -4,28 +4,18 @@
  */
 
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { RankFileError } from '../base/errors.js';
 import type { OriginTable } from '../cluster/pxn.js';
 import { KernelFile } from '../kernel/host/kernel_file.js';
-import { streamSegments, withFile } from '../rankfile/index.js';
-import type { RankFileHeader } from '../rankfile/file_types.js';
-import { redactFile, type Aliases } from '../runs/redact.js';
-import type { RankScan } from '../scan/scan.js';
 import { compressed, type Compression } from './compression.js';
 import { inJob, type JobRanks } from './job_ranks.js';
 import type { BlockCounts, SelectedPart } from './perfetto/block_writer.js';
 import type { ProcessSpec } from './perfetto/descriptors.js';
 import { type DrawnFile, type DrawnRank, type RankFacts, RankPicture, ringsToRead } from './rank_picture.js';
+import { readScanned, type ScannedFile } from './scanned_file.js';
 import { type Found, type Watch, WatchedTracks } from './tracks/watched_tracks.js';
 
 /** `sharesClock` of the facts is `clockMates` and `counterMates` here, which can be sent to another thread. */
-export interface ConvertJob extends Omit<RankFacts, 'names' | 'sharesClock' | 'rings'> {
-  readonly path: string;
-  /** The scan of the file: it must still be the same file. */
-  readonly scanned: Pick<RankFileHeader, 'tag' | 'tickBase'> &
-    Pick<RankScan, 'window' | 'bytes'> & { readonly heads: readonly number[] };
-  /** Null: names are drawn unchanged. */
-  readonly aliases: Aliases | null;
+export interface ConvertJob extends Omit<RankFacts, 'names' | 'sharesClock' | 'rings'>, ScannedFile {
   readonly blockIndex: number;
   readonly blockCount: number;
   readonly process: ProcessSpec;
@@ -71,23 +61,8 @@ export function convertFile(job: ConvertJob): ConvertResult {
 }
 
 function draw(job: ConvertJob, out: BlockFile): Omit<ConvertResult, 'pieces'> {
-  // Both passes count works, calls and operations, so they must read the same part.
   const kernel = new KernelFile();
-  const file = streamSegments(job.path, job.scanned.window, kernel, (ring, bytes) =>
-    kernel.rows(ring, bytes),
-  );
-  try {
-    checkSame(file, job);
-    const shown = job.aliases === null ? file : redactFile(file, job.aliases);
-    const drawn = drawFile(kernel, withNames(shown, job.commNames), job, out);
-    checkWhole(
-      withFile(job.path, ({ bytes }) => bytes),
-      job,
-    );
-    return drawn;
-  } finally {
-    file.close();
-  }
+  return readScanned(kernel, job, (file) => drawFile(kernel, withNames(file, job.commNames), job, out));
 }
 
 function drawFile(
@@ -128,36 +103,6 @@ const withNames = (file: DrawnFile, names: ConvertJob['commNames']): DrawnFile =
     ]),
   ),
 });
-
-/** Refuses a file of another process. The job's times and ends would be wrong for that file, and the trace would not show the error. */
-function checkSame({ path, bytes, header, rings }: DrawnFile, job: ConvertJob): void {
-  const { scanned } = job;
-  if (header.tag !== scanned.tag || header.tickBase !== scanned.tickBase)
-    throw new RankFileError({
-      path,
-      what: 'the file was replaced by that of another process while it was being read',
-      advice: 'merge again, when nobody copies files here',
-    });
-  checkWhole(bytes, job);
-  // Both passes count works, calls and operations. If the ring had moved, each event would get the end of another.
-  const heads = rings.map(({ head }) => head);
-  if (heads.length !== scanned.heads.length || heads.some((head, i) => head !== scanned.heads[i]))
-    throw new RankFileError({
-      path,
-      what: 'the file was written while it was being read',
-      advice: 'copy it with "nccl-trace snapshot", and merge the copy',
-    });
-}
-
-/** The trace of a file that was cut off since the scan would lack records without saying so. */
-function checkWhole(bytes: number, { path, scanned }: ConvertJob): void {
-  if (bytes < scanned.bytes)
-    throw new RankFileError({
-      path,
-      what: 'the file was cut off while it was being read',
-      advice: 'merge again, when nobody copies files here',
-    });
-}
 
 /** Adds a block to a file. Its pieces are compressed one by one. */
 export class BlockFile {

@@ -10,6 +10,7 @@ import type { Drawing } from './drawing.js';
 import { runDuration } from './duration.js';
 import { namedCall, silencesOf } from './first_screen.js';
 import { jobRanks, jobRanksOf } from './job_ranks.js';
+import { scannedFile } from './scanned_file.js';
 import { processSpec, shortTitle } from './labels.js';
 import type { OriginTable } from '../cluster/pxn.js';
 import type { Run, RunMember } from '../runs/run.js';
@@ -47,15 +48,7 @@ export function convertJobs(
     if (!plan) return null;
     const domain = domainOfFile(clocks, file);
     return {
-      path: readFrom[file]!,
-      scanned: {
-        tag: member.scan.header.tag,
-        tickBase: member.scan.header.tickBase,
-        window: member.scan.window,
-        bytes: member.scan.bytes,
-        heads: member.scan.rings.map(({ head }) => head),
-      },
-      aliases,
+      ...scannedFile(member.scan, readFrom[file]!, aliases),
       blockIndex: file,
       blockCount,
       process: processSpec(member, file, accused),

@@ -5,11 +5,12 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writePage } from '../../src/cli/report_page.js';
+import { STEPS } from '../../src/export/step_columns.js';
 import { examine } from '../../src/report/examine.js';
 import { markdownOf } from '../../src/report/markdown.js';
 import type { RunReport } from '../../src/report/run_report.js';
 import { shownTable } from '../../src/report/shown_table.js';
-import { COLLECTIVES, LINKS, RANKS, WAITS } from '../../src/report/run_tables.js';
+import { COLLECTIVES, LINKS, RANKS, WAITS, WORKS } from '../../src/report/run_tables.js';
 import { csvOf, filled, jsonOf, tableOf } from '../../src/report/table_formats.js';
 import { record } from '../support/jobs/loopback.js';
 import { runHere, type TextResult } from '../support/program/command_line.js';
@@ -76,7 +77,6 @@ describe('report', () => {
   it('needs one form, and not two', async () => {
     expect(await run('report', 'samples/hang')).toMatchObject({ code: 2 });
     expect(await run('report', 'samples/hang', '--json', '--markdown')).toMatchObject({ code: 2 });
-    expect(await run('links', 'samples/hang', '--json', '--csv')).toMatchObject({ code: 2 });
   });
 
   it.each(samples)('--markdown of %s: at most 60 lines, and the first is the verdict', async (sample) => {
@@ -91,7 +91,7 @@ describe('report', () => {
 });
 
 describe('tables', () => {
-  it.each([COLLECTIVES, LINKS, RANKS, WAITS])(
+  it.each([COLLECTIVES, LINKS, RANKS, WAITS, WORKS, STEPS])(
     '$name: the columns are those of schemas/tables.md',
     ({ name, columns }) => {
       const text = readFileSync(path.join(root, 'schemas/tables.md'), 'utf8');
@@ -107,7 +107,7 @@ describe('tables', () => {
 
   it('a column that is described is in CSV, JSON and the terminal', () => {
     const named = { name: 'extra_ns', title: 'Extra', of: () => 5e6 };
-    const extra = { ...named, unit: 'ns', isName: false, shown: {} } as const;
+    const extra = { ...named, unit: 'ns', type: 'whole', isName: false, shown: {} } as const;
     const row = { rank: 0, forRank: 1, comm: 'dp', commId: '0x1', waitsFor: 'data' } as const;
     const rows = [{ ...row, transfers: 3, totalNs: 9, openSinceNs: null }];
     const table = filled({ ...WAITS, columns: [...WAITS.columns, extra] }, rows);
@@ -116,21 +116,9 @@ describe('tables', () => {
     expect(shownTable(table, { width: Infinity })).toMatch(/extra\n.* 5 ms\n/);
   });
 
-  it('collectives --csv: a line for each, and --json the same rows', async () => {
-    const csv = await run('collectives', 'samples/healthy', '--csv');
-    const json = await run('collectives', 'samples/healthy', '--json');
-    const [head = '', ...lines] = csv.out.trimEnd().split('\n');
-    const rows = JSON.parse(json.out) as Record<string, unknown>[];
-    expect(lines).toHaveLength(10);
-    expect(rows).toHaveLength(lines.length);
-    expect(Object.keys(rows[0]!)).toEqual(head.split(','));
-    expect(lines.map((line) => line.split(',')[4])).toEqual(rows.map(({ seq }) => String(seq)));
-  });
-
-  it('links: the connection that moved the most bytes is the first row', async () => {
-    const { out } = await run('links', 'samples/healthy', '--csv');
-    const [head = '', ...lines] = out.trimEnd().split('\n');
-    const bytes = lines.map((line) => Number(line.split(',')[head.split(',').indexOf('bytes')]));
+  it('links --json: the connection that moved the most bytes is the first row', async () => {
+    const { out } = await run('links', 'samples/healthy', '--json');
+    const bytes = (JSON.parse(out) as { bytes: number }[]).map((row) => row.bytes);
     expect(bytes[0]).toBeGreaterThan(0);
     expect(bytes).toEqual([...bytes].sort((a, b) => b - a));
   });
@@ -175,7 +163,7 @@ describe('tables', () => {
     }
   });
 
-  it('--sort and --top: for people, CSV and JSON alike', async () => {
+  it('--sort and --top: for people and JSON alike', async () => {
     const seqs = async (...args: string[]): Promise<unknown[]> => {
       const { out } = await run('collectives', 'samples/straggler', '--json', ...args);
       return (JSON.parse(out) as Record<string, unknown>[]).map((row) => row.duration_ns);
@@ -186,7 +174,7 @@ describe('tables', () => {
     expect(await seqs('--sort', 'duration_ns', '--top', '3')).toEqual(longest.slice(0, 3));
     expect(await seqs('--sort', '-duration', '--top', '1')).toEqual(longest.slice(-1));
     const { out } = await run('ranks', 'samples/straggler', '--sort', '-rank', '--top', '2');
-    expect(out).toMatch(/\n {3}3 .*\n {3}2 .*\nand 2 more rows: --top 4, --csv\n$/);
+    expect(out).toMatch(/\n {3}3 .*\n {3}2 .*\nand 2 more rows: --top 4, --json\n$/);
     const wrong = await run('links', 'samples/straggler', '--sort', 'byte');
     expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining('(did you mean bytes?)') as string });
   });
@@ -202,7 +190,7 @@ describe('tables', () => {
         for (const line of lines) expect(line.length).toBeLessThanOrEqual(width);
         const heads = [
           ...lines.at(-1)!.trim().split(/ +/),
-          ...(/^no room for (.*): --csv$/.exec(note)?.[1]?.split(', ') ?? []),
+          ...(/^no room for (.*): --json$/.exec(note)?.[1]?.split(', ') ?? []),
         ];
         expect(heads.sort()).toEqual(whole.split('\n')[0]!.trim().split(/ +/).sort());
       }

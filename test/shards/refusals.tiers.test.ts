@@ -144,7 +144,7 @@ it('inspect and report take a .study', async () => {
 it('every command that only reads takes a .study, and refuses options that came too late', async () => {
   const hosts = path.join(samples, 'hosts');
   for (const words of [
-    ['collectives', '--csv'],
+    ['collectives', '--json'],
     ['clocks', '--json'],
   ]) {
     const [command, form] = words as [string, string];

@@ -53,6 +53,10 @@ export interface KernelExports extends DrawingExports {
   /** Before the rings are added: what is done with the records. The drawing needs a picture before. */
   beginScan(): void;
   beginDrawing(): void;
+  /** After the clock. Returns where the columns of transfers lie (step_table.ts). `startUs`, `startNs`: the trace's start since 1970. */
+  beginStepTable(startUs: number, startNs: number): number;
+  /** After `run`. */
+  finishStepTable(): void;
   /** `positions`: slots of the ring in the file, chunks included. `isRead`: its records are paired. */
   addRing(ring: number, ringClass: number, positions: number, isRead: boolean): void;
   addFold(ring: number, handle: bigint, state: number, count: number, lastTick: number): void;
@@ -98,6 +102,7 @@ export interface Kernel {
   /** The file needs so many bytes, more than it may take. */
   noRoom: (bytes: number) => never;
   drawing: DrawingHost;
+  takeSteps: (rows: number) => void;
 }
 
 let module: WasmModule | undefined;
@@ -116,10 +121,15 @@ export function giveBack(kernel: Kernel): void {
   kernel.nextSegment = noSegment;
   kernel.noRoom = unlimited;
   kernel.drawing = NO_DRAWING;
+  kernel.takeSteps = noSteps;
   spare.push(kernel);
 }
 
 const noSegment: NextSegment = () => false;
+
+const noSteps = (): never => {
+  throw new BugError('nobody takes the transfers');
+};
 
 const unlimited = (bytes: number): never => {
   throw new BugError(`the kernel needs ${bytes} bytes, more than it can have`);
@@ -152,15 +162,22 @@ export function newKernel(): Kernel {
       kernel.noRoom(bytes);
     },
   };
+  const step_table = {
+    takeSteps: (rows: number) => {
+      kernel.takeSteps(rows);
+    },
+  };
   const maximum = pagesLeft();
   const env = { abort, memory: withAddresses(() => new WebAssembly.Memory({ initial: 1, maximum })) };
-  const exports = new WebAssembly.Instance(module, { env, order, host, room }).exports as KernelExports;
+  const exports = new WebAssembly.Instance(module, { env, order, host, room, step_table })
+    .exports as KernelExports;
   const kernel: Kernel = {
     exports,
     most: maximum * PAGE,
     nextSegment: noSegment,
     noRoom: unlimited,
     drawing: NO_DRAWING,
+    takeSteps: noSteps,
   };
   return kernel;
 }

@@ -1,0 +1,70 @@
+/** `nccl-trace export`: all tables of a run as Parquet or CSV files, for notebooks and databases. */
+
+import type { Command } from 'commander';
+import { UsageError } from '../base/errors.js';
+import { exportRun } from '../export/export.js';
+import { printable } from '../report/text.js';
+import { ExitCode } from './exit.js';
+import { commandWith } from './help.js';
+import { interruptible } from './interrupts.js';
+import { addMemoryOption } from './memory_option.js';
+import { wholeNumber } from './numbers.js';
+import { LIST } from './run_option.js';
+import { complain, say, tellProblems } from './streams.js';
+import { refuseStudy } from './study_input.js';
+import { addStudyOptions, studyOptions, type StudyFlags } from './study_options.js';
+import { whileWatched } from './watching.js';
+
+interface Options extends StudyFlags {
+  readonly parquet?: string;
+  readonly csv?: string;
+  readonly jobs?: number;
+  readonly quiet?: true;
+}
+
+const EXAMPLES = `Examples:
+  $ nccl-trace export RUN --parquet tables       for DuckDB, pandas, Polars, Spark: SELECT * FROM 'tables/links.parquet'
+  $ nccl-trace export RUN --csv tables           for spreadsheets
+`;
+
+export function exportCommand(setExit: (code: ExitCode) => void): Command {
+  const command = commandWith('export', EXAMPLES)
+    .description('Write all tables of a run, with every transfer, as Parquet or CSV.')
+    .argument('<paths...>', 'rank files or their directories')
+    .option('--parquet <folder>', 'the folder to make, with Parquet files (schemas/tables.md)')
+    .option('--csv <folder>', 'the folder to make, with CSV files')
+    .option(
+      '-j, --jobs <n>',
+      'files to work on at once (default: by size, at most one per CPU)',
+      wholeNumber(1),
+    )
+    .option('-q, --quiet', 'print errors only');
+  return addMemoryOption(addStudyOptions(command)).action(async (paths: string[], options: Options) => {
+    await run(paths, options);
+    setExit(ExitCode.ok);
+  });
+}
+
+async function run(inputs: readonly string[], options: Options): Promise<void> {
+  if (options.run === LIST) {
+    await (await import('./run_list.js')).printRuns(inputs, options);
+    return;
+  }
+  const { parquet, csv, jobs, quiet = false } = options;
+  const folder = parquet ?? csv;
+  if (folder === undefined || (parquet !== undefined && csv !== undefined))
+    throw new UsageError('name the folder to make with --parquet or with --csv');
+  refuseStudy(inputs, options);
+  const { report, rows } = await interruptible((interrupt) =>
+    whileWatched(quiet, (onProgress) =>
+      exportRun(inputs, parquet === undefined ? 'csv' : 'parquet', folder, {
+        ...studyOptions(options),
+        ...{ jobs, interrupt, onProgress },
+        onWait: quiet ? undefined : complain,
+      }),
+    ),
+  );
+  tellProblems(report, quiet);
+  const tables = Object.entries(rows).map(([name, count]) => `${name} ${count}`);
+  if (!quiet) say(`${printable(folder)}: rows by table: ${tables.join(', ')}\n`);
+}

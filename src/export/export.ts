@@ -1,0 +1,198 @@
+/**
+ * All tables of a run as files (schemas/tables.md): what the program knows of the run in one file per table, and the transfers, which are many,
+ * in one file per process in the folder `steps`. The folder appears whole, by a rename, or not at all.
+ */
+
+import { lstatSync, mkdirSync, readdirSync, realpathSync, renameSync } from 'node:fs';
+import path from 'node:path';
+import { rankLabels } from '../analysis/rank_labels.js';
+import { workRows } from '../analysis/work_rows.js';
+import { OutputError } from '../base/errors.js';
+import { countFiles } from '../base/progress.js';
+import { codeOf, reason } from '../base/reason.js';
+import { domainOfFile } from '../clocks/domains.js';
+import type { ClockOptions } from '../clocks/evidence/run_clocks.js';
+import { withWorkFolder } from '../output/work_folder.js';
+import { findRankFiles } from '../rankfile/index.js';
+import { type Examined, examineStudied } from '../report/examine.js';
+import type { DiagnosisOptions } from '../report/diagnosis.js';
+import {
+  COLLECTIVES,
+  LINKS,
+  PAIRS,
+  RANKS,
+  type Table,
+  type TableName,
+  WAITS,
+  WORKS,
+} from '../report/run_tables.js';
+import { said } from '../runs/redact.js';
+import { failure } from '../study/scanned_run.js';
+import { study, type Study } from '../study/study.js';
+import { startWorkers, type Workers } from '../study/workers.js';
+import { jobRanks, jobRanksOf } from '../trace/job_ranks.js';
+import { scannedFile } from '../trace/scanned_file.js';
+import { type Batch, exportColumns } from './batch.js';
+import { writeCsv } from './csv.js';
+import { batchesOf } from './rows.js';
+import type { StepsJob } from './steps.js';
+
+export type Format = StepsJob['format'];
+
+export type ExportOptions = DiagnosisOptions & ClockOptions;
+
+/** Rows of each table. */
+export interface Exported extends Pick<Examined, 'report'> {
+  readonly rows: Readonly<Partial<Record<TableName, number>>>;
+}
+
+/** Makes `folder`. Throws NoUsableInput, OutputError if there is something in it, UsageError. */
+export function exportRun(
+  inputs: readonly string[],
+  format: Format,
+  folder: string,
+  options: ExportOptions,
+): Promise<Exported> {
+  const place = emptyPlace(folder);
+  return withWorkFolder(path.dirname(place), options.interrupt, async (work) => {
+    const draft = path.join(work, 'tables');
+    const exported = await writeTables(inputs, format, draft, options);
+    try {
+      renameSync(draft, place);
+    } catch (error) {
+      throw new OutputError(folder, reason(error), 'name another folder', { cause: error });
+    }
+    return exported;
+  });
+}
+
+/** A rename puts a folder in place of one that is empty. */
+function emptyPlace(folder: string): string {
+  const advice = 'name another folder';
+  try {
+    const parent = realpathSync(path.dirname(path.resolve(folder)));
+    const place = path.join(parent, path.basename(path.resolve(folder)));
+    if (lstatSync(place, { throwIfNoEntry: false }) === undefined) return place;
+    if (readdirSync(place).length === 0) return realpathSync(place);
+  } catch (error) {
+    if (codeOf(error) === 'ENOTDIR') throw new OutputError(folder, 'is not a directory', advice);
+    throw new OutputError(folder, reason(error), 'create the directory above it first', { cause: error });
+  }
+  throw new OutputError(folder, 'is not empty', advice);
+}
+
+/** `folder`: is made. `wanted`: null: all tables. */
+export async function writeTables(
+  inputs: readonly string[],
+  format: Format,
+  folder: string,
+  options: ExportOptions,
+  wanted: ReadonlySet<TableName> | null = null,
+): Promise<Exported> {
+  const { files } = findRankFiles(inputs);
+  const workers = startWorkers(files, 2, options);
+  mkdirSync(folder, { mode: 0o700 });
+  const side = path.join(path.dirname(folder), 'side');
+  mkdirSync(side, { mode: 0o700 });
+  try {
+    const studied = await study(workers, files, side, { ...options, readsTwice: true });
+    const examined = examineStudied(studied, { ...options, inputs });
+    const { traceStart } = studied.clocks.solution;
+    const rows: Partial<Record<TableName, number>> = {};
+    for (const { name, columns, rowsOf } of tables(studied, examined)) {
+      if (wanted?.has(name) === false) continue;
+      let count = 0;
+      const batches = mapped(batchesOf(columns, rowsOf(), traceStart), (batch) => {
+        count += batch.rows;
+        return batch;
+      });
+      await writeTable(path.join(folder, `${name}.${format}`), format, columns, batches);
+      rows[name] = count;
+    }
+    if (wanted?.has('steps') !== false)
+      rows.steps = await writeSteps(workers, studied, format, path.join(folder, 'steps'), options);
+    return { rows, report: examined.report };
+  } finally {
+    await workers.close();
+  }
+}
+
+type Filled = Pick<Table<never>, 'name'> & {
+  readonly columns: Table<unknown>['columns'];
+  readonly rowsOf: () => Iterable<unknown>;
+};
+
+function tables(studied: Study, { report, numbers }: Examined): Filled[] {
+  const table = <Row>({ name, columns }: Table<Row>, rowsOf: () => Iterable<Row>): Filled => ({
+    ...{ name, rowsOf },
+    columns: columns as unknown as Table<unknown>['columns'],
+  });
+  return [
+    table(COLLECTIVES, () => numbers.collectives),
+    table(LINKS, () => report.links),
+    table(PAIRS, () => report.pairs),
+    table(RANKS, () => report.ranks),
+    table(WAITS, () => report.waits),
+    table(WORKS, () => workRows(studied)),
+  ];
+}
+
+async function writeTable(
+  file: string,
+  format: Format,
+  described: Table<unknown>['columns'],
+  batches: Iterable<Batch>,
+): Promise<void> {
+  const columns = exportColumns(described);
+  if (format === 'parquet') {
+    const { arrowStream, writeParquet } = await import('./parquet.js');
+    await writeParquet(
+      file,
+      columns,
+      mapped(batches, (batch) => arrowStream(columns, batch)),
+    );
+  } else
+    writeCsv(file, columns, (take) => {
+      for (const batch of batches) take(batch);
+    });
+}
+
+function* mapped<From, To>(all: Iterable<From>, to: (one: From) => To): Generator<To> {
+  for (const one of all) yield to(one);
+}
+
+/** In order of ranks. */
+async function writeSteps(
+  workers: Workers,
+  studied: Study,
+  format: Format,
+  folder: string,
+  { onProgress }: ExportOptions,
+): Promise<number> {
+  mkdirSync(folder, { mode: 0o700 });
+  const { run, clocks, readFrom, aliases } = studied;
+  const { solution } = clocks;
+  const [labels, numbers] = [rankLabels(run), jobRanks(run)];
+  const jobs = run.members.map(({ scan }, file): StepsJob => {
+    const rank = labels.ofFile(file);
+    return {
+      ...scannedFile(scan, readFrom[file]!, aliases),
+      format,
+      output: path.join(folder, `${String(file).padStart(5, '0')}.${format}`),
+      rank: typeof rank === 'number' ? rank : null,
+      jobRanks: jobRanksOf(numbers, scan.communicators),
+      commNames: new Map(scan.communicators.map(({ number, name }) => [number, name])),
+      scale: solution.scales[file]!,
+      map: domainOfFile(solution, file).map,
+      traceStart: solution.traceStart,
+    };
+  });
+  const outcomes = await workers.run(
+    jobs.map((job) => ({ pass: 'export', job })),
+    countFiles('export', jobs.length, onProgress),
+  );
+  return outcomes.reduce((sum, outcome) => {
+    if (!outcome.ok) throw new OutputError(folder, said(failure(outcome), aliases), 'nothing was written');
+    return sum + outcome.rows!;
+  }, 0);
+}

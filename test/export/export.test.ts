@@ -1,0 +1,217 @@
+/** `export`: what a notebook reads from the files is what the program knows, to the nanosecond. */
+
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exportColumns } from '../../src/export/batch.js';
+import { STEPS } from '../../src/export/step_columns.js';
+import { examine } from '../../src/report/examine.js';
+import { COLLECTIVES, LINKS, PAIRS, RANKS, WAITS, WORKS } from '../../src/report/run_tables.js';
+import { jsonOf, tableOf } from '../../src/report/table_formats.js';
+import { runHere, type TextResult } from '../support/program/command_line.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const { folder, remove } = temporaryFolder();
+let duckdb: DuckDBConnection;
+beforeAll(async () => {
+  duckdb = await (await DuckDBInstance.create(':memory:')).connect();
+});
+afterAll(() => {
+  duckdb.closeSync();
+  remove();
+});
+
+const run = (...args: string[]): Promise<TextResult> => runHere(root, ...args);
+const at = (...names: string[]): string => path.join(folder, ...names);
+
+type Rows = Record<string, bigint | number | string | boolean | null>[];
+const query = async (sql: string): Promise<Rows> =>
+  (await duckdb.runAndReadAll(sql)).getRowObjects() as unknown as Rows;
+
+async function exported(sample: string, format: 'parquet' | 'csv'): Promise<string> {
+  const to = at(`${sample}-${format}`);
+  if (existsSync(to)) return to;
+  expect(await run('export', `samples/${sample}`, `--${format}`, to)).toMatchObject({ code: 0, out: '' });
+  return to;
+}
+
+const SAMPLES = ['hosts', 'hang', 'wrapped', 'pxn', 'graph', 'abi-v1', 'torch-straggler'];
+const TYPES = { text: 'VARCHAR', whole: 'BIGINT', real: 'DOUBLE', time: 'TIMESTAMP' };
+
+describe('export --parquet', () => {
+  it.each([COLLECTIVES, LINKS, PAIRS, RANKS, WAITS, WORKS, STEPS])(
+    '$name: DuckDB reads the columns that schemas/tables.md describes, with their types',
+    async ({ name, columns }) => {
+      const to = await exported('hosts', 'parquet');
+      const file = name === 'steps' ? 'steps/*.parquet' : `${name}.parquet`;
+      const found = await query(`DESCRIBE SELECT * FROM '${to}/${file}'`);
+      expect(found.map((row) => [row.column_name, row.column_type])).toEqual(
+        exportColumns(columns).map((column) => [column.name, TYPES[column.type]]),
+      );
+    },
+  );
+
+  it.each(SAMPLES)(
+    '%s: the rows are those of the commands, and no time loses a nanosecond',
+    async (sample) => {
+      const to = await exported(sample, 'parquet');
+      const { report, numbers } = await examine([path.join(root, 'samples', sample)], { jobs: 1 });
+      for (const name of ['collectives', 'links', 'ranks', 'waits'] as const) {
+        const table = JSON.parse(jsonOf(tableOf(name, report, numbers.collectives))) as Rows;
+        const rows = await query(`SELECT * FROM '${to}/${name}.parquet'`);
+        const plain = rows.map((row) =>
+          Object.fromEntries(
+            Object.keys(table[0]!).map((column) => {
+              const cell = row[column];
+              return [column, typeof cell === 'bigint' ? Number(cell) : cell];
+            }),
+          ),
+        );
+        if (name === 'ranks')
+          for (const row of [...table, ...plain]) row.file = path.basename(String(row.file));
+        expect(plain).toEqual(table);
+      }
+      const start = BigInt(report.run.traceStart);
+      const dates = await query(
+        `SELECT start_ns, epoch_us(start_time) AS us FROM '${to}/steps/*.parquet' UNION ALL
+       SELECT start_ns, epoch_us(start_time) FROM '${to}/collectives.parquet'`,
+      );
+      for (const { start_ns: ns, us } of dates) expect(us).toBe((start + (ns as bigint)) / 1000n);
+    },
+  );
+
+  it.each(SAMPLES)('%s: transfers add up to the links and to the waits of the ranks', async (sample) => {
+    const to = await exported(sample, 'parquet');
+    const steps = `'${to}/steps/*.parquet'`;
+    const byLink = `SELECT rank AS source, peer AS destination, comm_id, channel, count(*) AS transfers, coalesce(sum(bytes), 0)::BIGINT AS bytes
+      FROM ${steps} WHERE direction = 'send' AND end_ns IS NOT NULL AND peer IS NOT NULL AND comm_id IS NOT NULL GROUP BY ALL`;
+    const links = `SELECT source, destination, comm_id, channel, transfers, bytes FROM '${to}/links.parquet'`;
+    const missing = await query(`(${links}) EXCEPT (${byLink})`);
+    const extra = await query(`(${byLink}) EXCEPT (${links})`);
+    expect([missing, extra]).toEqual([[], []]);
+    const WAITS_OF_RANK = ['gpu', 'peer', 'send', 'recv', 'flush'];
+    const [sums] = await query(
+      `SELECT count(*) AS steps, ${WAITS_OF_RANK.map((wait) => `coalesce(sum(${wait}_wait_ns), 0)::DOUBLE AS ${wait}`).join()} FROM ${steps}`,
+    );
+    const [ranks] = await query(
+      `SELECT ${WAITS_OF_RANK.map((wait) => `sum(${wait}_wait_ns)::DOUBLE AS ${wait}`).join()} FROM '${to}/ranks.parquet'`,
+    );
+    // Each transfer's wait is rounded to a nanosecond.
+    for (const wait of WAITS_OF_RANK)
+      expect(Math.abs(Number(sums![wait]) - Number(ranks![wait]))).toBeLessThanOrEqual(Number(sums!.steps));
+  });
+
+  it('a transfer that hangs has no end, and says what it waits in', async () => {
+    const to = await exported('hang', 'parquet');
+    const open = await query(
+      `SELECT rank, peer, waits_in FROM '${to}/steps/*.parquet' WHERE end_ns IS NULL AND waits_in = 'recv wait' ORDER BY ALL`,
+    );
+    expect(open.length).toBeGreaterThan(0);
+    const ended = await query(
+      `SELECT count(*) AS n FROM '${to}/steps/*.parquet' WHERE (end_ns IS NULL) <> (waits_in IS NOT NULL)`,
+    );
+    expect(ended).toEqual([{ n: 0n }]);
+  });
+
+  it('transfers name their work', async () => {
+    const to = await exported('hosts', 'parquet');
+    const pairs = await query(
+      `SELECT count(*) AS n, count(w.work) AS known, count(*) FILTER (w.func = s.func AND w.seq = s.seq AND s.start_ns >= w.call_ns) AS same
+       FROM '${to}/steps/*.parquet' s LEFT JOIN '${to}/works.parquet' w ON w.rank = s.rank AND w.work = s.work`,
+    );
+    expect(pairs).toEqual([{ n: 768n, known: 768n, same: 768n }]);
+  });
+});
+
+describe('export --csv', () => {
+  it.each(['hosts', 'hang', 'torch-straggler'])('%s: the same rows', async (sample) => {
+    const [csv, parquet] = [await exported(sample, 'csv'), await exported(sample, 'parquet')];
+    for (const name of ['collectives', 'links', 'pairs', 'ranks', 'waits', 'works', 'steps/*']) {
+      const { columns } = [COLLECTIVES, LINKS, PAIRS, RANKS, WAITS, WORKS, STEPS].find((one) =>
+        name.startsWith(one.name),
+      )!;
+      const types = exportColumns(columns).map((column) => `'${column.name}': '${TYPES[column.type]}'`);
+      const one = `SELECT * FROM read_csv('${csv}/${name}.csv', header = true, columns = {${types.join()}})`;
+      // Both readers take an empty cell of a CSV file for NULL.
+      const text = exportColumns(columns).map(({ name: column, type }) =>
+        type === 'text' ? `nullif(${column}, '') AS ${column}` : column,
+      );
+      const other = `SELECT ${text.join()} FROM '${parquet}/${name}.parquet'`;
+      expect(await query(`(${one}) EXCEPT ALL (${other})`)).toEqual([]);
+      expect(await query(`(${other}) EXCEPT ALL (${one})`)).toEqual([]);
+    }
+  });
+
+  it('a name that begins like a formula is no formula', async () => {
+    expect(readFileSync(path.join(await exported('hosts', 'csv'), 'ranks.csv'), 'utf8')).toContain(
+      ',node000,',
+    );
+  });
+});
+
+describe('the folder', () => {
+  it('is private, and has nothing else', async () => {
+    const to = await exported('hosts', 'parquet');
+    const files = readdirSync(to, { recursive: true, encoding: 'utf8' }).sort();
+    expect(files.filter((name) => name.includes('/'))).toEqual(
+      [0, 1, 2, 3].map((file) => `steps/0000${file}.parquet`),
+    );
+    for (const name of files)
+      expect(statSync(path.join(to, name)).mode & 0o777, name).toBe(name === 'steps' ? 0o700 : 0o600);
+    expect(statSync(to).mode & 0o777).toBe(0o700);
+    expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([]);
+  });
+
+  it('may exist if it is empty; nothing in it is ever replaced', async () => {
+    mkdirSync(at('empty'));
+    expect(await run('export', 'samples/hang', '-q', '--csv', at('empty'))).toMatchObject({
+      code: 0,
+      err: '',
+    });
+    writeFileSync(at('file'), 'mine');
+    for (const [to, why] of [
+      ['empty', 'is not empty; name another folder'],
+      ['file', 'is not a directory; name another folder'],
+      ['none/below', 'create the directory above it first'],
+    ] as const) {
+      const refused = await run('export', 'samples/hang', '--csv', at(to));
+      expect(refused.code).toBe(4);
+      expect(refused.err).toContain(`${at(to)}: `);
+      expect(refused.err).toContain(why);
+    }
+    expect(readFileSync(at('file'), 'utf8')).toBe('mine');
+  });
+
+  it('needs one format and rank files', async () => {
+    for (const args of [[], ['--csv', at('a'), '--parquet', at('b')]])
+      expect(await run('export', 'samples/hang', ...args)).toMatchObject({ code: 2 });
+    execFileSync(process.execPath, ['bin/nccl-trace.js', 'scan', 'samples/healthy', '-qo', at('run.scan')], {
+      cwd: root,
+    });
+    execFileSync(process.execPath, ['bin/nccl-trace.js', 'study', at('run.scan'), '-qo', at('run.study')], {
+      cwd: root,
+    });
+    expect((await run('export', at('run.study'), '--csv', at('c'))).err).toContain(
+      'is a .study, which has no transfers; name rank files',
+    );
+    expect(await run('export', at('nothing'), '--csv', at('d'))).toMatchObject({ code: 3 });
+    for (const name of ['a', 'b', 'c', 'd']) expect(existsSync(at(name))).toBe(false);
+  });
+
+  it('--redact: no name of a host, program or file is in any table', async () => {
+    expect(await run('export', 'samples/hosts', '--redact', '-q', '--csv', at('redacted'))).toMatchObject({
+      code: 0,
+    });
+    const text = readdirSync(at('redacted'), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.csv'))
+      .map((name) => readFileSync(at('redacted', name), 'utf8'))
+      .join('');
+    expect(text).toContain('host-1');
+    expect(text).toContain('comm-1');
+    expect(text).not.toMatch(/node00|rank0000|world/);
+  });
+});
