@@ -106,10 +106,11 @@ export function namingOfDumps(found: { readonly verdict: DumpVerdict } | null): 
 function fileGroups(verdict: Diagnosis['verdict']): (number | null)[][] {
   switch (verdict.kind) {
     case 'slow': {
-      const { file, taker } = verdict.slow as FileEntry & {
+      const { file, taker, together } = verdict.slow as FileEntry & {
         readonly taker: { readonly node: Node | null } | null;
+        readonly together: readonly FileEntry[];
       };
-      return [[...(taker?.node?.files ?? [file])]];
+      return [[...(taker?.node?.files ?? (together.length > 0 ? together.map((one) => one.file) : [file]))]];
     }
     case 'mismatch': {
       const { ways } = verdict.mismatch as { ways: readonly { entered: readonly FileEntry[] }[] };

@@ -1,7 +1,8 @@
 /** A rank, its GPU, its NIC or one of its links is slow: all the time, at times, or since a moment. */
 
 import type { Truth } from './case.js';
-import { blame, lasting, next, nodeOf, type DrawCase } from './scenes.js';
+import type { Draw } from './draw.js';
+import { blame, lasting, next, nodeOf, type DrawCase, type Wrong } from './scenes.js';
 
 const OPS = [
   'allreduce:64K',
@@ -22,6 +23,13 @@ const straggler = (on: Where, iterations: number, when: (ms: number) => string):
     truth: late(rank, on),
   }));
 
+/** All of these, by as much. */
+const lateTogether = (draw: Draw, ranks: readonly number[], on: Where, more = ''): Wrong => {
+  const ms = draw.between(40, 80);
+  const slow = ranks.map((rank) => `--slow ${on.toLowerCase()}:${rank}:${ms}ms`).join(' ');
+  return { args: `${more} ${slow}`.trim(), truth: { ...blame(ranks, ['slow']), on } };
+};
+
 const everyTenth = (ms: number): string => `${ms * 5}ms/10`;
 const sinceHalf = (ms: number): string => `${ms}ms@15`;
 const always = (ms: number): string => `${ms}ms`;
@@ -39,6 +47,22 @@ export const SLOW_FAULTS: Readonly<Record<string, DrawCase>> = {
       args: `--slow host:${rank}:${draw.between(20, 60)}ms`,
       truth: late(rank, 'host'),
     }),
+  ),
+  'two ranks late together': lasting(
+    { ops: OPS, least: 5, events: EVENTS, leastAbi: 4, iterations: 30 },
+    ({ draw, rank, shape: { ranks } }) =>
+      lateTogether(draw, [rank, (rank + draw.between(1, ranks - 1)) % ranks], draw.pick(['host', 'GPU'])),
+  ),
+  'a node late together': lasting(
+    { ops: OPS, ranksOf: [8], events: EVENTS, leastAbi: 4, iterations: 30 },
+    ({ draw, rank }) => {
+      const size = draw.pick([2, 4]);
+      return lateTogether(draw, nodeOf(rank, size), 'host', `--node-size ${size}`);
+    },
+  ),
+  'straggler inside a node, in a tree': lasting(
+    { ops: ['allreduce:16K', 'allreduce:4K*2'], ranksOf: [8], events: EVENTS, leastAbi: 4, iterations: 30 },
+    ({ draw, rank }) => lateTogether(draw, [rank], 'host', '--node-size 4 --algo tree'),
   ),
   'straggler by a few ms': lasting({ ops: OPS, leastAbi: 4, iterations: 120 }, ({ draw, rank }) => ({
     args: `--slow host:${rank}:${draw.between(8, 15)}ms`,

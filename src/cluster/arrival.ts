@@ -5,7 +5,8 @@
  *    needs nobody else's data. Each rank of a ring and a leaf of a tree begin with such a send.
  * 2. Else it can only begin when data have come: in a tree all ranks above the leaves, the root last of all; in a pipeline each receiver.
  *    The time until the data came belongs to the ranks that sent them, and only the time after that to this rank. If most of the time came
- *    before the data, the rank only waited: it arrived at any time since its call, which is a lower bound.
+ *    before the data, the rank only waited: it arrived at any time since its call, which is a lower bound. Within a node no record shows
+ *    when data came, so in a tree of nodes with several ranks the call is all that is known.
  * 3. What a rank waited for others, in any call, is not its own lateness: only the time in which it had nothing pending is (rank_walk.ts).
  *
  * verdict/slowness.ts decides which rank owns a lateness.
@@ -38,7 +39,16 @@ export class Arrival {
   /** Before this it waited for other ranks' data. */
   since = -Infinity;
 
-  constructor(private readonly member: ClusterMember) {}
+  /** Numbers of the communicators that have several ranks on a node. */
+  private readonly withinNodes: ReadonlySet<number>;
+
+  constructor(private readonly member: ClusterMember) {
+    this.withinNodes = new Set(
+      member.communicators.flatMap(({ number, nNodes, nRanks }) =>
+        nNodes > 0 && nNodes < nRanks ? [number] : [],
+      ),
+    );
+  }
 
   /** `free`: when the work before it in the same communicator was over. */
   find(row: number, free: number): void {
@@ -89,7 +99,7 @@ export class Arrival {
     if (this.basis === 'kernel') {
       const first = earlier(this.at, at);
       this.set('kernel', first, earliest === at ? first : this.earliest, earlier(this.latest, at));
-    } else if (data - queued > at - data && !this.sendsFirst(row)) {
+    } else if ((data - queued > at - data && !this.sendsFirst(row)) || this.takesFromNode(row)) {
       this.isOwn = false;
       this.latest = at;
     } else {
@@ -98,10 +108,21 @@ export class Arrival {
     }
   }
 
-  /** Its own data, before it needs those of others. */
+  /** Its own data, before it needs those of others. Where a ring enters a node, the rank sends only within the node. */
   private sendsFirst(row: number): boolean {
-    const { plans, plan, funcs, func } = this.member.works;
-    return plans[plan[row]!]!.startsWith('RING') && ALL_TO_ALL.includes(funcs[func[row]!]!);
+    const { plans, plan, funcs, func, comm } = this.member.works;
+    return (
+      plans[plan[row]!]!.startsWith('RING') &&
+      ALL_TO_ALL.includes(funcs[func[row]!]!) &&
+      !this.withinNodes.has(comm[row]!)
+    );
+  }
+
+  /** It may wait for the data of a rank on its node. */
+  private takesFromNode(row: number): boolean {
+    const { plans, plan, comm } = this.member.works;
+    const name = plans[plan[row]!]!;
+    return name !== '' && !name.startsWith('RING') && this.withinNodes.has(comm[row]!);
   }
 }
 

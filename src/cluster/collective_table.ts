@@ -7,6 +7,7 @@ import { Names, withRows } from '../base/columns.js';
 import { isLostText } from '../base/lost_text.js';
 import type { Arrival } from './arrival.js';
 import type { RankWalk } from './rank_walk.js';
+import { LatestFew } from './latest_few.js';
 import { LatestTwo } from './latest_two.js';
 import type { ArrivalBasis, ClusterMember } from './collective_types.js';
 
@@ -81,6 +82,8 @@ export class CollectiveTable {
   readonly plans = new Names();
   readonly came = new LatestTwo();
   readonly waited = new LatestTwo();
+  readonly onGpu = new LatestFew();
+  readonly onHost = new LatestFew();
   readonly open: FilesOf = new Map();
   readonly aborted: FilesOf = new Map();
   readonly different: FilesOf = new Map();
@@ -171,6 +174,11 @@ export class CollectiveTable {
     }
     this.came.add(row, file, rank, arrival.latest);
     this.waited.add(row, file, rank, walk.waited);
+    const { at, called, earliest, latest } = arrival;
+    // Of a call alone it is not known when the GPU began.
+    const waited = arrival.basis === 'call' && arrival.isOwn ? Infinity : latest;
+    this.onGpu.add(row, { file, rank, came: earliest, began: earliest, waited, idle: walk.idle });
+    this.onHost.add(row, { file, rank, came: called, began: at, waited: walk.waited, idle: walk.hostIdle });
   }
 
   private compare(row: number, entry: Entry, work: number): void {

@@ -34,6 +34,8 @@ export interface ClusterCommunicator {
   /** Rank of this entry in its communicator. */
   readonly rank: number;
   readonly nRanks: number;
+  /** 0: not reported. */
+  readonly nNodes: number;
 }
 
 export interface ClusterComm {
@@ -74,6 +76,14 @@ export interface Late {
   readonly to: TraceNs;
 }
 
+/** All others waited from `others` on, none of these was busy since `idle`, and the first of them came at `to`. */
+export interface LateTogether {
+  readonly ranks: readonly Pick<Late, 'file' | 'rank'>[];
+  readonly others: number;
+  readonly idle: number;
+  readonly to: number;
+}
+
 export interface Collective {
   readonly func: string;
   readonly datatype: string;
@@ -101,6 +111,8 @@ export interface Collective {
    * GPU.
    */
   readonly late: { readonly onGpu: Late; readonly onHost: Late };
+  /** Ranks that came later than all others, of `size` ranks: up to half of them. Empty for old collectives of a long run. */
+  readonly together: (size: number) => Record<keyof Collective['late'], readonly LateTogether[]>;
   /** How many ranks were seen to arrive; each GPU of a process counts. */
   readonly arrived: number;
   /** Files in which it had begun and not ended. */

@@ -123,6 +123,11 @@ export class CollectiveView implements Collective {
     return { onGpu: this.lateOnGpu(), onHost: this.lateOnHost() };
   }
 
+  together(size: number): ReturnType<Collective['together']> {
+    const { table, row } = this;
+    return { onGpu: table.onGpu.together(row, size), onHost: table.onHost.together(row, size) };
+  }
+
   private lateOnGpu(): Late {
     const { table, row } = this;
     const { lastFile, lastRank, gpuBasis, gpuCalled, gpuEarliest, gpuIdleFrom, gpuIdleTo } = table.columns;

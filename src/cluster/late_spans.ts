@@ -1,6 +1,7 @@
-/** How long all others waited for one rank alone: the last on the GPU, and the last caller. */
+/** How long all others waited: for one rank alone, the last on the GPU and the last caller, or for several together. */
 
-import type { Collective, Late } from './collective_types.js';
+import { maxOf } from '../base/extremes.js';
+import type { Collective, Late, LateTogether } from './collective_types.js';
 
 export interface LateSpan extends Spell {
   readonly late: Late;
@@ -20,11 +21,39 @@ export interface Spell {
   readonly to: number;
 }
 
-/** All others had arrived and waited for one rank alone. */
+/** The same for several ranks that came later than all others. `bound`: of a rank's clock against those of all others. */
+export function spansTogether(
+  one: Collective,
+  size: number,
+  bound: (one: Collective, file: number) => number,
+): (Spell & Pick<LateTogether, 'ranks'> & Pick<LoneWait, 'called' | 'basis'>)[] {
+  const spans = (late: readonly LateTogether[], isCall: boolean): ReturnType<typeof spansTogether> =>
+    late.flatMap(({ ranks, others, idle, to }) => {
+      const error = maxOf(
+        ranks.map(({ file }) => bound(one, file)),
+        0,
+      );
+      const from = Math.max(others + error, idle);
+      const found = {
+        ranks,
+        from,
+        to,
+        called: isCall ? to : -Infinity,
+        basis: isCall ? 'call' : 'step',
+      } as const;
+      return from < to ? [found] : [];
+    });
+  const { onHost, onGpu } = one.together(size);
+  return [...spans(onHost, true), ...spans(onGpu, false)];
+}
+
+/** All others had arrived and waited for one rank alone, or for these. */
 export interface LoneWait extends Spell, Pick<Late, 'file' | 'rank' | 'basis'> {
   /** When the late rank called it. */
   readonly called: number;
   readonly one: Collective;
+  /** Several ranks that were late together. */
+  readonly ranks?: LateTogether['ranks'];
   readonly bound: number;
 }
 
@@ -40,7 +69,7 @@ export function together(waits: readonly Spell[]): Spell[] {
 }
 
 /** The list of a key, made when it is first asked for. */
-export function listOf<T>(lists: Map<number, T[]>, key: number): T[] {
+export function listOf<K, T>(lists: Map<K, T[]>, key: K): T[] {
   let list = lists.get(key);
   if (!list) {
     list = [];

@@ -28,11 +28,14 @@ import {
 export function slowLines(slow: Slowness, report: VerdictReport): string[] {
   if (slow.link) return slowLinkLines(slow, slow.link, report);
   const { file, on, late, of } = slow;
-  const what = slow.taker
-    ? `data wait for ${slow.taker.channel === null ? 'its GPU' : `its GPU on ch ${slow.taker.channel}`}`
-    : on === 'GPU'
-      ? 'its GPU begins last'
-      : 'it calls last';
+  const what =
+    slow.together.length > 0
+      ? `they ${on === 'GPU' ? 'begin' : 'call'} last together`
+      : slow.taker
+        ? `data wait for ${slow.taker.channel === null ? 'its GPU' : `its GPU on ch ${slow.taker.channel}`}`
+        : on === 'GPU'
+          ? 'its GPU begins last'
+          : 'it calls last';
   if (slow.taker?.node)
     return [
       `SLOW  one of ${ranksOfNode(slow.taker.node, report)}: data wait for it in ${late} of ${of} collectives`,
@@ -44,9 +47,16 @@ export function slowLines(slow: Slowness, report: VerdictReport): string[] {
       continued('recorded: record KernelCh (NCCL_TRACE_EVENTS)'),
     ];
   return [
-    `SLOW  ${whichRank(slow, report)} (${hostOf(report, file)}): ${what} in ${late} of ${of} collectives`,
+    `SLOW  ${whichRank(slow, report)} (${whereText(slow, report)}): ${what} in ${late} of ${of} collectives`,
     ...latenessLines(slow, report),
   ];
+}
+
+/** The host, of several ranks only if they share one. */
+function whereText({ file, together }: Slowness, report: VerdictReport): string {
+  if (together.length === 0) return hostOf(report, file);
+  const hosts = [...new Set(together.map((one) => report.ranks[one.file]!.host))];
+  return hosts.length === 1 ? name(hosts[0]!) : `${hosts.length} hosts`;
 }
 
 /** Half of the time was lost, but there are too few waits to show a habit. */
@@ -63,9 +73,10 @@ export function perhapsSlowLines(late: Slowness, report: VerdictReport): string[
 function latenessLines(slow: Slowness, report: VerdictReport): string[] {
   const { cost, span, ofOthers, worst, nRanks, waits } = slow;
   const rest = ofOthers > 0 ? `, another ${durationText(ofOthers)}` : '';
+  const whom = slow.together.length > 0 ? 'them' : 'it';
   return [
     labelled('on', `${commName(slow)} (${sizeText(nRanks)})`),
-    labelled('cost', `all waited ${durationText(cost)} of ${durationText(span)} for it alone${rest}`),
+    labelled('cost', `all waited ${durationText(cost)} of ${durationText(span)} for ${whom} alone${rest}`),
     labelled('late', howText(slow)),
     labelled('when', whenText(slow, report)),
     labelled('long waits', `${waits}, ${waits === 1 ? 'which makes' : 'which make'} up 90 % of the cost`),
@@ -139,19 +150,21 @@ function slowLinkLines(slow: Slowness, link: SlowSends, report: VerdictReport): 
 }
 
 /** Which GPU of a process with several. */
-function whichRank({ file, inComm, nRanks }: Slowness, report: VerdictReport): string {
+function whichRank({ file, inComm, nRanks, together }: Slowness, report: VerdictReport): string {
+  if (together.length > 0) return someRanks(together, nRanks, report);
   const isOne = rankList([file], report).startsWith('rank ');
   return isOne ? `rank ${rankName(report, file)}` : someRanks([{ file, inComm: [inComm] }], nRanks, report);
 }
 
 const RESTS_ON = { kernel: 'kernels', step: 'steps', call: 'calls' } as const;
 
-const howText = ({ on, basis, taker }: Slowness): string =>
-  taker
-    ? 'on the GPU: it takes data late (seen in steps)'
-    : on === 'GPU'
-      ? `on the GPU: called in time, began late (seen in ${RESTS_ON[basis]})`
-      : `on the host: it called late (seen in ${RESTS_ON[basis]})`;
+function howText({ on, basis, taker, together }: Slowness): string {
+  const who = together.length > 0 ? 'they' : 'it';
+  if (taker) return 'on the GPU: it takes data late (seen in steps)';
+  return on === 'GPU'
+    ? `on the GPU: called in time, began late (seen in ${RESTS_ON[basis]})`
+    : `on the host: ${who} called late (seen in ${RESTS_ON[basis]})`;
+}
 
 /** When the rank was late: all the time, since a time, until a time, or between two times. */
 function whenText({ from, to, course, span, late, of }: Slowness, report: VerdictReport): string {

@@ -25,19 +25,19 @@ export interface Ahead {
 
 /** null: the hosts do not run ahead, or wait for each other at regular places all the same. */
 export function aheadOf(
-  file: number,
+  late: readonly number[],
   { commId, files }: ClusterComm,
   all: readonly Collective[],
   ranks: readonly RankWitness[],
 ): Ahead | null {
   if (!runAhead(all)) return null;
   const whole = all.slice(-Math.floor(MOST_CALLS / files.length));
-  const called = (one: number, collective: Collective): number =>
-    ranks[one]!.calls.entered(commId, collective)?.at ?? -Infinity;
-  const rest = files.filter((one) => one !== file);
+  const called = (collective: Collective, of: readonly number[]): number =>
+    maxOf(of.map((file) => ranks[file]!.calls.entered(commId, collective)?.at ?? -Infinity));
+  const rest = files.filter((file) => !late.includes(file));
   const calls = whole.map((one): Called => ({
-    own: called(file, one),
-    others: maxOf(rest.map((other) => called(other, one))),
+    own: called(one, late),
+    others: called(one, rest),
     end: one.end!,
   }));
   if (calls.some(({ own, others }) => own === -Infinity || others === -Infinity)) return null;

@@ -136,6 +136,7 @@ function slowSends(
     nRanks,
     file,
     inComm,
+    together: [],
     on: 'link',
     basis: 'step',
     late: sends,

@@ -7,7 +7,14 @@ import { maxOf, minOf } from '../base/extremes.js';
 import { firstIndex } from '../base/first_index.js';
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
-import { lateSpans, listOf, together, type Spell, type LoneWait } from '../cluster/late_spans.js';
+import {
+  lateSpans,
+  listOf,
+  spansTogether,
+  together,
+  type Spell,
+  type LoneWait,
+} from '../cluster/late_spans.js';
 import type { ClusterComm, Collective } from '../cluster/collective_types.js';
 import { cached, type Case } from './case.js';
 import type { Rule } from './finding.js';
@@ -77,7 +84,9 @@ export function slowest(evidence: Case): Judged {
   const takers = judged.map(({ comm, whole }) => slowTaker(comm, whole, evidence, tests));
   const taker = costliest(takers.map((found) => (found?.isSlow ? found.lateness : null)));
   // A kernel that begins late also takes its data late.
-  const slow = taker && taker.cost > OF_ITS_OWN * (late?.cost ?? 0) ? taker : late;
+  const one = taker && taker.cost > OF_ITS_OWN * (late?.cost ?? 0) ? taker : late;
+  const several = costliest(judged.map(({ comm, whole }) => lateTogether(comm, whole, evidence, tests)));
+  const slow = several && several.cost > OF_ITS_OWN * (one?.cost ?? 0) ? several : one;
   if (slow) return { slow, unresolved: null, latest: null, doubtful: null, compared };
   return {
     slow: null,
@@ -114,7 +123,7 @@ function latenessIn(
   const size = sizeOf(comm, evidence);
   const boundOf = boundsOf(comm, evidence.clockBound);
   const nominal = latenessOf(whole, comm, size, tests, evidence, () => 0);
-  const clockBound = maxOf(whole.map(boundOf));
+  const clockBound = maxOf(whole.map((one) => boundOf(one)));
   return {
     certain: latenessOf(whole, comm, size, tests, evidence, boundOf),
     nominal: nominal && { ...nominal, lateness: { ...nominal.lateness, clockBound } },
@@ -142,14 +151,54 @@ function sizeOf({ nRanks, files, commId }: ClusterComm, { ranks, isWholeJob }: C
   return isWholeJob ? entries.filter((comm) => comm.commId === commId).length : Infinity;
 }
 
-/** Error of the last arrival against all others. The bound is computed once per piece of the clocks, not for each collective. */
-function boundsOf({ files }: ClusterComm, clockBound: Case['clockBound']): (one: Collective) => number {
-  return ({ lastFile, lastArrival }) =>
+/** Error of an arrival in this file, or of the last one, against all others. The bound is computed once per piece of the clocks. */
+function boundsOf(
+  { files }: ClusterComm,
+  clockBound: Case['clockBound'],
+): (one: Collective, late?: number) => number {
+  return ({ lastFile, lastArrival }, late = lastFile) =>
     maxOf(
-      files.map((file) => clockBound(file, lastFile, lastArrival)),
+      files.map((file) => clockBound(file, late, lastArrival)),
       0,
     );
 }
+
+/**
+ * Several ranks for which all others waited, such as those of a node. Any ranks may be late together by chance, so each choice of as many ranks
+ * is a candidate as likely as any other.
+ */
+function lateTogether(
+  comm: ClusterComm,
+  whole: readonly Collective[],
+  evidence: Case,
+  tests: number,
+): Slowness | null {
+  const size = sizeOf(comm, evidence);
+  const boundOf = boundsOf(comm, evidence.clockBound);
+  type Sets = Map<string, LoneWait[]>;
+  const byCount = new Map<number, Sets>();
+  for (const one of whole)
+    for (const span of spansTogether(one, size, boundOf)) {
+      const { ranks, to } = span;
+      const from = maxOf(
+        ranks.map(({ file }) => waitedUntil(file, to, evidence)),
+        span.from,
+      );
+      if (from >= to) continue;
+      let bySet = byCount.get(ranks.length);
+      if (!bySet) byCount.set(ranks.length, (bySet = new Map() as Sets));
+      const set = String(ranks.map(({ rank }) => rank));
+      listOf(bySet, set).push({ ...span, ...ranks[0]!, from, one, bound: 0 });
+    }
+  const found = [...byCount].map(([count, bySet]) =>
+    judgedWaits(bySet, whole, comm, choicesOf(count, size), tests + Math.log(byCount.size), evidence, null),
+  );
+  return costliest(found.map((one) => (one?.isSlow ? one.lateness : null)));
+}
+
+/** How many sets of so many ranks there are. */
+const choicesOf = (count: number, size: number): number =>
+  Array.from({ length: count }, (_, i) => (size - i) / (i + 1)).reduce((a, b) => a * b, 1);
 
 function latenessOf(
   whole: readonly Collective[],
@@ -190,9 +239,9 @@ const lastCallsOf = cached((comms: Case['comms']): ReadonlyMap<number, readonly 
   return times;
 });
 
-/** `byRank`: waits for each of `size` equal ranks or nodes. */
+/** `byRank`: waits for each of `size` equal ranks, nodes or sets of ranks. */
 function judgedWaits(
-  byRank: ReadonlyMap<number, readonly LoneWait[]>,
+  byRank: ReadonlyMap<number | string, readonly LoneWait[]>,
   whole: readonly Collective[],
   comm: ClusterComm,
   size: number,
@@ -216,7 +265,7 @@ function judgedWaits(
     together(waits.map(({ from, to, called }) => ({ from, to: Math.min(to, called) }))),
   );
   const isOnHost = 2 * onHost >= cost;
-  const ahead = isOnHost ? aheadOf(waits[0]!.file, comm, whole, ranks) : null;
+  const ahead = isOnHost ? aheadOf(filesOf(waits[0]!), comm, whole, ranks) : null;
   const held = ahead ? Math.min(cost, ahead.gain + cost - onHost) : heldUp(whole, cost);
   const chance =
     tests +
@@ -234,7 +283,8 @@ function judgedWaits(
   const mayBeItsThread = !isOnHost && worst.basis === 'step' && lost < SOON_LOST && share < QUARTER;
   const slowFrom = Math.max(shareOf(whole.length), mayBeItsThread ? QUARTER : 0);
   const isCostly = habit >= slowFrom;
-  const rare = leastLikely(share);
+  // Lost time shows that somebody was late, not that the same ranks were late together.
+  const rare = worst.ranks ? IS_NO_CHANCE : leastLikely(share);
   const isByChance = chance > rare;
   const isFew = whole.length < FEWEST;
   const { one } = worst;
@@ -252,6 +302,7 @@ function judgedWaits(
       nRanks,
       file: worst.file,
       inComm: worst.rank,
+      together: worst.ranks?.map(({ file, rank }) => ({ file, inComm: [rank] })) ?? [],
       on: isOnHost ? 'host' : 'GPU',
       basis: worst.basis,
       late: new Set(waits.map((wait) => wait.one)).size,
@@ -288,6 +339,8 @@ function judgedWaits(
     },
   };
 }
+
+const filesOf = ({ file, ranks = [{ file, rank: 0 }] }: LoneWait): number[] => ranks.map((one) => one.file);
 
 /** Data waited for a GPU, or for one of a node, longer than for those of any other node. */
 function slowTaker(

@@ -511,6 +511,8 @@ export interface Slowness {
   readonly file: number;
   /** Its rank in the communicator: a process with several GPUs has several. */
   readonly inComm: number;
+  /** All ranks that are late together, such as those of a node; empty: it is late alone. `cost` then counts until the first of them came. */
+  readonly together: readonly (SomeRanks & { readonly file: number })[];
   /** The reason. 'host': it called late. 'GPU': its GPU began late after a call in time. 'link': sends from it, or to it, take long. */
   readonly on: 'host' | 'GPU' | 'link';
   /** The evidence of its arrival. */

@@ -63,7 +63,7 @@ function member(
     finalized: finalized ?? undefined,
   }));
   return {
-    communicators: [{ number: 7, commId: COMM, name: 'dp', rank: clockOffset, nRanks }],
+    communicators: [{ number: 7, commId: COMM, name: 'dp', rank: clockOffset, nRanks, nNodes: 0 }],
     works,
     ends: endTable(ends),
     time: (at) => (at + clockOffset) as TraceNs,
@@ -155,7 +155,7 @@ describe('late by itself', () => {
       ];
       return {
         ...member(rows, 0, 3, bareAt === null ? null : bareAt + called - 1000),
-        communicators: [{ number: 7, commId: COMM, name: 'dp', rank, nRanks: 3 }],
+        communicators: [{ number: 7, commId: COMM, name: 'dp', rank, nRanks: 3, nNodes: 0 }],
       };
     });
 
@@ -230,7 +230,7 @@ describe('in a tree', () => {
 it('communicators without an id are not joined', () => {
   const unknown = {
     ...member([{ seq: 0, arrival: 0 }]),
-    communicators: [{ number: 7, commId: 0n, name: '', rank: 0, nRanks: 0 }],
+    communicators: [{ number: 7, commId: 0n, name: '', rank: 0, nRanks: 0, nNodes: 0 }],
   };
   expect(joinCollectives([unknown, unknown])).toEqual([]);
 });

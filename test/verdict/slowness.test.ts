@@ -1,6 +1,7 @@
 /** Which rank is slow, by what the others waited for it; and when its lateness is only chance, or not known. */
 
 import { describe, expect, it } from 'vitest';
+import { seeded } from '../support/clocks/simulated_links.js';
 import { judge } from '../../src/verdict/judge.js';
 import type { Slowness, Verdict } from '../../src/verdict/types.js';
 import { evidence, open, s, type MadeUpCall, type MadeUpRank } from './evidence.js';
@@ -52,6 +53,37 @@ describe('the slow rank', () => {
       judge(evidence([0, 1, 2, 3].map((rank) => waits(long, rank === 2))));
     expect(slownessOf(run([3, 5, 7]))).toMatchObject({ file: 2, late: 3, of: 9 });
     expect(run([3, 5]).kind).toBe('unclear');
+  });
+
+  it('are two ranks, if all others wait for both', () => {
+    const slow = slownessOf(judge(evidence([late(0), late(0.3), late(0.31), late(0.01), late(0.02)])));
+    expect(slow).toMatchObject({ on: 'host', late: 9, of: 9 });
+    expect(slow.together.map(({ file }) => file)).toEqual([1, 2]);
+    expect(slow.cost / 1e9).toBeCloseTo(9 * 0.28);
+  });
+
+  it('is one rank, not it and another one', () => {
+    const slow = slownessOf(judge(evidence([late(0), late(0.3), late(0.1), late(0.01), late(0.02)])));
+    expect(slow).toMatchObject({ file: 1, together: [] });
+  });
+
+  it('are no several ranks if all jitter alike, however long now and then', () => {
+    const random = seeded(11);
+    const jitter = (): number => -Math.log(random()) * (random() < 0.1 ? 0.2 : 0.02);
+    const run = (): Verdict => {
+      const ranks = Array.from({ length: 8 }, (): MadeUpCall[] => []);
+      let from = 0;
+      for (let seq = 0; seq < 30; seq++) {
+        const came = ranks.map(() => from + jitter());
+        from = Math.max(...came) + 0.01;
+        ranks.forEach((calls, rank) => calls.push({ seq, at: came[rank]!, end: from }));
+      }
+      return judge(evidence(ranks.map((calls) => ({ calls, closed: true }))));
+    };
+    const together = Array.from({ length: 150 }, run).flatMap((verdict) =>
+      verdict.kind === 'slow' ? verdict.slow.together : [],
+    );
+    expect(together).toEqual([]);
   });
 
   it('is no rank if the cost is small, or if it is not always the same rank', () => {

@@ -48,8 +48,10 @@ export function* accused(
   verdict: VerdictKind,
 ): Generator<readonly [file: number | null, label: SuspectLabel, some?: SomeRanks]> {
   if (verdict.kind === 'slow') {
-    const { file, link, taker } = verdict.slow;
-    for (const one of taker?.node?.files ?? [file]) yield [one, link ? 'SLOW SENDS' : 'LATE'];
+    const { file, link, taker, together } = verdict.slow;
+    const alone = (taker?.node?.files ?? [file]).map((one) => ({ file: one }));
+    for (const { file: one, ...some } of together.length > 0 ? together : alone)
+      yield [one, link ? 'SLOW SENDS' : 'LATE', some];
   }
   if (verdict.kind === 'mismatch') {
     // Ranks that made the most frequent call are witnesses, not suspects.

@@ -38,6 +38,7 @@ const collective = (seq: number, first: number, last: number, end: number): Coll
   lastRank: 1,
   isFed: true,
   late: { onGpu: late(first, last), onHost: late(first, last) },
+  together: () => ({ onGpu: [], onHost: [] }),
   arrived: 2,
   open: [],
   cutOff: [],
