@@ -7,11 +7,10 @@ import { studyClocks } from '../shards/study_file.js';
 import { clockTable } from '../report/clock_text.js';
 import { addClockOptions } from './clock_options.js';
 import { ExitCode } from './exit.js';
-import { interruptible } from './interrupts.js';
 import { print, tellProblems } from './streams.js';
-import { whileWatched } from './watching.js';
+import { watched } from './watching.js';
 import { addMemoryOption } from './memory_option.js';
-import { addRunOptions, LIST } from './run_option.js';
+import { addRunOptions, listsRuns } from './run_option.js';
 import { studyIn } from './study_input.js';
 import { studyOptions, type StudyFlags } from './study_options.js';
 
@@ -44,18 +43,13 @@ export function clocksCommand(setExit: (code: ExitCode) => void): Command {
 }
 
 async function run(inputs: readonly string[], options: Options): Promise<ExitCode> {
-  if (options.run === LIST) {
-    await (await import('./run_list.js')).printRuns(inputs, options);
-    return ExitCode.ok;
-  }
+  if (await listsRuns(inputs, options)) return ExitCode.ok;
   const study = studyIn(inputs, options);
   const found =
     study !== null
       ? studyClocks(study)
-      : await interruptible((interrupt) =>
-          whileWatched(options.quiet ?? false, (onProgress) =>
-            findClocks({ ...studyOptions(options), inputs, interrupt, onProgress }),
-          ),
+      : await watched(options.quiet, ({ interrupt, onProgress }) =>
+          findClocks({ ...studyOptions(options), inputs, interrupt, onProgress }),
         );
   const { problems, unusable, ...report } = found;
   const { clocks, traffic } = report;

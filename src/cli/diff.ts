@@ -7,13 +7,12 @@ import { diffOf, type RunDiff } from '../report/diff.js';
 import { diffText } from '../report/diff_text.js';
 import { addClockOptions } from './clock_options.js';
 import { ExitCode } from './exit.js';
-import { interruptible } from './interrupts.js';
-import { complain, print, tellProblems } from './streams.js';
+import { print, tellProblems } from './streams.js';
 import { examineAny } from './study_input.js';
 import type { StudyFlags } from './study_options.js';
 import { addMemoryOption } from './memory_option.js';
 import { addVerdictOptions } from './verdict_options.js';
-import { whileWatched } from './watching.js';
+import { watched } from './watching.js';
 
 interface Options extends StudyFlags {
   readonly before?: string;
@@ -58,18 +57,14 @@ function percentage(text: string): number {
 }
 
 async function run(before: string, after: string, options: Options): Promise<ExitCode> {
-  const note = options.quiet ? undefined : complain;
-  const diff = await interruptible((interrupt) =>
-    whileWatched(options.quiet ?? false, async (onProgress) => {
-      const about = { interrupt, onProgress, onWait: note };
-      const of = (path: string, run: string | undefined) =>
-        examineAny([path], { ...options, ...(run !== undefined && { run }) }, about);
-      const first = await of(before, options.before);
-      const second = await of(after, options.after);
-      for (const { report } of [first, second]) tellProblems(report, options.quiet);
-      return diffOf(first, second);
-    }),
-  );
+  const diff = await watched(options.quiet, async (about) => {
+    const of = (path: string, run: string | undefined) =>
+      examineAny([path], { ...options, ...(run !== undefined && { run }) }, about);
+    const first = await of(before, options.before);
+    const second = await of(after, options.after);
+    for (const { report } of [first, second]) tellProblems(report, options.quiet);
+    return diffOf(first, second);
+  });
   if (String(diff.before.files) === String(diff.after.files))
     throw new UsageError('both are the same run; --before and --after choose among the runs of a directory');
   if (options.json) await print(`${JSON.stringify(diff, null, 1)}\n`);

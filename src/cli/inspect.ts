@@ -25,15 +25,14 @@ import {
 import { ExitCode } from './exit.js';
 import { addFailOn, badness, exitFor, type FailOnFlag } from './fail_on.js';
 import { addFlightOption } from './flight_option.js';
-import { interruptible } from './interrupts.js';
 import { wholeNumber } from './numbers.js';
 import { addMemoryOption } from './memory_option.js';
 import { addVerdictOptions } from './verdict_options.js';
 import { inspectNext, mergeNext } from '../report/next_command.js';
 import { studyIn } from './study_input.js';
 import { complain, print, tellProblems } from './streams.js';
-import { addRunOptions, LIST } from './run_option.js';
-import { coloured, whileWatched } from './watching.js';
+import { addRunOptions, listsRuns } from './run_option.js';
+import { coloured, watched } from './watching.js';
 import { fit } from '../report/verdict_phrases.js';
 import { printable } from '../report/text.js';
 import { verdictText } from '../report/verdict_text.js';
@@ -82,10 +81,7 @@ export function inspectCommand(setExit: (code: ExitCode) => void): Command {
 }
 
 async function run(paths: readonly string[], options: Options): Promise<ExitCode> {
-  if (options.run === LIST) {
-    await (await import('./run_list.js')).printRuns(paths, options);
-    return ExitCode.ok;
-  }
+  if (await listsRuns(paths, options)) return ExitCode.ok;
   if (paths.length === 0) return inspectDumps(options);
   const study = studyIn(paths, options);
   if (study !== null) return inspectStudy(study, options);
@@ -99,7 +95,7 @@ async function run(paths: readonly string[], options: Options): Promise<ExitCode
     found.reduce((code, one) => exitFor(one, options, code), otherwise);
   // Naming one file asks for its facts. A folder with one file has a verdict, and so has what is to fail on one.
   if (files.length > 1 || !paths.some((path) => files.includes(path)) || options.failOn) {
-    const shown = await showVerdict(paths, options, note);
+    const shown = await showVerdict(paths, options);
     found = shown.found;
     if (!shown.isRead) return exit(ExitCode.ok);
     const wantsMore = options.files ?? options.json ?? options.records !== undefined;
@@ -171,15 +167,11 @@ interface JudgedRun {
 async function showVerdict(
   paths: readonly string[],
   options: Options,
-  note: (problem: string) => void,
 ): Promise<{ readonly found: readonly Diagnosis[]; readonly isRead: boolean }> {
   try {
-    const all = await interruptible((interrupt) =>
-      whileWatched(options.quiet ?? false, (onProgress) =>
-        judgeAll(async (run) => {
-          const asked = { ...askedOf(options, run), interrupt, onWait: note, onProgress };
-          return besideRas(await diagnose(paths, asked), options.ras, options.redact);
-        }),
+    const all = await watched(options.quiet, (about) =>
+      judgeAll(async (run) =>
+        besideRas(await diagnose(paths, { ...askedOf(options, run), ...about }), options.ras, options.redact),
       ),
     );
     // Each diagnosis has looked at all files.

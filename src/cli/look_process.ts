@@ -1,8 +1,9 @@
-/** Starts the process of a look at the records (look.ts), and waits for its answer. */
+/** Starts the process of a look at the records (look.ts), and waits for its answer; and follows a job with such looks until it is interrupted. */
 
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { Look } from '../live/watch.js';
+import type { SeenJob } from '../live/seen_job.js';
+import { watch, type Look } from '../live/watch.js';
 import type { LookRequest } from './look.js';
 
 /** ms: a thousand full files on a slow disk take a minute or two. */
@@ -41,4 +42,30 @@ export function lookProcess(request: LookRequest, interrupt: AbortSignal): Promi
     });
     child.send(request);
   });
+}
+
+/** What is said of a job goes to `job`, and no verdict is told. Throws as `watch`. */
+export const followJob = (
+  folder: string,
+  { run, every, hungAfter }: Followed,
+  job: SeenJob,
+  onNote: (text: string) => void,
+  interrupt: AbortSignal,
+): Promise<unknown> =>
+  watch({
+    ...{ folder, run, every: every * 1000, hungAfter, linger: Infinity, onNote, interrupt },
+    look: (wanted) => lookProcess({ ...wanted, hungAfter, counted: job.work.counted }, interrupt),
+    onSight: (sight) => {
+      job.see(sight);
+    },
+    onLook: (look) => {
+      job.take(look);
+    },
+  });
+
+export interface Followed {
+  readonly run?: string;
+  /** s */
+  readonly every: number;
+  readonly hungAfter?: number;
 }

@@ -9,7 +9,7 @@ import { findRankFiles } from '../rankfile/index.js';
 import { ExitCode } from './exit.js';
 import { addFlightOption } from './flight_option.js';
 import { addPeakOption } from './peak_option.js';
-import { interruptible, surviveFileSizeLimit } from './interrupts.js';
+import { surviveFileSizeLimit } from './interrupts.js';
 import { mergeReportText } from '../report/merge_report.js';
 import { placeOf, STDOUT } from '../output/place.js';
 import type { RunReport } from '../report/run_report.js';
@@ -22,11 +22,11 @@ import {
   type SelectionOptions,
 } from './selection_options.js';
 import { checkNames, writeSummary } from './output.js';
-import { complain, say, tellProblems } from './streams.js';
-import { LIST } from './run_option.js';
+import { say, tellProblems } from './streams.js';
+import { listsRuns } from './run_option.js';
 import { wholeNumber } from './numbers.js';
 import { traceTexts } from '../report/headline.js';
-import { coloured, whileWatched } from './watching.js';
+import { coloured, watched } from './watching.js';
 import { addWithOption, withFiles } from './with_option.js';
 import { addMemoryOption } from './memory_option.js';
 import { addStudyOptions, studyOptions, type StudyFlags } from './study_options.js';
@@ -78,33 +78,26 @@ export function mergeCommand(setExit: (code: ExitCode) => void): Command {
 }
 
 async function run(inputs: readonly string[], options: Options): Promise<ExitCode> {
-  if (options.run === LIST) {
-    await (await import('./run_list.js')).printRuns(inputs, options);
-    return ExitCode.ok;
-  }
+  if (await listsRuns(inputs, options)) return ExitCode.ok;
   const beside = withFiles(options.with);
   const files = [...findRankFiles(inputs).files, ...beside.map(({ path }) => path)];
   checkNames(options, files);
   if (options.report !== undefined) checkPage(options.report, options.force, files);
   surviveFileSizeLimit();
   let made: RunReport | undefined;
-  const report = await interruptible((interrupt) =>
-    whileWatched(options.quiet ?? false, (onProgress) =>
-      merge({
-        ...options,
-        ...studyOptions(options),
-        with: beside,
-        peaks: options.peak,
-        select: selectionRequest(options),
-        inputs,
-        stdout: process.stdout,
-        interrupt,
-        onProgress,
-        onWait: options.quiet ? undefined : complain,
-        texts: traceTexts,
-        onReport: options.report === undefined ? undefined : (one) => (made = one),
-      }),
-    ),
+  const report = await watched(options.quiet, (about) =>
+    merge({
+      ...options,
+      ...studyOptions(options),
+      ...about,
+      with: beside,
+      peaks: options.peak,
+      select: selectionRequest(options),
+      inputs,
+      stdout: process.stdout,
+      texts: traceTexts,
+      onReport: options.report === undefined ? undefined : (one) => (made = one),
+    }),
   );
   if (options.quiet) tellProblems(report, true);
   else

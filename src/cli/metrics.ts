@@ -4,19 +4,19 @@ import { isIP } from 'node:net';
 import { InvalidArgumentError, type Command } from 'commander';
 import { Interrupted, NoUsableInput, OutputError, UsageError } from '../base/errors.js';
 import { reason } from '../base/reason.js';
-import { Follower, NO_SIGHT, type Sight } from '../live/follow.js';
+import { Follower, type Sight } from '../live/follow.js';
 import { metricsOf, metricsText, OPEN_METRICS, PROMETHEUS, type LiveState } from '../live/metrics.js';
 import type { OtlpPush } from '../live/otlp.js';
-import { watch, type Look } from '../live/watch.js';
-import { WorkTotals } from '../live/work.js';
+import { SeenJob } from '../live/seen_job.js';
+import type { Look } from '../live/watch.js';
 import { hostIn } from './asked_host.js';
 import { ExitCode, exitCodeOf } from './exit.js';
 import { commandWith } from './help.js';
 import { interruptible } from './interrupts.js';
-import { lookProcess } from './look_process.js';
+import { followJob, lookProcess } from './look_process.js';
 import { MetricsServer, type Address, type Text } from './metrics_server.js';
 import { checkTextfile, writeTextfile } from './metrics_textfile.js';
-import { addRunOption, LIST } from './run_option.js';
+import { addRunOption, listsRuns } from './run_option.js';
 import { complain, print } from './streams.js';
 import { addVerdictOptions } from './verdict_options.js';
 import { EVERY } from './watch.js';
@@ -82,10 +82,7 @@ function collector(text: string): URL {
 }
 
 async function run(folder: string, options: Options): Promise<ExitCode> {
-  if (options.run === LIST) {
-    await (await import('./run_list.js')).printRuns([folder], {});
-    return ExitCode.ok;
-  }
+  if (await listsRuns([folder], options)) return ExitCode.ok;
   const { listen, textfile, otlp, once } = options;
   if ([listen, textfile, otlp, once].filter((one) => one !== undefined).length > 1)
     throw new UsageError('name one of --listen, --textfile, --otlp and --once');
@@ -125,13 +122,16 @@ async function keepOn(
   note: (text: string) => void,
   interrupt: AbortSignal,
 ): Promise<void> {
-  const state = new State();
   const { textfile, otlp } = options;
   let said = '';
   const noteOnce = (text: string): void => {
     if (text !== said) note(text);
     said = text;
   };
+  const state = new State((now) => {
+    if (textfile !== undefined) void refresh(textfile, now, noteOnce);
+    push?.push(now);
+  });
   const { listen: at = DEFAULT_ADDRESS, allowHost: allowed } = options;
   const server =
     textfile === undefined && otlp === undefined
@@ -140,24 +140,7 @@ async function keepOn(
   if (server !== null) note(`metrics: ${server.url}`);
   const push = otlp === undefined ? null : await pushTo(otlp, noteOnce);
   try {
-    await watch({
-      folder,
-      ...{ run: options.run, every: options.every * 1000, hungAfter: options.hungAfter, linger: Infinity },
-      look: (wanted) => {
-        const { counted } = state.work;
-        return lookProcess({ ...wanted, hungAfter: options.hungAfter, counted }, interrupt);
-      },
-      onSight: (sight) => {
-        state.see(sight);
-        if (textfile !== undefined) void refresh(textfile, state, noteOnce);
-        push?.push(state);
-      },
-      onLook: (look) => {
-        state.take(look);
-      },
-      onChange: () => Promise.resolve(),
-      ...{ actOn: [], onIncident: () => undefined, onNote: note, interrupt },
-    });
+    await followJob(folder, options, state, note, interrupt);
   } finally {
     server?.close();
     void push?.close();
@@ -184,29 +167,23 @@ async function pushTo(url: URL, note: (text: string) => void): Promise<OtlpPush>
   });
 }
 
-class State implements LiveState {
-  sight = NO_SIGHT;
-  look: LiveState['look'] = null;
-  looks = { count: 0, cpuSeconds: 0 };
-  work = new WorkTotals();
+class State extends SeenJob implements LiveState {
   /** Rendered once for all who ask, until something changes. */
   private readonly texts = new Map<string, Promise<Text>>();
 
-  see(sight: Sight): void {
-    this.texts.clear();
-    if (sight.run !== this.sight.run) {
-      this.look = null;
-      this.work = new WorkTotals();
-    }
-    this.sight = sight;
+  constructor(private readonly onSight: (state: State) => void = () => undefined) {
+    super();
   }
 
-  take({ found, progress, work, cpu }: Look): void {
+  override see(sight: Sight): void {
     this.texts.clear();
-    const { count, cpuSeconds } = this.looks;
-    this.looks = { count: count + 1, cpuSeconds: cpuSeconds + cpu / 1000 };
-    if (typeof found !== 'string') this.look = { found, progress, at: Date.now() / 1000 };
-    if (work !== null) this.work.take(work);
+    super.see(sight);
+    this.onSight(this);
+  }
+
+  override take(look: Look): void {
+    this.texts.clear();
+    super.take(look);
   }
 
   text(isOpenMetrics: boolean): Promise<Text> {

@@ -10,7 +10,6 @@ import { merge } from '../merge.js';
 import { STDOUT } from '../output/place.js';
 import { withWorkFolder } from '../output/work_folder.js';
 import { findRankFiles } from '../rankfile/index.js';
-import type { examine } from '../report/examine.js';
 import { examineStudy } from '../shards/study_file.js';
 import { traceTexts } from '../report/headline.js';
 import { markdownOf } from '../report/markdown.js';
@@ -20,11 +19,10 @@ import { ExitCode } from './exit.js';
 import { addFailOn, exitFor, type FailOnFlag } from './fail_on.js';
 import { addFlightOption } from './flight_option.js';
 import { addPeakOption } from './peak_option.js';
-import { interruptible } from './interrupts.js';
 import { addPageOptions, checkPage, writePage, type PageOptions } from './report_page.js';
-import { LIST } from './run_option.js';
-import { complain, print, say, tellProblems } from './streams.js';
-import { whileWatched } from './watching.js';
+import { listsRuns } from './run_option.js';
+import { print, say, tellProblems } from './streams.js';
+import { watched } from './watching.js';
 import { examineAny, studyIn } from './study_input.js';
 import { addMemoryOption } from './memory_option.js';
 import { addStudyOptions, studyOptions, type StudyFlags } from './study_options.js';
@@ -63,10 +61,7 @@ export function reportCommand(setExit: (code: ExitCode) => void): Command {
 }
 
 async function run(inputs: readonly string[], options: Options): Promise<ExitCode> {
-  if (options.run === LIST) {
-    await (await import('./run_list.js')).printRuns(inputs, options);
-    return ExitCode.ok;
-  }
+  if (await listsRuns(inputs, options)) return ExitCode.ok;
   const forms = [options.output !== undefined, options.json, options.markdown].filter(Boolean).length;
   if (forms !== 1) throw new UsageError('name one form: -o postmortem.html, --markdown or --json');
   if (options.output !== undefined) {
@@ -75,25 +70,19 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
       ? page(inputs, options.output, options)
       : pageOfStudy(study, options.output, options);
   }
-  const { report } = await watched(options, (about) => examineAny(inputs, options, about));
+  const { report } = await watched(options.quiet, (about) =>
+    examineAny(inputs, options, { ...asked(options), ...about }),
+  );
   tellProblems(report, options.quiet);
   await print(options.json ? `${JSON.stringify(report, null, 1)}\n` : markdownOf(report));
   return exitFor(report, options);
 }
 
 /** Options of study and merge, the same for each form. */
-const watched = <T>(options: Options, work: (about: About) => Promise<T>): Promise<T> =>
-  interruptible((interrupt) =>
-    whileWatched(options.quiet ?? false, (onProgress) =>
-      work({
-        ...studyOptions(options),
-        ...{ flightRecorder: options.flightRecorder, peaks: options.peak },
-        ...{ interrupt, onProgress, onWait: options.quiet ? undefined : complain },
-      }),
-    ),
-  );
-
-type About = NonNullable<Parameters<typeof examine>[1]>;
+const asked = (options: Options) => ({
+  ...studyOptions(options),
+  ...{ flightRecorder: options.flightRecorder, peaks: options.peak },
+});
 
 /** The trace is written into a work folder. Only the copy inside the page is kept. */
 async function page(inputs: readonly string[], output: string, options: Options): Promise<ExitCode> {
@@ -102,8 +91,15 @@ async function page(inputs: readonly string[], output: string, options: Options)
   const { bytes, report } = await withWorkFolder(tmpdir(), undefined, async (folder) => {
     const trace = join(folder, 'nccl.pftrace.gz');
     let report: RunReport | undefined;
-    const merged = await watched(options, (about) =>
-      merge({ ...about, inputs, output: trace, texts: traceTexts, onReport: (made) => (report = made) }),
+    const merged = await watched(options.quiet, (about) =>
+      merge({
+        ...asked(options),
+        ...about,
+        inputs,
+        output: trace,
+        texts: traceTexts,
+        onReport: (made) => (report = made),
+      }),
     );
     tellProblems(merged, options.quiet);
     const content = { report: report!, trace, traceName: traceNameFor(output), startup: merged.startup };

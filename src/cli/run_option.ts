@@ -1,8 +1,16 @@
-/** Choosing among the runs of a directory: `--run NAME` of every command that reads rank files. run_list.ts answers `--run list`. */
+/** Choosing among the runs of a directory: `--run NAME` of every command that reads rank files. */
 
 import type { Command } from 'commander';
 
-export const LIST = 'list';
+/** Answers `--run list`, and returns whether it was asked. */
+export async function listsRuns(
+  inputs: readonly string[],
+  options: { readonly run?: string; readonly json?: true; readonly redact?: true },
+): Promise<boolean> {
+  if (options.run !== 'list') return false;
+  await (await import('./run_list.js')).printRuns(inputs, options);
+  return true;
+}
 
 export const addRunOption = (command: Command): Command =>
   command.option('--run <name>', 'which of several runs (default: newest), or list');

@@ -14,7 +14,7 @@ import { joinTrace } from '../shards/join_step.js';
 import { makeScan } from '../shards/scan_step.js';
 import { makeStudy } from '../shards/study_step.js';
 import { ExitCode } from './exit.js';
-import { interruptible, surviveFileSizeLimit } from './interrupts.js';
+import { surviveFileSizeLimit } from './interrupts.js';
 import { wholeNumber } from './numbers.js';
 import { writeSummary } from './output.js';
 import {
@@ -26,7 +26,7 @@ import {
 import { complain, say, tellProblems } from './streams.js';
 import { addMemoryOption } from './memory_option.js';
 import { addStudyOptions, studyOptions, type StudyFlags } from './study_options.js';
-import { coloured, whileWatched } from './watching.js';
+import { coloured, watched, type Watched } from './watching.js';
 
 interface Common {
   readonly output: string;
@@ -52,9 +52,7 @@ export function scanCommand(setExit: SetExit): Command {
     .option('--run <name>', 'read the files of this run only (default: of all runs)')
     .action(async (inputs: string[], options: Common & SelectionOptions & { readonly run?: string }) => {
       const select = selectionRequest(options);
-      const made = await watched(options, (about) =>
-        makeScan({ ...about, run: options.run, select, inputs }),
-      );
+      const made = await asked(options, (about) => makeScan({ ...about, run: options.run, select, inputs }));
       if (made === null) {
         done(options);
         return;
@@ -77,7 +75,7 @@ export function studyCommand(setExit: SetExit): Command {
     async (inputs: string[], options: Common & StudyFlags & SelectionOptions & { allowMissing?: true }) => {
       const select = selectionRequest(options);
       const { allowMissing } = options;
-      const made = await watched(options, (about) =>
+      const made = await asked(options, (about) =>
         makeStudy({ ...about, ...studyOptions(options), select, allowMissing, inputs }),
       );
       if (made === null) {
@@ -98,7 +96,7 @@ export function convertCommand(setExit: SetExit): Command {
     .argument('<paths...>', 'the rank files that were scanned, or directories that hold them')
     .requiredOption('--study <file>', 'written by "nccl-trace study"')
     .action(async (inputs: string[], options: Common & { readonly study: string }) => {
-      const made = await watched(options, (about) => makePart({ ...about, study: options.study, inputs }));
+      const made = await asked(options, (about) => makePart({ ...about, study: options.study, inputs }));
       if (made === null) {
         done(options);
         return;
@@ -123,7 +121,7 @@ export function joinCommand(setExit: SetExit): Command {
       ) => {
         surviveFileSizeLimit();
         const { allowMissing, summary, force } = options;
-        const report = await watched(options, (about) =>
+        const report = await asked(options, (about) =>
           joinTrace({ ...about, study, parts, allowMissing, texts: traceTexts, stdout: process.stdout }),
         );
         if (options.quiet) tellProblems(report, true);
@@ -147,16 +145,11 @@ function step(name: string, about: string, output: string): Command {
     .option('-q, --quiet', 'print errors only');
 }
 
-type About = Pick<Common, 'output' | 'force' | 'jobs'> & {
-  readonly interrupt: AbortSignal;
-  readonly onProgress: Parameters<Parameters<typeof whileWatched>[1]>[0];
-};
+type About = Pick<Common, 'output' | 'force' | 'jobs'> & Pick<Watched, 'interrupt' | 'onProgress'>;
 
-const watched = <T>({ output, force, jobs, quiet }: Common, work: (about: About) => Promise<T>): Promise<T> =>
-  interruptible((interrupt) =>
-    whileWatched(quiet ?? false, (onProgress) =>
-      work({ output, ...(force && { force }), ...(jobs && { jobs }), interrupt, onProgress }),
-    ),
+const asked = <T>({ output, force, jobs, quiet }: Common, work: (about: About) => Promise<T>): Promise<T> =>
+  watched(quiet, ({ interrupt, onProgress }) =>
+    work({ output, ...(force && { force }), ...(jobs && { jobs }), interrupt, onProgress }),
   );
 
 function done(options: Common): void {

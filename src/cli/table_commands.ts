@@ -10,11 +10,10 @@ import type { ShownName } from '../report/run_tables.js';
 import { jsonOf, tableOf } from '../report/table_formats.js';
 import type { ExitCode as Exit } from './exit.js';
 import { ExitCode } from './exit.js';
-import { interruptible } from './interrupts.js';
 import { wholeNumber } from './numbers.js';
-import { LIST } from './run_option.js';
-import { complain, print, tellProblems } from './streams.js';
-import { terminalWidth, whileWatched } from './watching.js';
+import { listsRuns } from './run_option.js';
+import { print, tellProblems } from './streams.js';
+import { terminalWidth, watched } from './watching.js';
 import { examineAny } from './study_input.js';
 import { addMemoryOption } from './memory_option.js';
 import { addStudyOptions, type StudyFlags } from './study_options.js';
@@ -51,16 +50,8 @@ export const tableCommand =
   };
 
 async function run(name: ShownName, inputs: readonly string[], options: Options): Promise<Exit> {
-  if (options.run === LIST) {
-    await (await import('./run_list.js')).printRuns(inputs, options);
-    return ExitCode.ok;
-  }
-  const note = options.quiet ? undefined : complain;
-  const { report, numbers } = await interruptible((interrupt) =>
-    whileWatched(options.quiet ?? false, (onProgress) =>
-      examineAny(inputs, options, { interrupt, onProgress, onWait: note }),
-    ),
-  );
+  if (await listsRuns(inputs, options)) return ExitCode.ok;
+  const { report, numbers } = await watched(options.quiet, (about) => examineAny(inputs, options, about));
   tellProblems(report, options.quiet);
   const table = sorted(tableOf(name, report, numbers.collectives, options.pairs), options.sort);
   const { top } = options;

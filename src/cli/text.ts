@@ -27,7 +27,7 @@ import { commandWith } from './help.js';
 import { interruptible } from './interrupts.js';
 import { makeRankFile, refuseExisting } from './new_rank_files.js';
 
-import { addRunOptions, LIST } from './run_option.js';
+import { addRunOptions, listsRuns } from './run_option.js';
 import { complain, print } from './streams.js';
 
 interface Options {
@@ -55,10 +55,7 @@ export function textCommand(setExit: (code: ExitCode) => void): Command {
 async function run(paths: readonly string[], options: Options): Promise<ExitCode> {
   const { output } = options;
   if (output !== undefined) return readBack(paths, output, options);
-  if (options.run === LIST) {
-    await (await import('./run_list.js')).printRuns(paths, options);
-    return ExitCode.ok;
-  }
+  if (await listsRuns(paths, options)) return ExitCode.ok;
   const text = paths.find(isRankText);
   if (text !== undefined)
     throw new UsageError(`${text}: is a text already; name a folder for its rank files with -o`);

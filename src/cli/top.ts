@@ -9,15 +9,16 @@ import { emitKeypressEvents } from 'node:readline';
 import type { Command } from 'commander';
 import { Interrupted, UsageError } from '../base/errors.js';
 import { SORTS, topLine, topLines, topRows, type TopState, type TopView } from '../live/top_screen.js';
-import { NO_SIGHT, type Sight } from '../live/follow.js';
-import { watch, type Look } from '../live/watch.js';
+import type { Sight } from '../live/follow.js';
+import { SeenJob } from '../live/seen_job.js';
+import type { Look } from '../live/watch.js';
 import { printable } from '../report/text.js';
 import { ExitCode, exitCodeOf } from './exit.js';
 import { commandWith } from './help.js';
 import { interruptible } from './interrupts.js';
-import { lookProcess } from './look_process.js';
+import { followJob } from './look_process.js';
 import { print } from './streams.js';
-import { addRunOption, LIST } from './run_option.js';
+import { addRunOption, listsRuns } from './run_option.js';
 import { addVerdictOptions } from './verdict_options.js';
 import { EVERY } from './watch.js';
 import { coloured } from './watching.js';
@@ -44,25 +45,21 @@ export function topCommand(setExit: (code: ExitCode) => void): Command {
 }
 
 async function run(folder: string, options: Options): Promise<ExitCode> {
-  if (options.run === LIST) {
-    await (await import('./run_list.js')).printRuns([folder], {});
-    return ExitCode.ok;
-  }
+  if (await listsRuns([folder], options)) return ExitCode.ok;
   const { stdin, stdout } = process;
   if (stdout.isTTY && !stdin.isTTY)
     throw new UsageError('top needs a keyboard: give it the terminal as input, or send its output to a file');
   try {
     await interruptible(async (interrupt) => {
       const quit = new AbortController();
-      const screen = stdout.isTTY
-        ? new Screen(folder, () => {
-            quit.abort();
-          })
-        : new Lines(folder, () => {
-            quit.abort();
-          });
+      const screen = new (stdout.isTTY ? Screen : Lines)(folder, () => {
+        quit.abort();
+      });
+      const note = (text: string): void => {
+        screen.say(text);
+      };
       try {
-        await follow(folder, options, screen, AbortSignal.any([interrupt, quit.signal]));
+        await followJob(folder, options, screen, note, AbortSignal.any([interrupt, quit.signal]));
       } finally {
         screen.close();
       }
@@ -74,59 +71,29 @@ async function run(folder: string, options: Options): Promise<ExitCode> {
   }
 }
 
-const follow = (
-  folder: string,
-  options: Options,
-  screen: Lines | Screen,
-  interrupt: AbortSignal,
-): Promise<unknown> =>
-  watch({
-    folder,
-    ...{ run: options.run, every: options.every * 1000, hungAfter: options.hungAfter, linger: Infinity },
-    look: (wanted) => lookProcess({ ...wanted, hungAfter: options.hungAfter, counted: [] }, interrupt),
-    onSight: (sight) => {
-      screen.see(sight);
-    },
-    onLook: (look) => {
-      screen.take(look);
-    },
-    onChange: () => Promise.resolve(),
-    ...{ actOn: [], onIncident: () => undefined },
-    onNote: (text) => {
-      screen.say(text);
-    },
-    interrupt,
-  });
-
 /** Bandwidths of a rank that are kept. */
 const MOST_RATES = 12;
 
-abstract class Shown {
-  protected sight = NO_SIGHT;
-  protected look: TopState['look'] = null;
-  private seen: TopState['seen'] = { ranks: [], pairs: [], channels: [], p2p: [] };
+abstract class Shown extends SeenJob {
   private readonly rates = new Map<string, number[]>();
   protected note = '';
 
-  constructor(protected readonly folder: string) {}
+  constructor(protected readonly folder: string) {
+    super();
+  }
 
   abstract close(): void;
   abstract show(): void;
 
-  see(sight: Sight): void {
-    if (sight.run !== this.sight.run) {
-      this.look = null;
-      this.rates.clear();
-    }
-    this.sight = sight;
+  override see(sight: Sight): void {
+    if (sight.run !== this.sight.run) this.rates.clear();
+    super.see(sight);
     this.show();
   }
 
-  take({ found, progress, work, cpu: took }: Look): void {
-    if (typeof found === 'string') return;
-    this.look = { found, progress, at: Date.now() / 1000, began: performance.now() - took };
-    if (work !== null) this.seen = work.seen;
-    for (const { rank, sent } of this.seen.ranks)
+  override take(look: Look): void {
+    super.take(look);
+    for (const { rank, sent } of look.work?.seen.ranks ?? [])
       if (sent !== null) this.rates.set(rank, [...(this.rates.get(rank) ?? []), sent].slice(-MOST_RATES));
     this.show();
   }
@@ -137,8 +104,8 @@ abstract class Shown {
   }
 
   protected get state(): TopState {
-    const { folder, sight, look, seen, rates, note } = this;
-    return { folder, sight, look, seen, rates, note, now: Date.now() / 1000 };
+    const { folder, sight, look, work, rates, note } = this;
+    return { folder, sight, look, work, rates, note, now: Date.now() / 1000 };
   }
 }
 

@@ -21,7 +21,7 @@ import { lookProcess } from './look_process.js';
 import { amount, wholeNumber } from './numbers.js';
 import { oneOf } from './one_of.js';
 import { besideRas, RAS_HERE } from './ras_option.js';
-import { addRunOption, LIST } from './run_option.js';
+import { addRunOption, listsRuns } from './run_option.js';
 import { complain, print } from './streams.js';
 import { addVerdictOptions } from './verdict_options.js';
 
@@ -108,10 +108,7 @@ function kinds(text: string): readonly AlarmKind[] {
 }
 
 async function run(folder: string, options: Options): Promise<ExitCode> {
-  if (options.run === LIST) {
-    await (await import('./run_list.js')).printRuns([folder], options);
-    return ExitCode.ok;
-  }
+  if (await listsRuns([folder], options)) return ExitCode.ok;
   const note = options.quiet === true ? (): void => undefined : complain;
   const { ringDir, output = path.join(folder, 'incidents') } = options;
   const ringBases = ['/dev/shm', ...(ringDir === undefined ? [] : [path.resolve(ringDir)])];

@@ -1,8 +1,8 @@
 /** Progress and colour on a terminal. */
 
 import type { OnProgress, Progress, Stage } from '../base/progress.js';
-import { hearSignals } from './interrupts.js';
-import { say } from './streams.js';
+import { hearSignals, interruptible } from './interrupts.js';
+import { complain, say } from './streams.js';
 
 type Terminal = Pick<NodeJS.WriteStream, 'isTTY'>;
 
@@ -41,6 +41,20 @@ export async function whileWatched<T>(
   } finally {
     if (isTTY && !quiet) say('\r\x1b[K');
   }
+}
+
+/** The same, and a signal interrupts it. */
+export const watched = <T>(quiet: boolean | undefined, work: (about: Watched) => Promise<T>): Promise<T> =>
+  interruptible((interrupt) =>
+    whileWatched(quiet ?? false, (onProgress) =>
+      work({ interrupt, onProgress, onWait: quiet ? undefined : complain }),
+    ),
+  );
+
+export interface Watched {
+  readonly interrupt: AbortSignal;
+  readonly onProgress: OnProgress;
+  readonly onWait: ((text: string) => void) | undefined;
 }
 
 type IsDue = (progress: Progress, nowMs: number) => boolean;

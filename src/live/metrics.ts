@@ -6,28 +6,16 @@
 import { Registry, type Gauge } from 'prom-client';
 import { maxOf } from '../base/extremes.js';
 import { foldRanks } from '../base/ranks.js';
-import type { Diagnosis } from '../report/diagnosis.js';
 import { allRanks } from '../report/verdict_phrases.js';
 import { printable } from '../report/text.js';
 import { suspectComm, suspects } from '../verdict/facts/suspects.js';
 import { whoOf } from '../verdict/finding.js';
 import { isAway } from './alarm.js';
-import type { Sight } from './follow.js';
-import type { RankProgress } from './rank_progress.js';
+import type { SeenJob } from './seen_job.js';
 import { LIMITS, MEASURED, type Link, type Measured, type Tally, type WorkTotals } from './work.js';
 
-export interface LiveState {
-  readonly sight: Sight;
-  /** null: there was no look at the records of this run yet. */
-  readonly look: {
-    readonly found: Diagnosis;
-    readonly progress: readonly RankProgress[];
-    /** s since the Unix epoch. */
-    readonly at: number;
-  } | null;
-  /** Of all looks so far. */
-  readonly looks: { readonly count: number; readonly cpuSeconds: number };
-  readonly work: WorkTotals;
+export interface LiveState extends Pick<SeenJob, 'sight' | 'looks' | 'work'> {
+  readonly look: Omit<NonNullable<SeenJob['look']>, 'began'> | null;
   /** `movedAt` of members → s since the Unix epoch. */
   readonly wall: (ms: number) => number;
 }

@@ -3,27 +3,18 @@
 import { maxOf, minOf } from '../base/extremes.js';
 import { foldRanks } from '../base/ranks.js';
 import { shortDuration } from '../base/units.js';
-import type { Diagnosis } from '../report/diagnosis.js';
 import { headline } from '../report/headline.js';
 import { columns, cut, printable, wrapped } from '../report/text.js';
 import { textTable } from '../report/text_table.js';
 import { allRanks } from '../report/verdict_phrases.js';
 import { suspects } from '../verdict/facts/suspects.js';
-import type { Member, Sight } from './follow.js';
+import type { Member } from './follow.js';
 import type { RankProgress } from './rank_progress.js';
+import type { SeenJob } from './seen_job.js';
 import type { SeenWork } from './work.js';
 
-export interface TopState {
+export interface TopState extends Pick<SeenJob, 'sight' | 'look' | 'work'> {
   readonly folder: string;
-  readonly sight: Sight;
-  readonly look: {
-    readonly found: Diagnosis;
-    readonly progress: readonly RankProgress[];
-    /** s since the Unix epoch, and ms of the clock of `sight`. */
-    readonly at: number;
-    readonly began: number;
-  } | null;
-  readonly seen: SeenWork;
   /** Bytes per second that a rank sent, by look. */
   readonly rates: ReadonlyMap<string, readonly number[]>;
   /** s since the Unix epoch. */
@@ -82,7 +73,7 @@ export function topRows(state: TopState, view: Pick<TopView, 'sort' | 'comm'>): 
       state: header.life === 'closed' ? 'ended' : member.process,
       isSuspect: accused.has(file),
       open: open.find(({ oldestOpen }) => oldestOpen === oldest) ?? null,
-      wait: waitOf(state.seen, rank),
+      wait: waitOf(state.work.seen, rank),
       rates: state.rates.get(rank) ?? [],
       lost: known === null ? 0 : known.lost.dropped + known.lost.torn + known.lost.copy,
     };
@@ -226,7 +217,10 @@ function lastCall(progress: readonly RankProgress[]): string {
   return last === null || last === undefined ? '' : `(${last.func} ${last.entered})`;
 }
 
-function detailLines({ rank, member, state, progress }: Row, { seen, look, now }: TopState): string[] {
+function detailLines(
+  { rank, member, state, progress }: Row,
+  { work: { seen }, look, now }: TopState,
+): string[] {
   const { header, path, slots } = member;
   const { hostName, process, gpu } = header;
   const known = look?.found.ranks.find(({ file }) => file === path);

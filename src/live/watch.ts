@@ -48,11 +48,11 @@ export interface WatchOptions {
   /** Called with each window. */
   readonly onSight?: (sight: Sight) => void;
   readonly onLook?: (look: Look) => void;
-  readonly onChange: (change: Change, found: Diagnosis) => Promise<void>;
+  readonly onChange?: (change: Change, found: Diagnosis) => Promise<void>;
   /** Verdicts that are an incident. It ends when the job recovers, or another run begins. */
-  readonly actOn: readonly AlarmKind[];
+  readonly actOn?: readonly AlarmKind[];
   /** Once per incident. */
-  readonly onIncident: (alarm: Alarm, found: Diagnosis, members: readonly Member[]) => void;
+  readonly onIncident?: (alarm: Alarm, found: Diagnosis, members: readonly Member[]) => void;
   /** For people: what it waits for. */
   readonly onNote: (text: string) => void;
   readonly interrupt: AbortSignal;
@@ -203,11 +203,11 @@ class WatchedJob {
   private async tell(found: Diagnosis, change: Change | null, members: readonly Member[]): Promise<void> {
     const { onChange, actOn, onIncident } = this.options;
     if (change === null) return;
-    await onChange(change, found);
+    await onChange?.(change, found);
     if (change.alarm === null) this.isTaken = false;
-    else if (!this.isTaken && actOn.includes(change.alarm.kind)) {
+    else if (!this.isTaken && actOn?.includes(change.alarm.kind) === true) {
       this.isTaken = true;
-      onIncident(change.alarm, found, members);
+      onIncident?.(change.alarm, found, members);
     }
   }
 }
