@@ -18,7 +18,6 @@
  */
 
 import { countFiles } from './base/progress.js';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { OutputError, UsageError } from './base/errors.js';
@@ -38,10 +37,9 @@ import { dumpsFor, type FlightOptions } from './pytorch/flight_report.js';
 import { checkRequest } from './trace/selection.js';
 import { study, type Study } from './study/study.js';
 import type { VerdictOptions } from './verdict/facts/run_verdict.js';
-import { startWorkers, type Workers } from './study/workers.js';
+import { startWorkers, withWorkers, type Workers } from './study/workers.js';
 import { checkOutput } from './output/allowed.js';
 import { withWorkFolderFor } from './output/deliver.js';
-import { withWorkFolder } from './output/work_folder.js';
 import { findRankFiles } from './rankfile/index.js';
 import type { BesidePlace, DrawnBeside, WithFile } from './foreign/beside/beside.js';
 
@@ -133,20 +131,15 @@ export async function findClocks(
   options: ClockOptions & RunOptions & Pick<MergeOptions, 'inputs' | 'jobs' | 'interrupt' | 'onProgress'>,
 ): Promise<ClocksReport & Pick<MergeReport, 'problems' | 'unusable'>> {
   const found = findRankFiles(options.inputs);
-  const workers = startWorkers(found.files, 1, options);
-  try {
-    return await withWorkFolder(tmpdir(), options.interrupt, async (folder) => {
-      const scanned = await scanRun(workers, found.files, folder, options);
-      const { run, clocks, unusable } = scanned;
-      return {
-        ...reportAllClocks(clocks, run),
-        unusable,
-        problems: [...shownAs(found.problems, scanned.aliases), ...unusable, ...run.problems],
-      };
-    });
-  } finally {
-    await workers.close();
-  }
+  return withWorkers(found.files, options, async (workers, folder) => {
+    const scanned = await scanRun(workers, found.files, folder, options);
+    const { run, clocks, unusable } = scanned;
+    return {
+      ...reportAllClocks(clocks, run),
+      unusable,
+      problems: [...shownAs(found.problems, scanned.aliases), ...unusable, ...run.problems],
+    };
+  });
 }
 
 /** In the order of the jobs; null: the file is not drawn. */

@@ -7,7 +7,7 @@ import { addTo } from '../base/grouped.js';
 import { hex64 } from '../base/hex.js';
 import { busySince, collectiveSize } from '../cluster/bandwidth.js';
 import type { Comparable } from '../clocks/comparable.js';
-import type { ClusterComm, Collective } from '../cluster/collective_types.js';
+import type { ClusterComm, Collective } from '../cluster/collective_view.js';
 import type { RankLabel, RankLabels } from './rank_labels.js';
 import { quantile, sortedNumbers } from '../base/quantile.js';
 

@@ -3,10 +3,11 @@
  * through all parts once more. It keeps sums per rank and bin, and the parts around the moment.
  */
 
+import type { Spell } from '../cluster/collective_types.js';
 import type { Part } from '../cluster/join.js';
-import { lateSpans, listOf, together, type Spell } from '../cluster/late_spans.js';
+import { lateSpans, listOf, together } from '../cluster/late_spans.js';
 import type { Comparable } from '../clocks/comparable.js';
-import type { ClusterComm, Collective } from '../cluster/collective_types.js';
+import type { ClusterComm, Collective } from '../cluster/collective_view.js';
 
 /** Rank by time: how long behind the first to arrive, on average. */
 export interface Lateness {

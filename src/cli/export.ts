@@ -6,14 +6,13 @@ import { exportRun } from '../export/export.js';
 import { printable } from '../report/text.js';
 import { ExitCode } from './exit.js';
 import { commandWith } from './help.js';
-import { interruptible } from './interrupts.js';
 import { addMemoryOption } from './memory_option.js';
 import { wholeNumber } from './numbers.js';
-import { LIST } from './run_option.js';
-import { complain, say, tellProblems } from './streams.js';
+import { listsRuns } from './run_option.js';
+import { say, tellProblems } from './streams.js';
 import { refuseStudy } from './study_input.js';
 import { addStudyOptions, studyOptions, type StudyFlags } from './study_options.js';
-import { whileWatched } from './watching.js';
+import { watched } from './watching.js';
 
 interface Options extends StudyFlags {
   readonly parquet?: string;
@@ -46,23 +45,17 @@ export function exportCommand(setExit: (code: ExitCode) => void): Command {
 }
 
 async function run(inputs: readonly string[], options: Options): Promise<void> {
-  if (options.run === LIST) {
-    await (await import('./run_list.js')).printRuns(inputs, options);
-    return;
-  }
+  if (await listsRuns(inputs, options)) return;
   const { parquet, csv, jobs, quiet = false } = options;
   const folder = parquet ?? csv;
   if (folder === undefined || (parquet !== undefined && csv !== undefined))
     throw new UsageError('name the folder to make with --parquet or with --csv');
   refuseStudy(inputs, options);
-  const { report, rows } = await interruptible((interrupt) =>
-    whileWatched(quiet, (onProgress) =>
-      exportRun(inputs, parquet === undefined ? 'csv' : 'parquet', folder, {
-        ...studyOptions(options),
-        ...{ jobs, interrupt, onProgress },
-        onWait: quiet ? undefined : complain,
-      }),
-    ),
+  const { report, rows } = await watched(quiet, (about) =>
+    exportRun(inputs, parquet === undefined ? 'csv' : 'parquet', folder, {
+      ...studyOptions(options),
+      ...{ jobs, ...about },
+    }),
   );
   tellProblems(report, quiet);
   const tables = Object.entries(rows).map(([name, count]) => `${name} ${count}`);

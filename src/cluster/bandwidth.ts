@@ -5,7 +5,7 @@
 
 import type { TraceNs } from '../base/time.js';
 import { hasRoot } from '../model/roots.js';
-import type { Collective } from './collective_types.js';
+import type { Collective } from './collective_view.js';
 
 /** Bytes of one element, by NCCL's name; "Unknown" is NCCL's text for types without a name (such as ncclUint8). */
 export const ELEMENT_BYTES: Readonly<Record<string, number>> = {

@@ -1,7 +1,4 @@
-/**
- * What all ranks of a communicator did together: each collective once, from the first arrival to the last completion.
- * Files are named by their index in the run. Times are on the trace's axis, as exact as its clocks.
- */
+/** What collectives are joined from (join.ts), and who was late to one. Files are named by their index in the run. */
 
 import type { TraceNs } from '../base/time.js';
 import type { WorkEndTable } from '../model/work_end_table.js';
@@ -36,17 +33,6 @@ export interface ClusterCommunicator {
   readonly nRanks: number;
   /** 0: not reported. */
   readonly nNodes: number;
-}
-
-export interface ClusterComm {
-  readonly commId: bigint;
-  readonly name: string;
-  /** As NCCL reports it; 0: not reported. */
-  readonly nRanks: number;
-  /** Files with this communicator. */
-  readonly files: readonly number[];
-  /** By first call. */
-  readonly collectives: readonly Collective[];
 }
 
 /** The time in which a rank had nothing pending. `from` -Infinity: it had not begun anything before. */
@@ -84,53 +70,7 @@ export interface LateTogether {
   readonly to: number;
 }
 
-export interface Collective {
-  readonly func: string;
-  readonly datatype: string;
-  /** Algorithm and protocol, as RING/SIMPLE; several if its ranks differ: RING/SIMPLE and TREE/LL. '': NCCL names none. */
-  readonly plan: string;
-  /** Channels that NCCL announces; 0: not known. */
-  readonly channels: number;
-  /** As NCCL reports it: in bytes for AllGather and Broadcast. */
-  readonly count: number;
-  /** For Broadcast and Reduce, else -1. */
-  readonly root: number;
-  readonly seq: number;
-  /** Which replay of a captured graph. */
-  readonly ordinal: number;
-  /** When the first host called it; ranks come later (arrival.ts). */
-  readonly firstCalled: TraceNs;
-  readonly firstArrival: TraceNs;
-  readonly firstFile: number;
-  readonly lastArrival: TraceNs;
-  readonly lastFile: number;
-  /** If the process has several GPUs: which rank of the communicator. */
-  readonly lastRank: number;
-  /**
-   * The last on the GPU and the last caller. Mostly they are the same rank. They differ if the last caller delayed the last rank on the
-   * GPU.
-   */
-  readonly late: { readonly onGpu: Late; readonly onHost: Late };
-  /** Ranks that came later than all others, of `size` ranks: up to half of them. Empty for old collectives of a long run. */
-  readonly together: (size: number) => Record<keyof Collective['late'], readonly LateTogether[]>;
-  /** How many ranks were seen to arrive; each GPU of a process counts. */
-  readonly arrived: number;
-  /** Files in which it had begun and not ended. */
-  readonly open: readonly number[];
-  /** Files of silent ranks that end before the others finished it, or began it (study/cut_off.ts). */
-  readonly cutOff: readonly number[];
-  /** Files in which it had not ended when the communicator was finalized. */
-  readonly aborted: readonly number[];
-  /** Files that were recording this communicator before and after it began, and never saw it. */
-  readonly absent: readonly number[];
-  /** Files that did not see it, and whose records of this communicator begin later: not known. */
-  readonly notKnown: readonly number[];
-  /** Files that entered it with another count, datatype or root than the first of the files did. */
-  readonly different: readonly number[];
-  /** On at least one rank, all receives (or kernels) that bring the other ranks' data had ended. */
-  readonly isFed: boolean;
-  /** Latest end that was seen; null: none. With `open` files it is not the end of all. */
-  readonly end: TraceNs | null;
-  /** Latest end of an enqueueing, if there is no better end. */
-  readonly enqueued: TraceNs | null;
+export interface Spell {
+  readonly from: number;
+  readonly to: number;
 }

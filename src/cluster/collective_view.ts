@@ -1,13 +1,27 @@
 /**
- * A row of the table of collectives as a `Collective`. It stores only the table and the row, and reads each field from the columns when
- * asked.
+ * What all ranks of a communicator did together: each collective once, from the first arrival to the last completion. Files are named by
+ * their index in the run. Times are on the trace's axis, as exact as its clocks. A collective stores only the table and its row, and reads
+ * each field from the columns when asked.
  */
 
 import type { TraceNs } from '../base/time.js';
 import { BASES, type CollectiveTable } from './collective_table.js';
-import type { Collective, Late } from './collective_types.js';
+import type { Late, LateTogether } from './collective_types.js';
 
 const NO_FILES: readonly number[] = [];
+
+export interface ClusterComm {
+  readonly commId: bigint;
+  readonly name: string;
+  /** As NCCL reports it; 0: not reported. */
+  readonly nRanks: number;
+  /** Files with this communicator. */
+  readonly files: readonly number[];
+  /** By first call. */
+  readonly collectives: readonly Collective[];
+}
+
+export type Collective = Pick<CollectiveView, keyof CollectiveView>;
 
 /** The same collective: files in which it is open or absent are cut off. */
 export const asCutOff = (one: Collective): Collective =>
@@ -17,7 +31,7 @@ export const asCutOff = (one: Collective): Collective =>
     cutOff: { value: [...one.open, ...one.absent].sort((a, b) => a - b) },
   }) as Collective;
 
-export class CollectiveView implements Collective {
+export class CollectiveView {
   constructor(
     private readonly table: CollectiveTable,
     private readonly row: number,
@@ -31,18 +45,22 @@ export class CollectiveView implements Collective {
     return this.table.datatypes.name(this.table.columns.datatype[this.row]!);
   }
 
+  /** Channels that NCCL announces; 0: not known. */
   get channels(): number {
     return this.table.columns.channels[this.row]!;
   }
 
+  /** Algorithm and protocol, as RING/SIMPLE; several if its ranks differ: RING/SIMPLE and TREE/LL. '': NCCL names none. */
   get plan(): string {
     return this.table.plans.name(this.table.columns.plan[this.row]!);
   }
 
+  /** As NCCL reports it: in bytes for AllGather and Broadcast. */
   get count(): number {
     return this.table.columns.count[this.row]!;
   }
 
+  /** For Broadcast and Reduce, else -1. */
   get root(): number {
     return this.table.columns.root[this.row]!;
   }
@@ -51,10 +69,12 @@ export class CollectiveView implements Collective {
     return this.table.columns.seq[this.row]!;
   }
 
+  /** Which replay of a captured graph. */
   get ordinal(): number {
     return this.table.columns.ordinal[this.row]!;
   }
 
+  /** When the first host called it; ranks come later (arrival.ts). */
   get firstCalled(): TraceNs {
     return this.table.columns.firstCalled[this.row]! as TraceNs;
   }
@@ -75,55 +95,71 @@ export class CollectiveView implements Collective {
     return this.table.columns.lastFile[this.row]!;
   }
 
+  /** If the process has several GPUs: which rank of the communicator. */
   get lastRank(): number {
     return this.table.columns.lastRank[this.row]!;
   }
 
+  /** How many ranks were seen to arrive; each GPU of a process counts. */
   get arrived(): number {
     return this.table.columns.arrived[this.row]!;
   }
 
+  /** On at least one rank, all receives (or kernels) that bring the other ranks' data had ended. */
   get isFed(): boolean {
     return this.table.columns.isFed[this.row] === 1;
   }
 
+  /** Latest end that was seen; null: none. With `open` files it is not the end of all. */
   get end(): TraceNs | null {
     return known(this.table.columns.end[this.row]!);
   }
 
+  /** Latest end of an enqueueing, if there is no better end. */
   get enqueued(): TraceNs | null {
     return known(this.table.columns.enqueued[this.row]!);
   }
 
+  /** Files in which it had begun and not ended. */
   get open(): readonly number[] {
     return this.table.open.get(this.row) ?? NO_FILES;
   }
 
+  /** Files of silent ranks that end before the others finished it, or began it (study/cut_off.ts). */
   get cutOff(): readonly number[] {
     return NO_FILES;
   }
 
+  /** Files in which it had not ended when the communicator was finalized. */
   get aborted(): readonly number[] {
     return this.table.aborted.get(this.row) ?? NO_FILES;
   }
 
+  /** Files that entered it with another count, datatype or root than the first of the files did. */
   get different(): readonly number[] {
     return this.table.different.get(this.row) ?? NO_FILES;
   }
 
+  /** Files that were recording this communicator before and after it began, and never saw it. */
   get absent(): readonly number[] {
     return this.table.absent.get(this.row) ?? NO_FILES;
   }
 
+  /** Files that did not see it, and whose records of this communicator begin later: not known. */
   get notKnown(): readonly number[] {
     return this.table.notKnown.get(this.row) ?? NO_FILES;
   }
 
-  get late(): Collective['late'] {
+  /**
+   * The last on the GPU and the last caller. Mostly they are the same rank. They differ if the last caller delayed the last rank on the
+   * GPU.
+   */
+  get late(): { readonly onGpu: Late; readonly onHost: Late } {
     return { onGpu: this.lateOnGpu(), onHost: this.lateOnHost() };
   }
 
-  together(size: number): ReturnType<Collective['together']> {
+  /** Ranks that came later than all others, of `size` ranks: up to half of them. Empty for old collectives of a long run. */
+  together(size: number): Record<'onGpu' | 'onHost', readonly LateTogether[]> {
     const { table, row } = this;
     return { onGpu: table.onGpu.together(row, size), onHost: table.onHost.together(row, size) };
   }

@@ -6,9 +6,9 @@
 import { isLostText } from '../base/lost_text.js';
 import type { TraceNs } from '../base/time.js';
 import { addFile, CollectiveTable, Entry } from './collective_table.js';
-import { CollectiveView } from './collective_view.js';
+import { CollectiveView, type ClusterComm } from './collective_view.js';
 import { RankWalk } from './rank_walk.js';
-import type { ClusterComm, ClusterCommunicator, ClusterMember } from './collective_types.js';
+import type { ClusterCommunicator, ClusterMember } from './collective_types.js';
 
 /** One rank's part in one collective. */
 export interface Part {

@@ -6,7 +6,8 @@ import type { WorkEndTable } from '../model/work_end_table.js';
 import type { Run } from '../runs/run.js';
 import { callsWithoutWork } from './rank_walk.js';
 import { joinCollectives, type Part } from './join.js';
-import type { ClusterComm, ClusterMember } from './collective_types.js';
+import type { ClusterMember } from './collective_types.js';
+import type { ClusterComm } from './collective_view.js';
 
 /** `ends`, `gpuLines`: by file. `heard`: called for each rank's part. */
 export function joinRun(

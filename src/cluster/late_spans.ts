@@ -1,7 +1,8 @@
 /** How long all others waited: for one rank alone, the last on the GPU and the last caller, or for several together. */
 
 import { maxOf } from '../base/extremes.js';
-import type { Collective, Late, LateTogether } from './collective_types.js';
+import type { Late, LateTogether, Spell } from './collective_types.js';
+import type { Collective } from './collective_view.js';
 
 export interface LateSpan extends Spell {
   readonly late: Late;
@@ -14,11 +15,6 @@ export function lateSpans({ late: { onGpu, onHost } }: Pick<Collective, 'late'>,
     const to = Math.min(late.to, late.idle.to);
     return late.others + bound < late.to && to > from ? [{ late, from, to }] : [];
   });
-}
-
-export interface Spell {
-  readonly from: number;
-  readonly to: number;
 }
 
 /** The same for several ranks that came later than all others. `bound`: of a rank's clock against those of all others. */

@@ -4,8 +4,7 @@
  */
 
 import { withRows } from '../base/columns.js';
-import type { Spell } from './late_spans.js';
-import type { Late, LateTogether } from './collective_types.js';
+import type { Late, LateTogether, Spell } from './collective_types.js';
 
 /** So many ranks at most are late together: as many as a node has. */
 const MOST = 8;

@@ -6,12 +6,11 @@
 import { firstIndex } from '../base/first_index.js';
 import type { TraceNs } from '../base/time.js';
 import { Arrival } from './arrival.js';
-import type { Spell } from './late_spans.js';
 import { overAt } from './work_end_times.js';
 import type { CallTable } from '../model/call_table.js';
 import type { WorkOutcome } from '../model/work_end.js';
 import { outcomeAt } from '../model/work_end_table.js';
-import type { ClusterMember } from './collective_types.js';
+import type { ClusterMember, Spell } from './collective_types.js';
 
 /** ns: a GPU with nothing else to do begins within this time after the work before. */
 const SOON = 1e6;

@@ -1,14 +1,12 @@
 /** The verdict without a trace: the result of `inspect` for a directory, within seconds. */
 
 import type { OnProgress } from '../base/progress.js';
-import { tmpdir } from 'node:os';
 import { causeNumbers, type CauseNumbers } from '../analysis/run_numbers.js';
 import { findRankFiles } from '../rankfile/index.js';
 import { linkCause } from './link_cause.js';
 import type { DiagnosedRank, Diagnosis } from './diagnosed.js';
 import { reportClocks, reportTraffic } from './clock_report.js';
 import { type SizedCommand, suggestDrawing } from '../trace/drawing.js';
-import { withWorkFolder } from '../output/work_folder.js';
 import { lostSlots, problemsOf, unreadSlots } from './rank_report.js';
 import { communicatorsOf } from '../runs/communicators.js';
 import { severalRanks, type RunMember } from '../runs/run.js';
@@ -19,7 +17,7 @@ import type { ReadManner } from '../study/read_windows.js';
 import type { ScanOptions } from '../study/scanned_run.js';
 import { study, type Study } from '../study/study.js';
 import type { VerdictOptions } from '../verdict/facts/run_verdict.js';
-import { startWorkers } from '../study/workers.js';
+import { withWorkers } from '../study/workers.js';
 import { stallOf } from '../verdict/facts/suspects.js';
 
 export type { Diagnosis } from './diagnosed.js';
@@ -44,17 +42,12 @@ export async function diagnose(
 ): Promise<Diagnosis> {
   const dumps = dumpsFor(options);
   const { files } = findRankFiles(inputs);
-  const workers = startWorkers(files, 1, options);
-  try {
-    return await withWorkFolder(tmpdir(), options.interrupt, async (folder) => {
-      const studied = await study(workers, files, folder, options);
-      const numbers = causeNumbers(studied);
-      options.onStudied?.(studied, numbers);
-      return diagnosisOf(studied, suggestDrawing(studied, { ...options, inputs }), dumps, numbers);
-    });
-  } finally {
-    await workers.close();
-  }
+  return withWorkers(files, options, async (workers, folder) => {
+    const studied = await study(workers, files, folder, options);
+    const numbers = causeNumbers(studied);
+    options.onStudied?.(studied, numbers);
+    return diagnosisOf(studied, suggestDrawing(studied, { ...options, inputs }), dumps, numbers);
+  });
 }
 
 export function diagnosisOf(

@@ -1,14 +1,12 @@
 /** A report without a trace: one study that collects its data. */
 
-import { tmpdir } from 'node:os';
 import type { Peaks } from '../analysis/allowed_rate.js';
 import { causeNumbers, runNumbers, type RunNumbers } from '../analysis/run_numbers.js';
 import type { FoundDumps } from '../pytorch/dump_files.js';
 import { dumpsFor } from '../pytorch/flight_report.js';
 import { findRankFiles } from '../rankfile/index.js';
-import { withWorkFolder } from '../output/work_folder.js';
 import { study, type Study } from '../study/study.js';
-import { startWorkers } from '../study/workers.js';
+import { withWorkers } from '../study/workers.js';
 import { mannerText, type RunArgs } from '../trace/commands.js';
 import { suggestDrawing } from '../trace/drawing.js';
 import type { ClockOptions } from '../clocks/evidence/run_clocks.js';
@@ -27,15 +25,10 @@ export async function examine(
 ): Promise<Examined> {
   const dumps = dumpsFor(options);
   const { files } = findRankFiles(inputs);
-  const workers = startWorkers(files, 1, options);
-  try {
-    return await withWorkFolder(tmpdir(), options.interrupt, async (folder) => {
-      const studied = await study(workers, files, folder, options);
-      return examineStudied(studied, { ...options, inputs }, dumps);
-    });
-  } finally {
-    await workers.close();
-  }
+  return withWorkers(files, options, async (workers, folder) => {
+    const studied = await study(workers, files, folder, options);
+    return examineStudied(studied, { ...options, inputs }, dumps);
+  });
 }
 
 export function examineStudied(

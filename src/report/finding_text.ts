@@ -10,6 +10,7 @@ import {
   commName,
   continued,
   labelled,
+  listed,
   name,
   peerName,
   rankList,
@@ -97,11 +98,7 @@ const isOld = (found: Finding, { verdict }: VerdictReport): boolean =>
 export const alsoLines = (report: VerdictReport): string[] =>
   report.verdict.findings
     .filter((one, i) => (ALSO.includes(one.rule) || isOld(one, report)) && (i > 0 || one.kind === 'healthy'))
-    .flatMap((one) =>
-      wrapped(findingLine(one, report), ROOM).map((line, i) =>
-        i === 0 ? labelled('also', line) : continued(line),
-      ),
-    );
+    .flatMap((one) => listed('also', wrapped(findingLine(one, report), ROOM)));
 
 /** Each finding in one line, the headline's first. */
 export const findingLines = (report: VerdictReport): string[] =>

@@ -31,6 +31,7 @@ import {
   frontText,
   hostOf,
   labelled,
+  listed,
   name,
   peerName,
   ROOM,
@@ -159,10 +160,12 @@ function linkText(
 
 /** The channels tell a NIC or a rail, if others of the link go on. */
 const onWireLines = (hang: Hang, report: VerdictReport): string[] =>
-  (hang.front?.peerIsPast ? hang.front.onWire : []).slice(0, MOST_WAYS).map((link, i) => {
-    const text = `${linkText(link, hang, report)}, ch ${foldRanks(link.channels)}`;
-    return i === 0 ? labelled('on the wire', text) : continued(text);
-  });
+  listed(
+    'on the wire',
+    (hang.front?.peerIsPast ? hang.front.onWire : [])
+      .slice(0, MOST_WAYS)
+      .map((link) => `${linkText(link, hang, report)}, ch ${foldRanks(link.channels)}`),
+  );
 
 /** Where what a rank did is not the same: it may still come, or it did not end in order. */
 const IN_OTHER_WORDS: Readonly<Record<string, readonly [string, string]>> = {
@@ -216,7 +219,7 @@ function mismatch({ mismatch: found, commId }: Hang, report: VerdictReport): str
   });
   const more = found.ways.length - shown.length;
   if (more > 0) lines.push(`and ${more} more ways`);
-  return lines.map((line, i) => (i === 0 ? labelled(label, line) : continued(line)));
+  return listed(label, lines);
 }
 
 /** The other side called fewer. */
@@ -249,7 +252,7 @@ function crossedLines({ crossed }: Hang, report: VerdictReport): string[] {
     return before.length + after.length + 1 <= ROOM ? [`${before} ${after}`] : [before, `  ${after}`];
   });
   const label = crossed.length === 2 ? 'two orders' : `${crossed.length} orders`;
-  return lines.map((line, i) => (i === 0 ? labelled(label, line) : continued(line)));
+  return listed(label, lines);
 }
 
 /** The largest circle that is shown whole. */
@@ -263,7 +266,7 @@ function circleLines({ circle }: Hang, report: VerdictReport): string[] {
     .slice(0, MOST_IN_CIRCLE)
     .map(({ file, first, later }) => `rank ${rankName(report, file)}: ${call(first)}, then ${call(later)}`);
   if (circle.length > MOST_IN_CIRCLE) lines.push(`and ${circle.length - MOST_IN_CIRCLE} more ranks`);
-  return lines.map((line, i) => (i === 0 ? labelled('in a circle', line) : continued(line)));
+  return listed('in a circle', lines);
 }
 
 function waiting(

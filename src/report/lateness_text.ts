@@ -16,6 +16,7 @@ import {
   continued,
   hostOf,
   labelled,
+  listed,
   name,
   rankList,
   rankName,
@@ -93,9 +94,7 @@ function latenessLines(slow: Slowness, report: VerdictReport): string[] {
 const unevenLines = ({ file }: Slowness, { ranks, causes }: VerdictReport): string[] =>
   causes.flatMap((cause) =>
     cause.cause === 'uneven AlltoAll' && cause.rank === ranks[file]!.rank
-      ? wrapped(`an uneven AlltoAll: ${unevenText(cause)}`, ROOM).map((line, i) =>
-          i === 0 ? labelled('may be', line) : continued(line),
-        )
+      ? listed('may be', wrapped(`an uneven AlltoAll: ${unevenText(cause)}`, ROOM))
       : [],
   );
 

@@ -5,7 +5,7 @@ import type { RasAnswer } from '../foreign/ras_answer.js';
 import { stallOf } from '../verdict/facts/suspects.js';
 import type { Diagnosis } from './diagnosed.js';
 import { wrapped } from './text.js';
-import { continued, labelled, ROOM } from './verdict_phrases.js';
+import { continued, listed, ROOM } from './verdict_phrases.js';
 
 export function withRas(found: Diagnosis, answer: RasAnswer): Diagnosis {
   const hang = stallOf(found.verdict);
@@ -20,10 +20,10 @@ const MOST_SAID = 6;
 export function rasLines({ says, at }: RasReport): string[] {
   const more = says.length - MOST_SAID;
   return [
-    ...says
-      .slice(0, MOST_SAID)
-      .flatMap((one) => wrapped(one, ROOM))
-      .map((line, i) => (i === 0 ? labelled('RAS', line) : continued(line))),
+    ...listed(
+      'RAS',
+      says.slice(0, MOST_SAID).flatMap((one) => wrapped(one, ROOM)),
+    ),
     ...(more > 0 ? [continued(`${more} more sentences are in --json`)] : []),
     continued(`(RAS' answer of ${at}, its host's time)`),
   ];

@@ -22,6 +22,9 @@ export const fit = (line: string): string => cut(line, COLUMNS);
 /** "  never entered:  rank 37" */
 export const labelled = (label: string, text: string): string => `${`  ${label}: `.padEnd(LABEL)}${text}`;
 export const continued = (text: string): string => `${' '.repeat(LABEL)}${text}`;
+/** The label stands before the first one. */
+export const listed = (label: string, texts: readonly string[]): string[] =>
+  texts.map((text, i) => (i === 0 ? labelled(label, text) : continued(text)));
 
 /** `on`: "on dp", or empty if said before. */
 export function callText(call: CallName, on = ` on ${commName(call)}`): string {

@@ -26,6 +26,7 @@ import {
   fit,
   isWhole,
   labelled,
+  listed,
   rankList,
   rankName,
   ROOM,
@@ -183,9 +184,7 @@ function causeLines({ verdict, causes }: VerdictReport): string[] {
   return causes
     .slice(0, MOST_CAUSES)
     .flatMap(({ cause, says }) =>
-      wrapped(printable(says), ROOM).map((line, i) =>
-        i === 0 ? labelled(cause === 'uneven AlltoAll' ? 'uneven' : 'slowed by', line) : continued(line),
-      ),
+      listed(cause === 'uneven AlltoAll' ? 'uneven' : 'slowed by', wrapped(printable(says), ROOM)),
     );
 }
 

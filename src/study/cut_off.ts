@@ -6,8 +6,7 @@
 
 import type { Ticks } from '../base/time.js';
 import { traceTimeOf, type ClockSolution } from '../clocks/domains.js';
-import { asCutOff } from '../cluster/collective_view.js';
-import type { ClusterComm, Collective } from '../cluster/collective_types.js';
+import { asCutOff, type ClusterComm, type Collective } from '../cluster/collective_view.js';
 import type { WorkEndTable } from '../model/work_end_table.js';
 import type { Run } from '../runs/run.js';
 import { silentFiles } from '../verdict/facts/suspects.js';

@@ -6,7 +6,7 @@
 import { joinRun } from '../cluster/join_run.js';
 import { runLinks, type RunLinks } from '../cluster/slow_links.js';
 import { traceTimeOf } from '../clocks/domains.js';
-import type { ClusterComm } from '../cluster/collective_types.js';
+import type { ClusterComm } from '../cluster/collective_view.js';
 import type { WorkEndTable } from '../model/work_end_table.js';
 import type { Verdict } from '../verdict/types.js';
 import { gpuLines, type GpuLines } from '../clocks/evidence/gpu_clocks.js';

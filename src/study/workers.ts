@@ -4,14 +4,14 @@
  */
 
 import { statSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 // No result depends on it.
 // eslint-disable-next-line no-restricted-imports
 import { execArgv } from 'node:process';
 import type { Piscina } from 'piscina';
 import { RankFileError } from '../base/errors.js';
 import { codeOf } from '../base/reason.js';
-import { interruptedBy } from '../output/work_folder.js';
+import { interruptedBy, withWorkFolder } from '../output/work_folder.js';
 import { openRankFileHeader } from '../rankfile/index.js';
 import { forgetSpare } from '../scan/scan.js';
 import { runTask, type Outcome, type Task } from './task.js';
@@ -32,6 +32,20 @@ export interface WorkerOptions {
 
 /** The launcher found a limit of addresses (bin/nccl-trace.js). V8 reserves some for each thread, and ends the process if it gets none. */
 const IS_CRAMPED = execArgv.includes('--disable-wasm-trap-handler');
+
+/** For work that reads each file once. The workers, and the work folder, are gone when it ends. */
+export async function withWorkers<T>(
+  files: readonly string[],
+  options: WorkerOptions,
+  use: (workers: Workers, folder: string) => Promise<T>,
+): Promise<T> {
+  const workers = startWorkers(files, 1, options);
+  try {
+    return await withWorkFolder(tmpdir(), options.interrupt, (folder) => use(workers, folder));
+  } finally {
+    await workers.close();
+  }
+}
 
 /** `passes`: how often each file is read. */
 export function startWorkers(

@@ -5,7 +5,7 @@
  */
 
 import { commKey } from '../model/identity.js';
-import type { ClusterComm } from '../cluster/collective_types.js';
+import type { ClusterComm } from '../cluster/collective_view.js';
 import { DETAILS, type Detail } from '../model/detail.js';
 import type { DrawPlan } from './tracks/selection.js';
 import { DRAWN_KINDS, NO_COMM, type DrawnKind, type FileSize } from '../scan/drawn_size.js';

@@ -5,7 +5,7 @@
 import { comparableBy } from '../clocks/comparable.js';
 import { commKey } from '../model/identity.js';
 import { foldRanks } from '../base/ranks.js';
-import type { ClusterComm } from '../cluster/collective_types.js';
+import type { ClusterComm } from '../cluster/collective_view.js';
 import { BlockWriter, type BlockCounts } from './perfetto/block_writer.js';
 import { drawClocks } from './tracks/clock_tracks.js';
 import { describeCluster, drawCluster, type WantedCall } from './tracks/cluster_tracks.js';

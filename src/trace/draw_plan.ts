@@ -12,7 +12,7 @@
  */
 
 import { commKey } from '../model/identity.js';
-import type { ClusterComm } from '../cluster/collective_types.js';
+import type { ClusterComm } from '../cluster/collective_view.js';
 import type { TraceNs } from '../base/time.js';
 import type { Detail } from '../model/detail.js';
 import type { DrawPlan, Window, Windows } from './tracks/selection.js';

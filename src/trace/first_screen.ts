@@ -3,7 +3,7 @@
  * cluster's block is drawn, because lanes are only known then.
  */
 
-import type { ClusterComm } from '../cluster/collective_types.js';
+import type { ClusterComm } from '../cluster/collective_view.js';
 import { pinnedSilence, type Silence } from './tracks/recorder_tracks.js';
 import type { WantedCall } from './tracks/cluster_tracks.js';
 import type { Found } from './tracks/watched_tracks.js';

@@ -4,7 +4,7 @@ import { maxOf, minOf } from '../base/extremes.js';
 import { foldRanks } from '../base/ranks.js';
 import { durationText } from '../base/duration.js';
 import type { TraceNs } from '../base/time.js';
-import type { ClusterComm } from '../cluster/collective_types.js';
+import type { ClusterComm } from '../cluster/collective_view.js';
 import type { Window } from './tracks/selection.js';
 import type { VerdictMoment } from './tracks/verdict_track.js';
 import type { Slowness, Verdict } from '../verdict/types.js';

@@ -2,7 +2,7 @@
 
 import { maxOf } from '../base/extremes.js';
 import type { TraceNs } from '../base/time.js';
-import type { ClusterComm, Collective } from '../cluster/collective_types.js';
+import type { ClusterComm, Collective } from '../cluster/collective_view.js';
 import type { RankWitness } from './file_facts.js';
 
 /** ns: ranks may arrive this far apart. Nothing shorter is called a hang. */

@@ -5,7 +5,7 @@ import type { TraceNs } from '../base/time.js';
 import type { Comparable } from '../clocks/comparable.js';
 import type { ComparedLink } from '../cluster/connections.js';
 import type { SlowLink } from '../cluster/slow_links.js';
-import type { ClusterComm } from '../cluster/collective_types.js';
+import type { ClusterComm } from '../cluster/collective_view.js';
 import type { PendingWork } from '../model/pending.js';
 import type { Communicator } from '../model/recording.js';
 import type { RankWitness } from './file_facts.js';

@@ -1,6 +1,6 @@
 /** Finds stalls: in each communicator the collective, the sends and receives, or the calls that do not go on. */
 
-import type { Collective } from '../cluster/collective_types.js';
+import type { Collective } from '../cluster/collective_view.js';
 import { SHORTEST_HANG } from './absence.js';
 import type { Case } from './case.js';
 import { ageOf, type Stall } from './stall.js';

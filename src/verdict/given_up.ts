@@ -7,7 +7,7 @@
 import { hex64 } from '../base/hex.js';
 import { maxOf } from '../base/extremes.js';
 import type { TraceNs } from '../base/time.js';
-import type { ClusterComm } from '../cluster/collective_types.js';
+import type { ClusterComm } from '../cluster/collective_view.js';
 import { leftAt, membersOf, ranksInComm } from './absence.js';
 import { lastMoveIn, type Case } from './case.js';
 import type { Communicator } from '../model/recording.js';

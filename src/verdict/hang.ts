@@ -3,7 +3,7 @@
 import { minOf } from '../base/extremes.js';
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
-import type { Collective } from '../cluster/collective_types.js';
+import type { Collective } from '../cluster/collective_view.js';
 import { leftAt, ranksInComm, SHORTEST_HANG, SILENT_AFTER } from './absence.js';
 import { commOf, callName, type Case } from './case.js';
 import { circleIn } from './circle.js';

@@ -7,7 +7,7 @@ import { maxOf, minOf } from '../base/extremes.js';
 import { hex64 } from '../base/hex.js';
 import { isLostText } from '../base/lost_text.js';
 import { ELEMENT_BYTES } from '../cluster/bandwidth.js';
-import type { ClusterComm, Collective } from '../cluster/collective_types.js';
+import type { ClusterComm, Collective } from '../cluster/collective_view.js';
 import { enteredBy } from './absence.js';
 import type { Case } from './case.js';
 import { differentHostCalls, haveParted } from './different_calls.js';

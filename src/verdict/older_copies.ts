@@ -4,7 +4,7 @@
  * finished collective proves it.
  */
 
-import type { ClusterComm, Collective } from '../cluster/collective_types.js';
+import type { ClusterComm, Collective } from '../cluster/collective_view.js';
 import { ALL_TO_ALL } from '../model/roots.js';
 import { cached, type Facts } from './case.js';
 import type { RankWitness } from './file_facts.js';

@@ -5,7 +5,7 @@
  */
 
 import { medianOf, quantile, sortedNumbers } from '../base/quantile.js';
-import type { Collective } from '../cluster/collective_types.js';
+import type { Collective } from '../cluster/collective_view.js';
 
 /**
  * Where the bands of short and long waits begin, by length of the wait. The longest tenth is left out, because it comes from machines that

@@ -3,8 +3,9 @@
  * time does not show a hang, and a rank without a heartbeat in it is not silent.
  */
 
+import type { Spell } from '../cluster/collective_types.js';
 import { addTo } from '../base/grouped.js';
-import { together, type Spell } from '../cluster/late_spans.js';
+import { together } from '../cluster/late_spans.js';
 import { SILENT_AFTER } from './absence.js';
 import { cached } from './case.js';
 import type { RankWitness } from './file_facts.js';

@@ -5,7 +5,7 @@
  */
 
 import { maxOf } from '../base/extremes.js';
-import type { ClusterComm, Collective } from '../cluster/collective_types.js';
+import type { ClusterComm, Collective } from '../cluster/collective_view.js';
 import type { RankWitness } from './file_facts.js';
 
 /** A regular place is shown by nearly all cases of so many. */

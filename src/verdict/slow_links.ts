@@ -7,7 +7,7 @@ import { maxOf } from '../base/extremes.js';
 import { medianOf } from '../base/quantile.js';
 import { hex64 } from '../base/hex.js';
 import type { SlowLink } from '../cluster/slow_links.js';
-import type { ClusterComm, Collective } from '../cluster/collective_types.js';
+import type { ClusterComm, Collective } from '../cluster/collective_view.js';
 import type { Case, LongestSend } from './case.js';
 import type { Found, Rule } from './finding.js';
 import { pausedIn } from './pauses.js';

@@ -10,7 +10,7 @@
 
 import { minOf } from '../base/extremes.js';
 import { listOf, type LoneWait } from '../cluster/late_spans.js';
-import type { ClusterComm, Collective } from '../cluster/collective_types.js';
+import type { ClusterComm, Collective } from '../cluster/collective_view.js';
 import { ranksInComm } from './absence.js';
 import type { Case } from './case.js';
 import type { CallNumber, Passage } from './file_facts.js';

@@ -3,19 +3,13 @@
  * late rank is the last on the GPU (cluster/arrival.ts). The reason is its host, or its GPU if its call was on time.
  */
 
+import type { Spell } from '../cluster/collective_types.js';
 import { maxOf, minOf } from '../base/extremes.js';
 import { firstIndex } from '../base/first_index.js';
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
-import {
-  lateSpans,
-  listOf,
-  spansTogether,
-  together,
-  type Spell,
-  type LoneWait,
-} from '../cluster/late_spans.js';
-import type { ClusterComm, Collective } from '../cluster/collective_types.js';
+import { lateSpans, listOf, spansTogether, together, type LoneWait } from '../cluster/late_spans.js';
+import type { ClusterComm, Collective } from '../cluster/collective_view.js';
 import { cached, type Case } from './case.js';
 import type { Rule } from './finding.js';
 import { heldUp } from './pace.js';

@@ -1,7 +1,7 @@
 /** The work that stopped in one communicator: a collective, its sends and receives, or calls that have not returned. */
 
 import type { TraceNs } from '../base/time.js';
-import type { Collective } from '../cluster/collective_types.js';
+import type { Collective } from '../cluster/collective_view.js';
 import type { FileWork } from './wait_chains.js';
 import { cached, type Case } from './case.js';
 import type { InsideCall, PendingWork } from '../model/pending.js';

@@ -2,7 +2,7 @@
 
 import { addTo } from '../base/grouped.js';
 import type { TraceNs } from '../base/time.js';
-import type { ClusterComm, Collective } from '../cluster/collective_types.js';
+import type { ClusterComm, Collective } from '../cluster/collective_view.js';
 import {
   absentFrom,
   enteredBy,

@@ -1,7 +1,7 @@
 /** What a rank that lags behind costs the others: each time, if their hosts wait for the collective, else once. */
 
 import { expect, it } from 'vitest';
-import type { Collective } from '../../src/cluster/collective_types.js';
+import type { Collective } from '../../src/cluster/collective_view.js';
 import { heldUp } from '../../src/verdict/pace.js';
 
 /** ms: how late it came to each collective. The machine holds up all ranks once. */

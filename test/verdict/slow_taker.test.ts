@@ -1,7 +1,7 @@
 /** In which node the data of a ring stayed: by the times at which they came in and went out, and by what its wires did. */
 
 import { describe, expect, it } from 'vitest';
-import type { ClusterComm, Collective } from '../../src/cluster/collective_types.js';
+import type { ClusterComm, Collective } from '../../src/cluster/collective_view.js';
 import type { Case } from '../../src/verdict/case.js';
 import type { Passage } from '../../src/verdict/file_facts.js';
 import { takenLate } from '../../src/verdict/slow_taker.js';

@@ -7,7 +7,7 @@ import { append } from '../../base/extremes.js';
 import { hex64 } from '../../base/hex.js';
 import type { TraceNs } from '../../base/time.js';
 import { busBandwidthSteps, busySince, collectiveSize, type BusyTime } from '../../cluster/bandwidth.js';
-import type { ClusterComm, Collective } from '../../cluster/collective_types.js';
+import type { ClusterComm, Collective } from '../../cluster/collective_view.js';
 import { commSizeText } from './comm_groups.js';
 import { collectiveCorrelation } from '../../model/identity.js';
 import { Lanes, laneName } from './lanes.js';

@@ -23,11 +23,6 @@ export interface DrawPlan {
   readonly comms: ReadonlySet<string> | null;
 }
 
-export const EVERYTHING: DrawPlan = {
-  windows: { coll: ALWAYS, op: ALWAYS, step: ALWAYS },
-  comms: null,
-};
-
 const isAlways = (window: Window | null): boolean =>
   window !== null && window.from === -Infinity && window.to === Infinity;
 

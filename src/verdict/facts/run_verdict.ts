@@ -9,7 +9,7 @@ import type { Ticks, TraceNs } from '../../base/time.js';
 import { toTrace } from '../../clocks/clock_map.js';
 import { toLocal, type ClockSolution } from '../../clocks/domains.js';
 import type { RunLinks } from '../../cluster/slow_links.js';
-import type { ClusterComm } from '../../cluster/collective_types.js';
+import type { ClusterComm } from '../../cluster/collective_view.js';
 import { EventType, type EventTypeName } from '../../rankfile/format/nccl.js';
 import { everMuted, spansWithoutCalls } from '../../model/control.js';
 import { recordOf } from '../../model/handle_key.js';
