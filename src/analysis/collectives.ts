@@ -13,65 +13,9 @@ import { quantile, sortedNumbers } from '../base/quantile.js';
 
 export type Outcome = 'complete' | 'open' | 'aborted' | 'end not known';
 
-export interface CollectiveRow {
-  readonly comm: string;
-  /** 16 hexadecimal digits. */
-  readonly commId: string;
-  readonly commSize: number;
-  readonly func: string;
-  readonly seq: number;
-  /** Which replay of a captured graph. */
-  readonly replay: number;
-  readonly datatype: string;
-  /** Algorithm and protocol, as RING/SIMPLE; several if its ranks differ; '': not known. */
-  readonly plan: string;
-  /** Channels; 0: not known. */
-  readonly channels: number;
-  /** ns of the trace: the first arrival. */
-  readonly startNs: number;
-  /** From the first arrival to the last end; null: not ended, or not known. */
-  readonly durationNs: number | null;
-  /** First to last arrival. null: not all ranks came, or the clocks are not exact enough. */
-  readonly skewNs: number | null;
-  /** Size as nccl-tests counts it; null: not known. */
-  readonly bytes: number | null;
-  /** GB/s, from the last arrival, and from the first. */
-  readonly algbwGBs: number | null;
-  readonly busbwGBs: number | null;
-  readonly algbwFromFirstGBs: number | null;
-  readonly busbwFromFirstGBs: number | null;
-  /** The last rank to come. null: the clocks are not exact enough. */
-  readonly lateRank: RankLabel;
-  readonly ranks: number;
-  readonly outcome: Outcome;
-}
+export type CollectiveRow = Readonly<ReturnType<typeof rowOf>>;
 
-export interface CollectiveGroup {
-  readonly comm: string;
-  readonly commId: string;
-  readonly commSize: number;
-  readonly func: string;
-  /** Lower end of the size class, bytes; null: sizes are not known. */
-  readonly sizeClass: number | null;
-  readonly count: number;
-  /** How many of them ended with a known duration. */
-  readonly ended: number;
-  readonly durationP50Ns: number | null;
-  readonly durationP99Ns: number | null;
-  readonly durationMaxNs: number | null;
-  readonly skewP50Ns: number | null;
-  readonly skewMaxNs: number | null;
-  readonly bytes: number | null;
-  /** Medians. */
-  readonly algbwGBs: number | null;
-  readonly busbwGBs: number | null;
-  readonly busbwFromFirstGBs: number | null;
-  /** The rank that came last most often; `lateIn`: in how many of `named`. */
-  readonly lateRank: RankLabel;
-  readonly lateIn: number;
-  /** Collectives in which a last rank could be named. */
-  readonly named: number;
-}
+export type CollectiveGroup = Readonly<ReturnType<typeof groupOf>>;
 
 /** In order of time. */
 export function collectiveRows(
@@ -93,7 +37,7 @@ function rowOf(
   labels: RankLabels,
   isComparable: boolean,
   { clockBound }: Comparable,
-): CollectiveRow {
+) {
   const outcome = outcomeOf(one);
   const isWhole = one.arrived >= 2 && one.arrived === comm.nRanks && isComparable;
   const skew = isWhole ? one.lastArrival - one.firstArrival : null;
@@ -110,22 +54,32 @@ function rowOf(
     algbw === null || size === null ? null : algbw * size.busFactor;
   return {
     comm: comm.name,
+    /** 16 hexadecimal digits. */
     commId: hex64(comm.commId),
     commSize: comm.nRanks,
     func: one.func,
     seq: one.seq,
+    /** Which replay of a captured graph. */
     replay: one.ordinal,
     datatype: one.datatype,
+    /** Algorithm and protocol, as RING/SIMPLE; several if its ranks differ; '': not known. */
     plan: one.plan,
+    /** Channels; 0: not known. */
     channels: one.channels,
+    /** ns of the trace: the first arrival. */
     startNs: Math.round(one.firstArrival),
+    /** From the first arrival to the last end; null: not ended, or not known. */
     durationNs: end === null ? null : Math.round(Math.max(0, end - one.firstArrival)),
+    /** First to last arrival. null: not all ranks came, or the clocks are not exact enough. */
     skewNs: skew === null || !Number.isFinite(clocks) ? null : Math.round(skew),
+    /** Size as nccl-tests counts it; null: not known. */
     bytes: size?.bytes ?? null,
+    /** GB/s, from the last arrival, and from the first. */
     algbwGBs: three(fromLast),
     busbwGBs: three(bus(fromLast)),
     algbwFromFirstGBs: three(fromFirst),
     busbwFromFirstGBs: three(bus(fromFirst)),
+    /** The last rank to come. null: the clocks are not exact enough. */
     lateRank: isNamed ? labels.inComm(comm.commId, one.lastRank, one.lastFile) : null,
     ranks: one.arrived,
     outcome,
@@ -173,7 +127,7 @@ export function collectiveGroups(rows: readonly CollectiveRow[]): CollectiveGrou
     .map(({ group }) => groupOf(group));
 }
 
-function groupOf(rows: readonly CollectiveRow[]): CollectiveGroup {
+function groupOf(rows: readonly CollectiveRow[]) {
   const { comm, commId, commSize, func, bytes } = rows[0]!;
   const of = (pick: (row: CollectiveRow) => number | null): Float64Array =>
     sortedNumbers(rows.map(pick).filter((value) => value !== null));
@@ -189,8 +143,10 @@ function groupOf(rows: readonly CollectiveRow[]): CollectiveGroup {
   );
   return {
     ...{ comm, commId, commSize, func },
+    /** Lower end of the size class, bytes; null: sizes are not known. */
     sizeClass: bytes === null ? null : sizeClassOf(bytes),
     count: rows.length,
+    /** How many of them ended with a known duration. */
     ended: durations.length,
     durationP50Ns: at(durations, 0.5),
     durationP99Ns: at(durations, 0.99),
@@ -201,6 +157,7 @@ function groupOf(rows: readonly CollectiveRow[]): CollectiveGroup {
       of((row) => row.bytes),
       0.5,
     ),
+    /** Medians. */
     algbwGBs: at(
       of((row) => row.algbwGBs),
       0.5,
@@ -213,8 +170,10 @@ function groupOf(rows: readonly CollectiveRow[]): CollectiveGroup {
       of((row) => row.busbwFromFirstGBs),
       0.5,
     ),
+    /** The rank that came last most often; `lateIn`: in how many of `named`. */
     lateRank,
     lateIn,
+    /** Collectives in which a last rank could be named. */
     named: rows.filter((row) => row.lateRank !== null).length,
   };
 }

@@ -5,34 +5,10 @@ import type { Run } from '../runs/run.js';
 import { WAITED } from '../scan/transfer_totals.js';
 import { linkKey, type OnTheWay } from './arrival_times.js';
 import type { Link } from './all_channels.js';
-import { lineTime, type LinkLine } from './latency_and_rate.js';
-import type { RankLabel, RankLabels } from './rank_labels.js';
+import { lineTime } from './latency_and_rate.js';
+import type { RankLabels } from './rank_labels.js';
 
-export interface LinkRow {
-  readonly comm: string;
-  readonly commId: string;
-  /** null: all channels together. */
-  readonly channel: number | null;
-  readonly source: RankLabel;
-  readonly destination: RankLabel;
-  readonly sourceHost: string;
-  /** null: its file is not here. */
-  readonly destinationHost: string | null;
-  readonly transfers: number;
-  readonly bytes: number;
-  /** Mean of the sends' own times; null: none was timed. */
-  readonly meanNs: number | null;
-  readonly average: LinkLine | null;
-  readonly least: LinkLine | null;
-  /** Sizes that were timed. */
-  readonly sizes: number;
-  /** Across ranks; null: the clocks or the protocol do not show it. */
-  readonly onTheWay: OnTheWay | null;
-  /** Waits of the sender for its GPU and for room at the receiver, and of the receiver for its GPU. null: that rank has no file. */
-  readonly senderGpuNs: number;
-  readonly senderRoomNs: number;
-  readonly receiverGpuNs: number | null;
-}
+export type LinkRow = Readonly<ReturnType<typeof linkRows>[number]>;
 
 export function linkRows(
   senders: readonly Link[],
@@ -40,15 +16,16 @@ export function linkRows(
   run: Run,
   labels: RankLabels,
   arrivals: ReadonlyMap<string, OnTheWay>,
-): LinkRow[] {
+) {
   const receivers = new Map(ends.filter((end) => !end.isSend).map((end) => [linkKey(end), end]));
   return senders.map((end) => {
     const key = linkKey(end);
+    /** `onTheWay`: across ranks; null: the clocks or the protocol do not show it. */
     return { ...linkRow(end, receivers.get(key) ?? null, run, labels), onTheWay: arrivals.get(key) ?? null };
   });
 }
 
-function linkRow(end: Link, receiver: Link | null, run: Run, labels: RankLabels): Omit<LinkRow, 'onTheWay'> {
+function linkRow(end: Link, receiver: Link | null, run: Run, labels: RankLabels) {
   const { file, peerFile, nsPerTick, sizes, waits } = end;
   const timed = sizes.reduce((sum, { counts }) => sum + counts.total, 0);
   const total = sizes.reduce((sum, { sums }) => sum + sums.total, 0);
@@ -56,17 +33,22 @@ function linkRow(end: Link, receiver: Link | null, run: Run, labels: RankLabels)
   return {
     comm: end.name,
     commId: hex64(end.commId),
+    /** null: all channels together. */
     channel: end.channel,
     source: labels.inComm(end.commId, end.source, file),
     destination: labels.inComm(end.commId, end.destination, peerFile),
     sourceHost: run.members[file]!.scan.header.hostName,
+    /** null: its file is not here. */
     destinationHost: peerFile === null ? null : run.members[peerFile]!.scan.header.hostName,
     transfers: end.transfers,
     bytes: end.bytes,
+    /** Mean of the sends' own times; null: none was timed. */
     meanNs: timed === 0 ? null : ns(total / timed),
     average: lineTime(sizes, nsPerTick, 'average'),
     least: lineTime(sizes, nsPerTick, 'least'),
+    /** Sizes that were timed. */
     sizes: sizes.length,
+    /** Waits of the sender for its GPU and for room at the receiver, and of the receiver for its GPU. null: that rank has no file. */
     senderGpuNs: ns(waits[WAITED.gpu]!),
     senderRoomNs: ns(waits[WAITED.peer]!),
     receiverGpuNs: receiver && Math.round(receiver.waits[WAITED.gpu]! * receiver.nsPerTick),

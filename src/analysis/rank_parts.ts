@@ -10,34 +10,9 @@ import type { Comparable } from '../clocks/comparable.js';
 import type { ClusterComm, Collective } from '../cluster/collective_view.js';
 
 /** Rank by time: how long behind the first to arrive, on average. */
-export interface Lateness {
-  readonly binNs: number;
-  readonly bins: number;
-  /** By file, then by bin: ns; null: it came to none. */
-  readonly meanNs: readonly (readonly (number | null)[])[];
-  /** By file: sums over all collectives that count. */
-  readonly files: readonly {
-    readonly collectives: number;
-    readonly meanNs: number | null;
-    /** In how many of them all others waited for it alone, as the verdict counts them. */
-    readonly last: number;
-    /** Time in which all others waited for this file's rank alone. */
-    readonly aloneNs: number;
-  }[];
-}
+export type Lateness = Readonly<ReturnType<PartsCollector['lateness']>>;
 
-export interface Picture {
-  readonly from: number;
-  readonly to: number;
-  /** What a slice's `func` means. */
-  readonly funcs: readonly string[];
-  /** By file, at most MOST_SLICES each. Further slices of that stretch are only counted. */
-  readonly files: readonly {
-    /** `to` null: it had not ended. */
-    readonly slices: readonly (readonly [from: number, to: number | null, func: number])[];
-    readonly more: number;
-  }[];
-}
+export type Picture = Readonly<ReturnType<PartsCollector['picture']>>;
 
 const BINS = 96;
 const MOST_SLICES = 240;
@@ -82,7 +57,7 @@ export class PartsCollector {
     this.counts[part.file]![bin]!++;
   };
 
-  lateness(): Lateness {
+  lateness() {
     const last = new Map<number, Set<Collective>>();
     const waits = new Map<number, Spell[]>();
     for (const { commId, collectives } of this.comms)
@@ -100,18 +75,21 @@ export class PartsCollector {
     return {
       binNs: this.binNs,
       bins: BINS,
+      /** By file, then by bin: ns; null: it came to none. */
       meanNs: this.sums.map((sums, file) =>
         Array.from(sums, (sum, bin) => {
           const count = this.counts[file]![bin]!;
           return count === 0 ? null : Math.round(sum / count);
         }),
       ),
+      /** By file: sums over all collectives that count. */
       files: this.sums.map((sums, file) => {
         const collectives = this.counts[file]!.reduce((a, b) => a + b, 0);
         const alone = together(waits.get(file) ?? []).reduce((sum, { from, to }) => sum + to - from, 0);
         return {
           collectives,
           meanNs: collectives === 0 ? null : Math.round(sums.reduce((a, b) => a + b, 0) / collectives),
+          /** In how many of them all others waited for it alone, as the verdict counts them, and for how long. */
           last: last.get(file)?.size ?? 0,
           aloneNs: Math.round(alone),
         };
@@ -119,11 +97,13 @@ export class PartsCollector {
     };
   }
 
-  picture(): Picture {
+  picture() {
     return {
       from: this.view[0],
       to: this.view[1],
+      /** What a slice's `func` means. */
       funcs: [...this.funcs.keys()],
+      /** By file, at most MOST_SLICES each. Further slices of that stretch are only counted. */
       files: this.slices.map((slices, file) => ({ slices, more: this.more[file]! })),
     };
   }

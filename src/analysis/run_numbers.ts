@@ -12,37 +12,16 @@ import { runDuration } from '../trace/duration.js';
 import { momentsOf, viewAround } from '../trace/moments.js';
 import { suspectComm } from '../verdict/facts/suspects.js';
 import type { Study } from '../study/study.js';
-import { type AllToAll, allToAllGroups, allToAlls } from './all_to_all.js';
-import { causesOf, type Cause } from './causes.js';
+import { allToAllGroups, allToAlls } from './all_to_all.js';
+import { causesOf } from './causes.js';
 import { checkedPeaks, withAllowedRates, type AllowedRate, type Peaks } from './allowed_rate.js';
-import { collectiveGroups, collectiveRows, type CollectiveGroup, type CollectiveRow } from './collectives.js';
-import type { SendSeries } from './over_time.js';
+import { collectiveGroups, collectiveRows, type CollectiveGroup } from './collectives.js';
 import { PartsCollector, type Lateness, type Picture } from './rank_parts.js';
-import { rankLabels, type RankLabel } from './rank_labels.js';
-import type { SlowLinkRow } from './slow_link_rows.js';
-import type { LinkRow } from './link_rows.js';
-import type { RankWaits } from './rank_waits.js';
+import { rankLabels } from './rank_labels.js';
 import { transfersOf } from './transfer_rows.js';
-import type { WaitRow } from './wait_rows.js';
 
 /** Why the run is slow, and from what this is seen. */
-export interface CauseNumbers {
-  readonly durationNs: number;
-  /** By file. */
-  readonly ranks: readonly RankLabel[];
-  readonly collectives: readonly CollectiveRow[];
-  /** Of sends and receives, by communicator. */
-  readonly allToAlls: readonly AllToAll[];
-  readonly rankWaits: readonly RankWaits[];
-  readonly waits: readonly WaitRow[];
-  readonly links: readonly LinkRow[];
-  /** All channels of a pair of ranks together. */
-  readonly pairs: readonly LinkRow[];
-  /** By pair. */
-  readonly sends: readonly (readonly SendSeries[])[];
-  readonly slowLinks: readonly SlowLinkRow[];
-  readonly causes: readonly Cause[];
-}
+export type CauseNumbers = Readonly<ReturnType<typeof causeNumbers>>;
 
 export interface RunNumbers extends CauseNumbers {
   readonly groups: readonly (CollectiveGroup & AllowedRate)[];
@@ -50,7 +29,7 @@ export interface RunNumbers extends CauseNumbers {
   readonly picture: Picture;
 }
 
-export function causeNumbers({ run, clocks, comms, links, verdict }: Study): CauseNumbers {
+export function causeNumbers({ run, clocks, comms, links, verdict }: Study) {
   const { solution } = clocks;
   const labels = rankLabels(run);
   const comparable = comparableBy(solution);
@@ -70,6 +49,7 @@ export function causeNumbers({ run, clocks, comms, links, verdict }: Study): Cau
   const known = { durationNs, collectives, allToAlls: allToAlls(run, labels), rankWaits, ...transfers };
   return {
     ...known,
+    /** By file. */
     ranks: run.members.map((_, file) => labels.ofFile(file)),
     causes: causesOf({
       ...known,

@@ -10,23 +10,14 @@ import type { RunLinks } from '../cluster/slow_links.js';
 import type { Run } from '../runs/run.js';
 import { linkKey, onTheWay } from './arrival_times.js';
 import { allChannels, type Link } from './all_channels.js';
-import { linkRows, type LinkRow } from './link_rows.js';
-import { sendSeries, type SendSeries } from './over_time.js';
+import { linkRows } from './link_rows.js';
+import { sendSeries } from './over_time.js';
 import type { RankLabels } from './rank_labels.js';
-import { rankWaits, type RankWaits } from './rank_waits.js';
-import { slowLinkRows, type SlowLinkRow } from './slow_link_rows.js';
-import { waitRows, type WaitRow } from './wait_rows.js';
+import { rankWaits } from './rank_waits.js';
+import { slowLinkRows } from './slow_link_rows.js';
+import { waitRows } from './wait_rows.js';
 
-export interface Transfers {
-  readonly ranks: readonly RankWaits[];
-  readonly waits: readonly WaitRow[];
-  /** By channel, and by pair of ranks with all channels together. */
-  readonly links: readonly LinkRow[];
-  readonly pairs: readonly LinkRow[];
-  /** By pair. */
-  readonly sends: readonly (readonly SendSeries[])[];
-  readonly slowLinks: readonly SlowLinkRow[];
-}
+export type Transfers = Readonly<ReturnType<typeof transfersOf>>;
 
 /** `time`: of a file's tick on the trace's axis. `bound`: of the clocks of two files, ns. */
 export function transfersOf(
@@ -36,7 +27,7 @@ export function transfersOf(
   times: readonly TransferTimes[],
   time: (file: number, tick: number) => TraceNs,
   bound: (sender: number, receiver: number) => number,
-): Transfers {
+) {
   // A size that was never timed is none.
   const ends = found.ends.map((end) => ({
     ...end,
@@ -50,8 +41,10 @@ export function transfersOf(
   return {
     ranks: run.members.map((_, file) => rankWaits(run, file)),
     waits: waitRows(ends, labels, time),
+    /** By channel, and by pair of ranks with all channels together. */
     links: linkRows(senders, ends, run, labels, arrivals),
     pairs: linkRows(pairSenders, allPairs, run, labels, arrivals),
+    /** By pair. */
     sends: pairSenders.map(sendSeries),
     slowLinks: slowLinkRows(found, times, bound, {
       run,

@@ -8,19 +8,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { hasEnded, livingFolder, openFiles, orNull, statFields, threadsOf } from '../rankfile/index.js';
 
-export interface ThreadFacts {
-  readonly tid: number;
-  readonly name: string;
-  /** As in ps: R runs, S sleeps, D waits for a device or a disk, T is stopped, Z has ended. */
-  readonly state: string;
-  /** What the thread waits for in the kernel; empty: nothing; null: the kernel does not tell this user. */
-  readonly waitsIn: string | null;
-  readonly cpuSeconds: number;
-  /** Of one core, while it was looked at. */
-  readonly cpuShare: number;
-  /** The stack inside the kernel; null: only root may read it. */
-  readonly kernelStack: readonly string[] | null;
-}
+export type ThreadFacts = Readonly<NonNullable<ReturnType<typeof threadFacts>>>;
 
 export interface Connection {
   readonly local: string;
@@ -93,7 +81,7 @@ function threadTimes(pid: number): Map<number, number> | null {
   );
 }
 
-function threadFacts(pid: number, tid: number, before: number, seconds: number): ThreadFacts | null {
+function threadFacts(pid: number, tid: number, before: number, seconds: number) {
   const folder = `/proc/${pid}/task/${tid}`;
   const fields = statFields(folder);
   if (fields === null) return null;
@@ -102,10 +90,14 @@ function threadFacts(pid: number, tid: number, before: number, seconds: number):
   return {
     tid,
     name: (text(`${folder}/comm`) ?? '').trimEnd(),
+    /** As in ps: R runs, S sleeps, D waits for a device or a disk, T is stopped, Z has ended. */
     state,
+    /** What the thread waits for in the kernel; empty: nothing; null: the kernel does not tell this user. */
     waitsIn: waitChannel(state, text(`${folder}/wchan`)),
     cpuSeconds: now / TICKS_PER_SECOND,
+    /** Of one core, while it was looked at. */
     cpuShare: Math.max(0, now - before) / TICKS_PER_SECOND / seconds,
+    /** The stack inside the kernel; null: only root may read it. */
     kernelStack:
       text(`${folder}/stack`)
         ?.split('\n')

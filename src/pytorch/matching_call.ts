@@ -11,26 +11,9 @@ import type { CallKind, DumpedCall } from './calls.js';
 import { functionOf } from './compared_calls.js';
 import type { Dump } from './dump.js';
 import { joinDumps, type JoinedGroup } from './joined_calls.js';
-import { stacksOf, type SharedStack } from './stacks.js';
+import { stacksOf } from './stacks.js';
 
-export interface MatchedCollective {
-  readonly group: string;
-  readonly description: string;
-  /** PyTorch's number of the call in the group. null: the ranks' dumps disagree, or the call is a send or receive. */
-  readonly seq: number | null;
-  readonly op: string;
-  /** Number of waiting ranks whose dump lists the call without an end. `of`: number of waiting ranks with a dump. */
-  readonly agreed: number;
-  readonly of: number;
-  /** Groups that fit as well. */
-  readonly alsoFit: number;
-  /** ns: median of the time from the call in the dump to our record of it. */
-  readonly apartNs: number;
-  /** The Python stacks of the ranks' calls. */
-  readonly stacks: readonly SharedStack[];
-  /** Ranks that never entered, with their newest call on any group; null: the dump lists none. */
-  readonly strays: readonly { readonly rank: number; readonly last: DumpedCall | null }[];
-}
+export type MatchedCollective = Readonly<NonNullable<ReturnType<typeof matchDumps>>>;
 
 /** Our side: ranks of the job by file. */
 export interface OurRun {
@@ -39,7 +22,7 @@ export interface OurRun {
   readonly traceStart: string;
 }
 
-export function matchDumps(hang: Hang, ours: OurRun, dumps: readonly Dump[]): MatchedCollective | null {
+export function matchDumps(hang: Hang, ours: OurRun, dumps: readonly Dump[]) {
   const rankOf = (file: number): number | null => ours.ranks[file] ?? null;
   const known = [...hang.waiting, ...hang.neverEntered].flatMap(({ file }) => rankOf(file) ?? []);
   const start = Number(BigInt(ours.traceStart));
@@ -61,14 +44,20 @@ export function matchDumps(hang: Hang, ours: OurRun, dumps: readonly Dump[]): Ma
   return {
     group: group.name,
     description: group.description,
+    /** PyTorch's number of the call in the group. null: the ranks' dumps disagree, or the call is a send or receive. */
     seq: seqs.size === 1 ? [...seqs][0]! : null,
     op: functionOf(callers[0]!.call),
+    /** Number of waiting ranks whose dump lists the call without an end. `of`: number of waiting ranks with a dump. */
     agreed: callers.length,
     of: waiting.filter(({ rank }) => group.members.has(rank)).length,
+    /** Groups that fit as well. */
     alsoFit:
       found.filter((one) => one.callers.length === callers.length && one.alike === best.alike).length - 1,
+    /** ns: median of the time from the call in the dump to our record of it. */
     apartNs,
+    /** The Python stacks of the ranks' calls. */
     stacks: stacksOf(callers),
+    /** Ranks that never entered, with their newest call on any group; null: the dump lists none. */
     strays: hang.neverEntered.flatMap(({ file }) => {
       const rank = rankOf(file);
       return rank === null || !dumps.some((dump) => dump.rank === rank) ? [] : [{ rank, last: newest(rank) }];

@@ -3,45 +3,14 @@
 import type { ClockSegment } from '../clocks/clock_map.js';
 import type { FoundClocks } from '../clocks/evidence/run_clocks.js';
 import type { Run } from '../runs/run.js';
-import { reportClocks, reportTraffic, type ClockReport, type TrafficReport } from './clock_report.js';
+import { reportClocks, reportTraffic } from './clock_report.js';
 
 /** What `nccl-trace clocks --json` prints. */
-export interface ClocksReport {
-  /** ns since the Unix epoch, decimal text. Maps give times after it. */
-  readonly traceStart: string;
-  readonly clocks: readonly ClockReport[];
-  readonly traffic: TrafficReport | null;
-  readonly maps: readonly ClockMapReport[];
-}
+export type ClocksReport = Readonly<ReturnType<typeof reportAllClocks>>;
 
-/** Time after the trace's start = local + offsetNs + driftPpm * 1e-6 * (local - fromNs), rounded to whole ns. */
-export interface ClockPiece {
-  /** The first piece has no start and the last one no end. */
-  readonly fromNs: number;
-  /** null: it ends with the recording. */
-  readonly toNs: number | null;
-  readonly offsetNs: number;
-  readonly driftPpm: number;
-  /** Bound of |error| against the group's domain, ns; null: unbounded. */
-  readonly hardBound: number | null;
-  readonly bound99: number | null;
-}
-
-export interface ClockMapReport {
-  /** As in `clocks[]`. */
-  readonly domain: string;
-  /** local = offsetNs + ticks * nsPerTick, ticks counted from the file's tick base. */
-  readonly files: readonly {
-    readonly ranks: readonly number[];
-    readonly tickBase: string;
-    readonly offsetNs: number;
-    readonly nsPerTick: number;
-  }[];
-  readonly pieces: readonly ClockPiece[];
-}
-
-export function reportAllClocks(found: FoundClocks, run: Run): ClocksReport {
+export function reportAllClocks(found: FoundClocks, run: Run) {
   return {
+    /** ns since the Unix epoch, decimal text. Maps give times after it. */
     traceStart: String(found.solution.traceStart),
     clocks: reportClocks(found, run),
     traffic: reportTraffic(found),
@@ -50,9 +19,11 @@ export function reportAllClocks(found: FoundClocks, run: Run): ClocksReport {
 }
 
 /** One per clock domain, in their order. */
-function reportMaps({ solution }: FoundClocks, run: Run): ClockMapReport[] {
+function reportMaps({ solution }: FoundClocks, run: Run) {
   return solution.domains.map(({ name, files, map }) => ({
+    /** As in `clocks[]`. */
     domain: name,
+    /** local = offsetNs + ticks * nsPerTick, ticks counted from the file's tick base. */
     files: files.map((file) => {
       const { offset, nsPerTick } = solution.scales[file]!;
       const { ranks, scan } = run.members[file]!;
@@ -62,11 +33,15 @@ function reportMaps({ solution }: FoundClocks, run: Run): ClockMapReport[] {
   }));
 }
 
-const pieceOf = ({ from, to, offset, drift, hardBound, bound99 }: ClockSegment): ClockPiece => ({
+/** Time after the trace's start = local + offsetNs + driftPpm * 1e-6 * (local - fromNs), rounded to whole ns. */
+const pieceOf = ({ from, to, offset, drift, hardBound, bound99 }: ClockSegment) => ({
+  /** The first piece has no start and the last one no end. */
   fromNs: from,
+  /** null: it ends with the recording. */
   toNs: finite(to),
   offsetNs: offset,
   driftPpm: drift * 1e6,
+  /** Bound of |error| against the group's domain, ns; null: unbounded. */
   hardBound: finite(hardBound),
   bound99: finite(bound99),
 });

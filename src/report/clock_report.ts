@@ -2,79 +2,18 @@
 
 import { maxOf } from '../base/extremes.js';
 import { perNs } from '../clocks/alignment.js';
-import type { AlikeFound } from '../clocks/similar_links.js';
 import type { Culprit } from '../clocks/contradictions.js';
 import type { ClockDomain, ClockSolution } from '../clocks/domains.js';
-import type { EvidenceKind } from '../clocks/evidence.js';
 import { reportGpus, type GpuClockReport } from '../clocks/evidence/gpu_clocks.js';
 import type { ImpossiblePairs } from '../clocks/evidence/edge_collectors.js';
 import type { BrokenTransfers, FoundClocks, TrafficFacts } from '../clocks/evidence/run_clocks.js';
 import type { Run } from '../runs/run.js';
 
 /** One clock domain: a boot of a host. */
-export interface ClockReport {
-  readonly domain: string;
-  readonly host: string;
-  readonly ranks: readonly (number | null)[];
-  /** own-counter, traffic or realtime. */
-  readonly source: string;
-  /** Domains of the same group are on one axis, within their bounds. */
-  readonly group: string;
-  /** Bound of |error| against the group's domain, worst of the run, ns; null: unbounded. */
-  readonly hardBound: number | null;
-  readonly bound99: number | null;
-  /**
-   * For a domain that its wall clock places, with traffic in one direction only. Against `host` its times are too late, or too early, by at
-   * most this many ns. A value below 0 means at least this many ns the other way. null: unbounded.
-   */
-  readonly oneSided: {
-    readonly host: string;
-    readonly late: number | null;
-    readonly early: number | null;
-  } | null;
-  /** Rate of the trace's axis against this counter's nominal rate, first piece. */
-  readonly driftPpm: number;
-  /** Number of straight pieces. */
-  readonly pieces: number;
-  /** Pairs about this domain, by kind. */
-  readonly evidence: Readonly<Partial<Record<EvidenceKind, number>>>;
-  /** Transfers of this domain that would point backwards. They are not drawn. */
-  readonly violations: number;
-  /** Its ranks with stamped kernels; absent if there are none. */
-  readonly gpus?: readonly GpuClockReport[];
-  /**
-   * Largest change of its rate from one half minute to the next, against the other clocks of its group, in ppm per minute. null: no traffic
-   * shows it, or the run is shorter than a minute.
-   */
-  readonly wanderPpmPerMinute: number | null;
-  /** Largest distance of a wall-clock sample from the line, or from the group's axis, that placed it. */
-  readonly realtimeResidualNs: number;
-  readonly flags: readonly string[];
-}
+export type ClockReport = Readonly<ReturnType<typeof reportDomain>>;
 
 /** Summary of the transfers between hosts; null with one host, or with `--clock realtime`. */
-export interface TrafficReport {
-  readonly pairs: number;
-  /** Not compared, because the scan keeps only a share if there are too many. */
-  readonly sampledOut: number;
-  /** Left out, by cause. */
-  readonly dropped: {
-    readonly single: number;
-    readonly sizesDiffer: number;
-    readonly operationsDiffer: number;
-    readonly sizeLost: number;
-    readonly unconfirmed: number;
-  };
-  /** Whether the assumption of the 99 % bound was seen to hold. */
-  readonly alike: AlikeFound;
-  readonly credits: boolean;
-  readonly earlyArrivals: boolean;
-  /** Links slower or faster than similar ones, ns. */
-  readonly unlike: readonly { readonly from: string; readonly to: string; readonly byNs: number }[];
-  /** Evidence left out because it contradicted the rest, as sentences. */
-  readonly leftOut: readonly string[];
-  readonly brokenArrows: { readonly backwards: number; readonly mismatched: number };
-}
+export type TrafficReport = Readonly<NonNullable<ReturnType<typeof reportTraffic>>>;
 
 export function reportClocks(clocks: FoundClocks, run: Run): ClockReport[] {
   return clocks.solution.domains.map((domain, index) => reportDomain(domain, index, clocks, run));
@@ -85,7 +24,7 @@ function reportDomain(
   index: number,
   { solution, traffic, broken }: FoundClocks,
   run: Run,
-): ClockReport {
+) {
   const { segments } = domain.map;
   const worst = (pick: 'hardBound' | 'bound99'): number | null => {
     const bound = maxOf(segments.map((segment) => segment[pick]));
@@ -95,17 +34,33 @@ function reportDomain(
     domain: domain.name,
     host: domain.hostName,
     ranks: domain.files.flatMap((file) => ranksOrUnknown(run.members[file]?.ranks)),
+    /** own-counter, traffic or realtime. */
     source: segments[0]?.source ?? 'none',
+    /** Domains of the same group are on one axis, within their bounds. */
     group: solution.domains[domain.group]!.name,
+    /** Bound of |error| against the group's domain, worst of the run, ns; null: unbounded. */
     hardBound: worst('hardBound'),
     bound99: worst('bound99'),
+    /**
+     * For a domain that its wall clock places, with traffic in one direction only. Against `host` its times are too late, or too early, by at
+     * most this many ns. A value below 0 means at least this many ns the other way. null: unbounded.
+     */
     oneSided: oneSidedOf(index, solution, traffic),
+    /** Rate of the trace's axis against this counter's nominal rate, first piece. */
     driftPpm: (segments[0]?.drift ?? 0) * 1e6,
+    /** Number of straight pieces. */
     pieces: segments.length,
+    /** Pairs about this domain, by kind. */
     evidence: traffic?.pairs[index] ?? {},
+    /** Transfers of this domain that would point backwards. They are not drawn. */
     violations: violationsOf(index, broken),
     ...gpusOf(domain, solution, run),
+    /**
+     * Largest change of its rate from one half minute to the next, against the other clocks of its group, in ppm per minute. null: no traffic
+     * shows it, or the run is shorter than a minute.
+     */
     wanderPpmPerMinute: wanderOf(index, traffic),
+    /** Largest distance of a wall-clock sample from the line, or from the group's axis, that placed it. */
     realtimeResidualNs: domain.realtimeResidual,
     flags: [...new Set(segments.flatMap(({ flags }) => flags))],
   };
@@ -116,7 +71,12 @@ function wanderOf(domain: number, traffic: TrafficFacts | null): number | null {
   return seen === null ? null : seen / perNs(1);
 }
 
-function gpusOf({ files }: ClockDomain, { scales }: ClockSolution, run: Run): Pick<ClockReport, 'gpus'> {
+/** Its ranks with stamped kernels; absent if there are none. */
+function gpusOf(
+  { files }: ClockDomain,
+  { scales }: ClockSolution,
+  run: Run,
+): { readonly gpus?: GpuClockReport[] } {
   const gpus = files.flatMap((file) => reportGpus(run.members[file]!, scales[file]!));
   return gpus.length === 0 ? {} : { gpus };
 }
@@ -129,7 +89,7 @@ function oneSidedOf(
   domain: number,
   { domains }: ClockSolution,
   traffic: TrafficFacts | null,
-): ClockReport['oneSided'] {
+): { readonly host: string; readonly late: number | null; readonly early: number | null } | null {
   const bound = traffic?.oneSided[domain] ?? null;
   return bound && { host: domains[bound.against]!.hostName, late: bound.late, early: bound.early };
 }
@@ -142,19 +102,24 @@ function violationsOf(domain: number, { backwards }: BrokenTransfers): number {
   return sum;
 }
 
-export function reportTraffic({ solution, traffic, broken }: FoundClocks): TrafficReport | null {
+export function reportTraffic({ solution, traffic, broken }: FoundClocks) {
   if (!traffic) return null;
   const { alignment, belief, evidence, impossible } = traffic;
   const { pairs, sampledOut, ...dropped } = evidence.counts;
   const host = (domain: number): string => solution.domains[domain]!.hostName;
   return {
     pairs,
+    /** Not compared, because the scan keeps only a share if there are too many. */
     sampledOut,
+    /** Left out, by cause. */
     dropped,
+    /** Whether the assumption of the 99 % bound was seen to hold. */
     alike: alignment.alike,
     credits: belief.credits,
     earlyArrivals: belief.earlyArrivals,
+    /** Links slower or faster than similar ones, ns. */
     unlike: alignment.unlike.map(({ from, to, by }) => ({ from: host(from), to: host(to), byNs: by })),
+    /** Evidence left out because it contradicted the rest, as sentences. */
     leftOut: [
       ...alignment.culprits.map((culprit) => leftOut(culprit, host)),
       ...impossible.map((one) => leftOutAsImpossible(one, host)),

@@ -9,70 +9,7 @@ import { severalRanks, type RunMember } from '../runs/run.js';
 import type { LostSlots, RankScan } from '../scan/scan.js';
 import type { ConvertResult } from '../trace/convert.js';
 
-export interface RankReport {
-  readonly rank: number | null;
-  /** If a process has several GPUs: all its ranks. */
-  readonly ranks?: readonly number[];
-  readonly file: string;
-  readonly host: string;
-  /** Its number on its host; null: the environment has none. */
-  readonly localRank: number | null;
-  readonly pid: number;
-  /** 'closed': the process closed its file. 'recording': the process still runs, or was killed. */
-  readonly life: string;
-  /** ns since the Unix epoch, decimal; null: no heartbeat was written. */
-  readonly lastHeartbeat: string | null;
-  /**
-   * If the rings are outside of the file: age of the copy in the file when the last sign came, in seconds. null: no copy. Absent if the
-   * rings are in the file, or if the file was closed.
-   */
-  readonly ringCopyAge?: number | null;
-  readonly records: number;
-  /** Repeats counted instead of recorded. */
-  readonly folded: number;
-  readonly muted: number;
-  /** Slots by cause. */
-  readonly lost: LostSlots;
-  /** Slots of chunks that were not read, because a time was selected. */
-  readonly unread: number;
-  /** Records of events that began before the ring's window. */
-  readonly beganBefore: number;
-  /** States and stops of stopped or foreign events, and states a step had already left. */
-  readonly strayRecords: number;
-  /** Stops and states of events without a handle, because nothing was recorded. */
-  readonly nullCalls: number;
-  /** Impossible parents, of earlier work. */
-  readonly staleParents: number;
-  /** Operations and kernels begun again while in flight. */
-  readonly startsAgain: number;
-  /** Events of finalized communicators. */
-  readonly afterFinalize: number;
-  /** Steps that NCCL never stopped, although it stopped their operation. */
-  readonly stepsWithoutStop: number;
-  /** States and events that this version does not know, with their numbers. */
-  readonly unknown: Readonly<Record<string, number>>;
-  readonly suspectKernels: number;
-  /** Completions of kernels that never started. */
-  readonly kernelsWithoutStart: number;
-  /** Records that are drawn later than recorded: at the time of the record before them in their ring. */
-  readonly reordered: number;
-  readonly work: {
-    readonly complete: number;
-    readonly open: number;
-    readonly aborted: number;
-    readonly notRecorded: number;
-  };
-  /** Calls without further events, by function: copy engines, Broadcast from 2.29 on, symmetric memory... */
-  readonly callsOnly: Readonly<Record<string, number>>;
-  /** Operations whose end NCCL never reports (CollNet, memcpy). */
-  readonly endlessOps: number;
-  /** Executed for other processes. */
-  readonly pxn: { readonly ops: number; readonly unexplained: number; readonly pids: readonly number[] };
-  readonly open: readonly OpenWork[];
-  readonly aborted: readonly OpenWork[];
-  /** What is wrong with the file, in whole sentences. */
-  readonly problems: readonly string[];
-}
+export type RankReport = Readonly<ReturnType<typeof reportRank>>;
 
 export interface OpenWork {
   /** 16 hexadecimal digits; null: not known. */
@@ -90,43 +27,65 @@ export function reportRank(
   ends: WorkEndTable,
   origins: OriginTable,
   block: ConvertResult | null,
-): RankReport {
+) {
   const { odd } = scan;
   const outcomes = outcomesOf(ends);
   return {
     rank,
+    /** `ranks`, if a process has several GPUs: all its ranks. */
     ...severalRanks(ranks),
     file: scan.path,
     host: scan.header.hostName,
+    /** Its number on its host; null: the environment has none. */
     localRank: scan.header.localRank,
     pid: scan.header.process.pid,
+    /** 'closed': the process closed its file. 'recording': the process still runs, or was killed. */
     life: scan.header.life,
+    /** ns since the Unix epoch, decimal; null: no heartbeat was written. */
     lastHeartbeat: scan.heartbeat?.realtime.toString() ?? null,
     ...ringCopyAge(scan),
     records: scan.records,
+    /** Repeats counted instead of recorded. */
     folded: scan.folded,
     ...sumRings(scan),
+    /** Records of events that began before the ring's window. */
     beganBefore: odd.beganBefore,
+    /** States and stops of stopped or foreign events, and states a step had already left. */
     strayRecords: odd.afterStop + odd.foreign + odd.repeatedStates,
+    /** Impossible parents, of earlier work. */
     staleParents: odd.staleParents,
+    /** Operations and kernels begun again while in flight. */
     startsAgain: odd.startsAgain,
+    /** Events of finalized communicators. */
     afterFinalize: odd.afterFinalize,
+    /** Steps that NCCL never stopped, although it stopped their operation. */
     stepsWithoutStop: odd.stepsWithoutStop,
+    /** States and events that this version does not know, with their numbers. */
     unknown: Object.fromEntries(odd.unknown),
     suspectKernels: block?.suspectKernels ?? 0,
+    /** Completions of kernels that never started. */
     kernelsWithoutStart: odd.kernelsWithoutStart,
+    /** Records that are drawn later than recorded: at the time of the record before them in their ring. */
     reordered: block?.reordered ?? 0,
     work: countWork(outcomes),
+    /** Calls without further events, by function: copy engines, Broadcast from 2.29 on, symmetric memory... */
     callsOnly: countCalls(scan),
+    /** Operations whose end NCCL never reports (CollNet, memcpy). */
     endlessOps: scan.endlessOps,
+    /** Executed for other processes. */
     pxn: origins.executed,
     open: worksThat('open', scan, outcomes),
     aborted: worksThat('aborted', scan, outcomes),
+    /** What is wrong with the file, in whole sentences. */
     problems: problemsOf(scan),
   };
 }
 
-function ringCopyAge({ header, heartbeat, lastTick }: RankScan): Pick<RankReport, 'ringCopyAge'> {
+/**
+ * If the rings are outside of the file: age of the copy in the file when the last sign came, in seconds. null: no copy. Absent if the rings are
+ * in the file, or if the file was closed.
+ */
+function ringCopyAge({ header, heartbeat, lastTick }: RankScan): { readonly ringCopyAge?: number | null } {
   if (header.placement === 'in-file' || header.life === 'closed') return {};
   if (header.copiedTick === null) return { ringCopyAge: null };
   const lastSign = Math.max(heartbeat?.tick ?? 0, lastTick ?? 0);
@@ -136,12 +95,14 @@ function ringCopyAge({ header, heartbeat, lastTick }: RankScan): Pick<RankReport
 export const problemsOf = ({ problems }: RankScan): string[] =>
   problems.map(({ what, count }) => (count === 1 ? what : `${what} (${count} times)`));
 
-function sumRings(scan: RankScan): Pick<RankReport, 'lost' | 'unread' | 'muted' | 'nullCalls'> {
+function sumRings(scan: RankScan) {
   const sum = sumOver(scan);
   return {
     lost: lostSlots(scan),
+    /** Slots of chunks that were not read, because a time was selected. */
     unread: unreadSlots(scan),
     muted: sum(({ muted }) => muted),
+    /** Stops and states of events without a handle, because nothing was recorded. */
     nullCalls: sum(({ nullCalls }) => nullCalls),
   };
 }
@@ -164,13 +125,13 @@ const sumOver =
   (pick: (ring: RankScan['rings'][number]) => number): number =>
     rings.reduce((total, ring) => total + pick(ring), 0);
 
-function countWork(outcomes: readonly WorkOutcome[]): RankReport['work'] {
+function countWork(outcomes: readonly WorkOutcome[]) {
   const count = (wanted: WorkOutcome): number => outcomes.filter((outcome) => outcome === wanted).length;
   const [complete, open, aborted] = [count('complete'), count('open'), count('aborted')];
   return { complete, open, aborted, notRecorded: outcomes.length - complete - open - aborted };
 }
 
-function countCalls({ bareCalls, copyColls }: RankScan): RankReport['callsOnly'] {
+function countCalls({ bareCalls, copyColls }: RankScan): Readonly<Record<string, number>> {
   const counts: Record<string, number> = copyColls > 0 ? { 'copy engine': copyColls } : {};
   for (const func of bareCalls.values()) counts[func] = (counts[func] ?? 0) + 1;
   return counts;

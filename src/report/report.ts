@@ -14,16 +14,7 @@ import type { DrawnBeside, ForeignReport } from '../foreign/beside/beside.js';
 import type { Diagnosis } from './diagnosis.js';
 import type { SelectionReport } from '../trace/selection_report.js';
 
-export interface TraceCounts {
-  readonly slices: number;
-  readonly openSlices: number;
-  readonly instants: number;
-  readonly counterSamples: number;
-  readonly states: number;
-  readonly flows: number;
-  readonly tracks: number;
-  readonly processes: number;
-}
+export type TraceCounts = Readonly<ReturnType<typeof countTrace>>;
 
 /** A connection that has no arrows after some operation, because its two ends belong to different work. */
 export interface OutOfStepReport {
@@ -74,7 +65,7 @@ export function countTrace(
   files: readonly (ConvertResult | null)[],
   above: Pick<AboveRanks, 'counts' | 'processes' | 'arrows'>,
   foreign: DrawnBeside['drawn'],
-): TraceCounts {
+) {
   const blocks = files.filter((block) => block !== null);
   const sum = (
     field: 'slices' | 'openSlices' | 'instants' | 'counterSamples' | 'states' | 'tracksWithData',

@@ -6,13 +6,9 @@
 import { readFileSync } from 'node:fs';
 import type { Cause } from '../analysis/causes.js';
 import type { CollectiveRow } from '../analysis/collectives.js';
-import type { RankLabel } from '../analysis/rank_labels.js';
 import type { RunNumbers } from '../analysis/run_numbers.js';
-import type { WaitTimes } from '../analysis/rank_waits.js';
-import type { RunCommunicator } from '../runs/communicators.js';
 import { projectFile } from '../base/project.js';
 import type { Study } from '../study/study.js';
-import type { SuspectLabel } from '../base/suspect_labels.js';
 import { suspectsOf } from '../verdict/facts/suspects.js';
 import type { Diagnosis } from './diagnosis.js';
 import { findingLines } from './finding_text.js';
@@ -23,76 +19,11 @@ import { verdictText } from './verdict_text.js';
 export const commName = ({ comm, commId }: { readonly comm: string; readonly commId: string }): string =>
   comm || commId;
 
-type Numbers = Pick<
-  RunNumbers,
-  'groups' | 'allToAlls' | 'lateness' | 'picture' | 'waits' | 'links' | 'pairs' | 'slowLinks'
->;
-type Said = Pick<
-  Diagnosis,
-  'verdict' | 'causes' | 'flightRecorder' | 'clocks' | 'traffic' | 'unusable' | 'problems'
->;
-
 /** The verdict's files are indices into `ranks`, its times ns after `run.traceStart`. */
-export interface RunReport extends Numbers, Said {
-  readonly version: 2;
-  readonly headline: string;
-  /** The verdict for people, as `inspect` prints it. */
-  readonly lines: readonly string[];
-  /** Each of the verdict's findings in one line. */
-  readonly findings: readonly string[];
-  /** The command that shows what the verdict points to; null: nothing. */
-  readonly next: string | null;
-  readonly run: {
-    /** ns since the Unix epoch, decimal. */
-    readonly traceStart: string;
-    readonly durationNs: number;
-    readonly worldSize: number;
-    readonly missingRanks: readonly number[];
-    readonly records: number;
-    readonly hosts: number;
-  };
-  /** By file. */
-  readonly ranks: readonly RankRow[];
-  readonly collectives: {
-    readonly total: number;
-    /** The unfinished and the longest collectives, at most MOST_COLLECTIVES, in order of time. `nccl-trace collectives` prints all. */
-    readonly shown: readonly CollectiveRow[];
-  };
-  /** `label`: its name in tables and pages, which no other communicator has. */
-  readonly communicators: readonly RunCommunicator[];
-  readonly made: {
-    readonly by: string;
-    /** The options given that change the findings, ready to type. */
-    readonly options: string;
-    readonly files: readonly { readonly path: string; readonly bytes: number; readonly recorder: string }[];
-  };
-}
+export type RunReport = Readonly<ReturnType<typeof runReport>>;
 
 /** One file: a process, which may be several ranks. */
-export interface RankRow {
-  readonly rank: RankLabel;
-  readonly host: string;
-  readonly localRank: number | null;
-  readonly pid: number;
-  readonly file: string;
-  /** What the verdict holds against it. */
-  readonly label: SuspectLabel | null;
-  readonly life: string;
-  readonly records: number;
-  readonly lostSlots: number;
-  /** Collectives with known lateness. */
-  readonly collectives: number;
-  /** After the first arrival. */
-  readonly meanLateNs: number | null;
-  readonly lastIn: number;
-  /** Time that all others waited for it alone. */
-  readonly aloneNs: number;
-  readonly bytesSent: number;
-  readonly bytesReceived: number;
-  readonly waits: WaitTimes;
-  readonly waitsByFunc: readonly { readonly func: string; readonly times: WaitTimes }[];
-  readonly problems: readonly string[];
-}
+export type RankRow = Readonly<ReturnType<typeof rankRows>[number]>;
 
 const MOST_COLLECTIVES = 400;
 
@@ -111,22 +42,21 @@ function slowedText({ verdict }: Study, { causes: all, ranks }: RunNumbers): str
 }
 
 /** `options`: as given. */
-export function runReport(
-  studied: Study,
-  diagnosis: Diagnosis,
-  options: string,
-  numbers: RunNumbers,
-): RunReport {
+export function runReport(studied: Study, diagnosis: Diagnosis, options: string, numbers: RunNumbers) {
   const { run, verdict, records } = studied;
   const { problems, ...about } = diagnosis;
   return {
-    version: 2,
+    version: 2 as const,
     headline: `${headline(about)}${slowedText(studied, numbers)}`,
+    /** The verdict for people, as `inspect` prints it. */
     lines: verdictText({ ...about, causes: [] }), // they follow in full
+    /** Each of the verdict's findings in one line. */
     findings: findingLines(about),
     verdict,
+    /** The command that shows what the verdict points to; null: nothing. */
     next: diagnosis.suggestion?.command ?? null,
     run: {
+      /** ns since the Unix epoch, decimal. */
       traceStart: diagnosis.traceStart,
       durationNs: Math.round(numbers.durationNs),
       worldSize: run.worldSize,
@@ -134,8 +64,10 @@ export function runReport(
       records,
       hosts: new Set(run.members.map(({ scan }) => scan.header.hostName)).size,
     },
+    /** By file. */
     ranks: rankRows(studied, diagnosis, numbers),
     groups: numbers.groups,
+    /** `shown`: the unfinished and the longest, at most MOST_COLLECTIVES, in order of time. `nccl-trace collectives` prints all. */
     collectives: { total: numbers.collectives.length, shown: shownCollectives(numbers.collectives) },
     communicators: diagnosis.communicators,
     allToAlls: numbers.allToAlls,
@@ -153,6 +85,7 @@ export function runReport(
     problems,
     made: {
       by: `nccl-trace ${ownVersion()}`,
+      /** The options given that change the findings, ready to type. */
       options,
       files: run.members.map(({ scan }) => ({
         path: scan.path,
@@ -179,7 +112,7 @@ function rankRows(
   { run, verdict }: Study,
   { ranks: diagnosed }: Diagnosis,
   { ranks, lateness, rankWaits }: RunNumbers,
-): RankRow[] {
+) {
   const labels = new Map(suspectsOf(verdict).map(({ file, label }) => [file, label]));
   return run.members.map(({ scan }, file) => {
     const { header, transfers } = scan;
@@ -188,15 +121,19 @@ function rankRows(
     const moved = (isSend: boolean): number =>
       transfers.ends.reduce((sum, end) => (end.isSend === isSend ? sum + end.bytes : sum), 0);
     return {
-      rank: ranks[file]!,
+      rank: ranks[file] ?? null,
       ...{ host, localRank, pid: header.process.pid, file: scan.path },
+      /** What the verdict holds against it. */
       label: labels.get(file) ?? null,
       life,
       records: scan.records,
       lostSlots: Object.values(lost).reduce((sum, slots) => sum + slots, 0),
+      /** Collectives with known lateness. */
       collectives: late.collectives,
+      /** After the first arrival. */
       meanLateNs: late.meanNs,
       lastIn: late.last,
+      /** Time that all others waited for it alone. */
       aloneNs: late.aloneNs,
       bytesSent: moved(true),
       bytesReceived: moved(false),

@@ -66,24 +66,16 @@ export function otherRun({ name, started, files }: FoundRun, chosen: FoundRun): 
 /** ns: processes of the start before may end while those of the next one begin. */
 const AFTER_RESTART = 5_000_000_000n;
 
-export interface RunListing {
-  /** The name for `run`. */
-  readonly name: string;
-  readonly id: string;
-  /** ISO 8601, UTC: when its first process started, and the last sign of life of any. */
-  readonly started: string;
-  readonly lastSeen: string;
-  /** Ascending. */
-  readonly ranks: readonly number[];
-  readonly worldSize: number;
-  readonly files: readonly string[];
-}
+export type RunListing = Readonly<ReturnType<typeof listRun>>;
 
-export const listRun = ({ name, id, started, lastSeen: seen, files }: FoundRun): RunListing => ({
+export const listRun = ({ name, id, started, lastSeen: seen, files }: FoundRun) => ({
+  /** The name for `run`. */
   name,
   id,
+  /** ISO 8601, UTC: when its first process started, and the last sign of life of any. */
   started: utcSeconds(started),
   lastSeen: utcSeconds(seen),
+  /** Ascending. */
   ranks: [...new Set(files.flatMap(ranksAmong(files)))].sort((a, b) => a - b),
   worldSize: worldSizeOf(files),
   files: files.map(({ path }) => path),

@@ -50,20 +50,7 @@ type ScannedFile = RankFileStream<true>;
 /** Slots that are not in the file, by cause. */
 export type LostSlots = Readonly<Record<LossCause, number>>;
 
-export interface RingSummary {
-  readonly ring: number;
-  readonly class: RingClass;
-  /** Positions given out when it was read. */
-  readonly head: number;
-  readonly records: number;
-  readonly lost: LostSlots;
-  readonly folded: number;
-  /** Slots in chunks that were left out. */
-  readonly unread: number;
-  readonly muted: number;
-  /** Stops and states of NULL. */
-  readonly nullCalls: number;
-}
+export type RingSummary = Readonly<ReturnType<typeof ringSummary>>;
 
 export interface RankScan {
   readonly path: string;
@@ -276,17 +263,20 @@ function endings(
   return { ends, pending: { ...pending, works } };
 }
 
-function ringSummary(ring: ScannedFile['rings'][number], records: number): RingSummary {
+function ringSummary(ring: ScannedFile['rings'][number], records: number) {
   const { folded, muted, nullCalls } = ring;
   return {
     ring: ring.ring,
     class: ring.class,
+    /** Positions given out when it was read. */
     head: ring.head,
     records,
     lost: countLost(ring.gaps),
+    /** Slots in chunks that were left out. */
     unread: unreadGaps(ring.gaps).reduce((sum, { from, end }) => sum + end - from, 0),
     folded,
     muted,
+    /** Stops and states of NULL. */
     nullCalls,
   };
 }

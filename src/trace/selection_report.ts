@@ -4,15 +4,14 @@ import { maxOf } from '../base/extremes.js';
 import { durationText } from '../base/duration.js';
 import { DETAILS, type Detail } from '../model/detail.js';
 import type { DrawPlan, Window } from './tracks/selection.js';
-import type { Size } from './budget.js';
 import { timeText, secondsText } from './commands.js';
 import type { ConvertResult } from './convert.js';
-import type { Drawing, SizedCommand } from './drawing.js';
+import type { Drawing } from './drawing.js';
 import type { RankScan } from '../scan/scan.js';
 import type { SelectionRequest } from './selection.js';
 import { DRAWN_KINDS, type DrawnKind } from '../scan/drawn_size.js';
 import type { Study } from '../study/study.js';
-import { rangesOf, rangesText, type RankRange } from './asked_times.js';
+import { rangesOf, rangesText } from './asked_times.js';
 
 /** ns after the trace's start; null: without limit. */
 export type WindowReport = readonly [from: number | null, to: number | null];
@@ -24,36 +23,14 @@ export interface DrawnAlike {
   readonly windows: Readonly<Record<Detail, WindowReport | null>>;
 }
 
-export interface SelectionReport {
-  /** The request, as options; empty: none. */
-  readonly asked: string;
-  /** The whole run is drawn. */
-  readonly isWhole: boolean;
-  /** Less is drawn than requested, because it would not fit a browser. */
-  readonly isReduced: boolean;
-  /** Requested by number, but without a file. */
-  readonly absentRanks: readonly RankRange[];
-  /** Drawn files, by what is drawn. */
-  readonly drawn: readonly DrawnAlike[];
-  readonly leftOut: {
-    /** Files that are not drawn. */
-    readonly files: number;
-    /** Slices left out in all files, by depth of detail. */
-    readonly slices: Readonly<Record<Detail, number>>;
-  };
-  /** Estimates before drawing: of this drawing, and of the whole request. */
-  readonly estimate: Size;
-  readonly estimateOfAll: Size;
-  /** Draws what the budget left out; null: nothing, or no browser can open it. */
-  readonly rest: SizedCommand | null;
-}
+export type SelectionReport = Readonly<ReturnType<typeof reportSelection>>;
 
 /** `blocks`: by file. */
 export function reportSelection(
   { run }: Study,
   { request, scope, decision, rest }: Drawing,
   blocks: readonly (ConvertResult | null)[],
-): SelectionReport {
+) {
   const leftOut = { coll: 0, op: 0, step: 0 };
   run.members.forEach(({ scan }, file) => {
     const block = blocks[file];
@@ -63,14 +40,21 @@ export function reportSelection(
       leftOut[detail] += Math.max(0, slicesOf(scan, detail) - (block?.selected?.slices[detail] ?? 0));
   });
   return {
+    /** The request, as options; empty: none. */
     asked: askedText(request),
+    /** The whole run is drawn. */
     isWhole: blocks.every((block) => block !== null && block.selected === null),
+    /** Less is drawn than requested, because it would not fit a browser. */
     isReduced: decision.isReduced,
+    /** Requested by number, but without a file. */
     absentRanks: scope.absentRanks,
+    /** Drawn files, by what is drawn. */
     drawn: drawnAlike(decision.plans),
     leftOut: { files: blocks.filter((block) => block === null).length, slices: leftOut },
+    /** Estimates before drawing: of this drawing, and of the whole request. */
     estimate: decision.size,
     estimateOfAll: decision.whole,
+    /** Draws what the budget left out; null: nothing, or no browser can open it. */
     rest,
   };
 }

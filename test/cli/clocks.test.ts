@@ -7,7 +7,9 @@ import { runHere } from '../support/program/command_line.js';
 import { madeUpRank, SMALL_RUN } from '../support/made_up/made_up_run.js';
 import { temporaryFolder } from '../support/program/temporary_folder.js';
 import { viewTrace } from '../support/traces/trace_view.js';
-import type { ClockMapReport, ClocksReport } from '../../src/report/clock_map_report.js';
+import type { ClocksReport } from '../../src/report/clock_map_report.js';
+
+type ClockMapReport = ClocksReport['maps'][number];
 
 let folder: string;
 let remove: () => void;
