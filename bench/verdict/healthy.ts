@@ -142,6 +142,16 @@ export const HEALTHY: Readonly<Record<string, DrawCase>> = {
     [10, 40],
     (draw) => (draw.chance(0.5) ? `--jitter ${draw.between(1, 8)}ms` : ''),
   ),
+  // The ranks of a communicator of their own have less time for the world than the last one.
+  'GPUs busy in another communicator': well(
+    {
+      ranksOf: [3, 5],
+      groups: 'tp=2',
+      ops: ['allreduce@tp:512K,allreduce:64K', 'allreduce@tp:256K*2,allreduce:16K'],
+    },
+    [12, 24],
+    (draw) => `--one-stream --rate-limit ${draw.between(15, 30)}`,
+  ),
   'full rings': (draw) => {
     const drawn = well({}, [20, 60])(draw);
     return { ...drawn, settings: { ...drawn.settings, NCCL_TRACE_RING_MB: '0.0625' } };

@@ -157,7 +157,7 @@ export interface RankCalls {
 export interface Passage extends CallNumber {
   /** As RING/SIMPLE. */
   readonly plan: string;
-  /** The longest time for which received data waited for the GPU; null: none did. */
+  /** The longest time for which received data waited for the GPU, since it had no other work; null: none did, or it is not known. */
   readonly held: { readonly from: TraceNs; readonly to: TraceNs; readonly channel: number } | null;
   /** ns: the longest time from when its GPU had filled a send until it was done. Meanwhile the GPU may have no room for more. */
   readonly noRoom: number;

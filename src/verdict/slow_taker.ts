@@ -5,7 +5,8 @@
  * - The data stayed in the node longer than in any other of as many GPUs: from when they arrived until its GPUs had filled a send with them. A
  *   ring passes on what it receives, so the sum of both times is enough, and no step of one file has to be found in another.
  *
- * A GPU whose sends take as long has no room for more: it waits for a later rank or for the wire.
+ * The time in which the GPU had other work counts for nobody: sends and receives, and all of other communicators. If it is not known when that
+ * was over, nothing is claimed. A GPU whose sends take as long has no room for more: it waits for a later rank or for the wire.
  */
 
 import { minOf } from '../base/extremes.js';

@@ -1,5 +1,6 @@
 /** Looks up the work that began in a file. The index is made when it is first needed, because most files are never asked. */
 
+import { maxOf } from '../../base/extremes.js';
 import type { TraceNs } from '../../base/time.js';
 import type { ClusterCommunicator } from '../../cluster/collective_types.js';
 import { recordOf } from '../../model/handle_key.js';
@@ -49,6 +50,11 @@ export function rankCalls(
     return (row) => numbers.has(works.comm[row]!);
   };
   const isColl = (row: number): boolean => works.seq[row]! >= 0;
+  /** Ticks: when a work was over that is no collective of these communicators. Infinity: it is not known how long it took the GPU. */
+  const otherEnd = (row: number, numbers: ReadonlySet<number>): number => {
+    const ends = [workEnds.lastOp[row]!, workEnds.noticed[row]!].filter((at) => !Number.isNaN(at));
+    return maxOf(ends, ends.length > 0 || numbers.has(works.comm[row]!) ? -Infinity : Infinity);
+  };
   return {
     entered: (commId, { func, seq, ordinal }) => {
       const isIt = isOf(commId);
@@ -59,35 +65,36 @@ export function rankCalls(
       const found: Passage[] = [];
       const { sends, sentSteps, sentAt, onWire, receivedSteps, receivedAt, noRoom, heldTo } = workEnds;
       const lasting = (begin: number, ticks: number): number => time(begin + ticks) - time(begin);
-      /** Ticks: when the sends and receives were over that came after the collective before. By number of the communicator. */
-      const over = new Map<number, number>();
+      /** Ticks: when the GPU was done with all else. Infinity: not known. */
+      let busy = -Infinity;
       for (let row = 0; row < works.comm.length; row++) {
-        const comm = works.comm[row]!;
-        if (!numbers.has(comm)) continue;
-        const transfers = over.get(comm) ?? -Infinity;
-        if (!isColl(row)) {
-          const end = workEnds.lastOp[row]!;
-          over.set(comm, end > transfers ? end : transfers);
+        if (!(numbers.has(works.comm[row]!) && isColl(row))) {
+          busy = Math.max(busy, otherEnd(row, numbers));
           continue;
         }
-        over.delete(comm);
         const [sent, received] = [sentSteps[row]!, receivedSteps[row]!];
-        if (sent + received === 0) continue;
         const [to, begin] = [heldTo[row]!, works.arrival[row]!];
-        const from = Math.max(workEnds.heldFrom[row]!, Math.min(to, transfers));
+        let others = busy;
+        for (let next = row + 1; works.arrival[next]! < to; next++)
+          if (!numbers.has(works.comm[next]!)) others = Math.max(others, otherEnd(next, numbers));
+        if (busy === Infinity) busy = -Infinity;
+        if (sent + received === 0) continue;
+        const from = Math.max(workEnds.heldFrom[row]!, Math.min(to, others));
+        const isKnown = others < Infinity;
         const [filled, arrived] = [sentAt[row]!, receivedAt[row]!];
         found.push({
           func: works.funcs[works.func[row]!]!,
           seq: works.seq[row]!,
           ordinal: works.ordinal[row]!,
           plan: works.plans[works.plan[row]!]!,
-          held: Number.isNaN(to)
-            ? null
-            : { from: time(from), to: time(to), channel: workEnds.heldChannel[row]! },
+          held:
+            Number.isNaN(to) || !isKnown
+              ? null
+              : { from: time(from), to: time(to), channel: workEnds.heldChannel[row]! },
           noRoom: lasting(begin, noRoom[row]!),
           sends: sends[row]!,
           sent: { steps: sent, at: time(filled), onWire: lasting(begin, onWire[row]!) },
-          received: { steps: received, at: time(Math.max(arrived, transfers)) },
+          received: { steps: isKnown ? received : 0, at: time(Math.max(arrived, others)) },
         });
       }
       return found;
