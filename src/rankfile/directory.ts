@@ -69,12 +69,13 @@ export function readDirectory(source: ByteSource, layout: HeaderLayout, problems
   for (let index = 0; index < areaCount; index++) {
     const area = toArea(view, index);
     const areaClass = view.getUint32(index * format.AREA_ENTRY_BYTES, true);
-    if (area.ring === null && area.table === null) {
+    // The recorder writes all entries before it records: one of zeros was damaged.
+    if (area.ring === null && area.table === null && areaClass !== 0) {
       problems.add(`areas of unknown class ${areaClass}, skipped`);
       continue;
     }
     known++;
-    if (isPossible(area, layout)) areas.push(area);
+    if (areaClass !== 0 && isPossible(area, layout)) areas.push(area);
     else problems.add('directory entries that cannot be true, skipped: the file was damaged');
   }
   const used = withoutOverlaps(areas, problems);

@@ -3,6 +3,7 @@
  * thread. The result is plain data. Except for one row per collective it does not grow with the run.
  */
 
+import { RankFileError } from '../base/errors.js';
 import { maxOf } from '../base/extremes.js';
 import { lostText } from '../base/lost_text.js';
 import type { Ticks } from '../base/time.js';
@@ -136,6 +137,9 @@ export function scanFile(
   }
 }
 
+/** Fewer may be a few records with damaged handles. */
+const ENOUGH_OF_ANOTHER = 256;
+
 const ranksOf = ({ header, communicators }: ScannedFile): number =>
   maxOf([1, header.worldSize ?? 1, ...[...communicators.values()].map(({ nRanks }) => nRanks)]);
 
@@ -176,6 +180,14 @@ function scanStream(
   numbers.end();
 
   const used = [...seen.values()].filter(({ records }) => records > 0);
+  const records = used.reduce((sum, ring) => sum + ring.records, 0);
+  // States and stops carry handles of their own process, under PXN, too.
+  if (odd.foreign >= ENOUGH_OF_ANOTHER && 2 * odd.foreign > records)
+    throw new RankFileError({
+      path: file.path,
+      what: `its header is of another process than its records (${odd.foreign} of ${records} records)`,
+      advice: 'copy the file again',
+    });
   const works = workTable(rows, text);
   const { ends, pending } = endings(rows, open, file, window, text);
   const lastTick = newestOf(used.map((ring) => ring.lastTick));
@@ -198,7 +210,7 @@ function scanStream(
     odd: { ...odd, startsAgain: odd.startsAgain - endless.otherDirection },
     lastTick,
     lastSign,
-    records: used.reduce((sum, { records }) => sum + records, 0),
+    records,
     folded: file.rings.reduce((sum, ring) => sum + ring.folded, 0),
     workEnds: ends,
     works,

@@ -55,6 +55,8 @@ export interface FileLife {
   readonly isNoEarlierCopy: boolean;
   /** The file was not closed, and its process has certainly ended. */
   readonly isGone: boolean;
+  /** False: they are among what the file lost, so that no later one came proves nothing. */
+  readonly hasHeartbeats: boolean;
   /** Its newest heartbeat or record; null: none. */
   readonly lastSign: TraceNs | null;
   /** The newest ones, of which a file keeps all, in order. */

@@ -8,6 +8,7 @@ import { leftAt, ranksInComm, SHORTEST_HANG, SILENT_AFTER } from './absence.js';
 import { commOf, callName, type Case } from './case.js';
 import { circleIn } from './circle.js';
 import { crossedWith, strayedIn } from './crossed_order.js';
+import { strangersIn } from './facts/suspects.js';
 import { placesOf, endOfWaits, waitsOf, type FileWork } from './wait_chains.js';
 import { mismatchBefore, mismatchOf } from './mismatch.js';
 import { byFile, callersByComm, evidenceAt, shapeAt, type Placed } from './placed_calls.js';
@@ -61,12 +62,7 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
     unmatched: stall.unmatched ?? [],
     circle,
     different:
-      stall.strayed ??
-      (crossed.length > 0
-        ? strayedIn(crossed)
-        : (mismatch?.ways ?? [])
-            .slice(mismatch?.what === 'sizes' ? 0 : 1)
-            .flatMap(({ entered }) => entered.map(({ file }) => file))),
+      stall.strayed ?? (crossed.length > 0 ? strayedIn(crossed) : mismatch ? strangersIn(mismatch) : []),
     waiting: waitingIn(stall, ranks).filter(({ file }) => !doubtful.includes(file)),
     inside: stall.inside.map(({ file, hasReturned, call: { record, at, func, count, datatype, root } }) => ({
       ...{ file, record, at, func, count, datatype, root, hasReturned },

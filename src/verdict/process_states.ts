@@ -21,8 +21,12 @@ export function processStates(facts: Facts): ProcessState[] {
   const isAtEnd = ranks.some(({ life }) => life.isAlive || life.isClosed);
   const isOver = !ranks.some(({ life }) => life.isAlive);
   return ranks.map(
-    ({ life: { lastSign, isClosed, isAlive, isNoEarlierCopy, isGone } }, file): ProcessState => {
+    (
+      { life: { lastSign, isClosed, isAlive, hasHeartbeats, isNoEarlierCopy, isGone } },
+      file,
+    ): ProcessState => {
       if (isClosed || isAlive) return { state: isClosed ? 'ended' : 'alive', lastSign, isSure: true };
+      if (!hasHeartbeats) return { state: 'alive', lastSign, isSure: false };
       // The others live, so it did not end with the job.
       if (lastSign === null || (isGone && !isOver)) return { state: 'silent', lastSign, isSure: true };
       const behindOther = (other: number): number =>

@@ -7,6 +7,8 @@ import { afterEach, expect, it } from 'vitest';
 
 import { AreaClass, FILE_HEADER, Kind, STRING_LOST } from '../../src/rankfile/format/constants.js';
 import { diagnose } from '../../src/report/diagnosis.js';
+import { verdictText } from '../../src/report/verdict_text.js';
+import { suspects } from '../../src/verdict/facts/suspects.js';
 import { word3 } from '../support/rank_files/slot_area.js';
 
 const samples = path.resolve(import.meta.dirname, '../../samples');
@@ -123,4 +125,55 @@ it('a closed file of zeros behind its directory is not healthy', async () => {
   expect(ranks[3]!.problems).toContain(
     'closed without any heartbeat, clock sample or communicator: the file was damaged',
   );
+});
+
+const PAGE = 4096;
+
+const zeroed = (pages: readonly number[]) => (file: string, bytes: Uint8Array) => {
+  for (const page of pages) bytes.fill(0, page, page + PAGE);
+  writeFileSync(file, bytes);
+};
+
+it('a directory and heartbeats of zeros are lost records, and make no rank silent', async () => {
+  const folder = damaged('dead-node', /rank00001/, zeroed([0x1000, 0x5000, 0x6000, 0x8000]));
+  const said = verdictText(await diagnose([folder], { hungAfter: 2 }));
+  expect(said[0]).toBe('HUNG  AllReduce seq 6 on world (4 ranks): 2 ranks (2-3) fell silent');
+  expect(said).toContain('  lost records:   parts of 1 file');
+});
+
+it('a tie between the two ranks that can still be compared accuses nobody', async () => {
+  const folder = damaged('mismatch', /rank00000/, zeroed([0x1f000, 0x20000, 0x22000, 0x23000, 0x24000]));
+  const diagnosis = await diagnose([folder], { hungAfter: 2 });
+  expect(diagnosis.verdict).toMatchObject({ kind: 'hung', hang: { different: [], silent: [] } });
+  expect(suspects(diagnosis.verdict)).toEqual([]);
+  expect(diagnosis.verdict.findings[0]).toMatchObject({ who: { degree: 'nobody known', files: [] } });
+  const said = verdictText(diagnosis);
+  expect(said[0]).toMatch(/^HUNG {2}AllReduce seq 2 on world \(3 ranks\) {2}since /);
+  expect(said).toContain('  lost records:   parts of 1 file');
+});
+
+it('a page of zeros within a ring is counted as lost slots', async () => {
+  const inSteps = (file: string, bytes: Uint8Array): void => {
+    const { slots } = areasOf(new DataView(bytes.buffer, bytes.byteOffset, bytes.length)).find(
+      ({ areaClass }) => areaClass === AreaClass.RingSteps,
+    )!;
+    bytes.fill(0, slots + PAGE, slots + 2 * PAGE);
+    writeFileSync(file, bytes);
+  };
+  const { ranks } = await diagnose([damaged('healthy', /rank00000/, inSteps)]);
+  const { overwritten, dropped, torn, copy } = ranks[0]!.lost;
+  expect(overwritten + dropped + torn + copy).toBe(PAGE / 32);
+});
+
+it('a header of another process is refused', async () => {
+  const folder = damaged('healthy', /rank0000[56]/, () => undefined);
+  const [five, six] = [5, 6].map((rank) => path.join(folder, `rank0000${rank}.bin`)) as [string, string];
+  const [ofFive, ofSix] = [readFileSync(five), readFileSync(six)];
+  writeFileSync(five, Buffer.concat([ofSix.subarray(0, PAGE), ofFive.subarray(PAGE)]));
+  writeFileSync(six, Buffer.concat([ofFive.subarray(0, PAGE), ofSix.subarray(PAGE)]));
+  const diagnosis = await diagnose([folder]);
+  expect(diagnosis.unusable).toHaveLength(2);
+  for (const sentence of diagnosis.unusable)
+    expect(sentence).toMatch(/its header is of another process than its records .*; copy the file again$/);
+  expect(verdictText(diagnosis)[0]).toBe('HEALTHY  nothing unfinished was seen, but 2 files cannot be used');
 });

@@ -232,6 +232,7 @@ function witness(rank: MadeUpRank, file: number, comms: Comms, end: number, setU
       isAlive: rank.isAlive ?? false,
       isLate: rank.isLate ?? false,
       isNoEarlierCopy: rank.isNoEarlierCopy ?? false,
+      hasHeartbeats: true,
       isGone: rank.isGone ?? false,
       isStopped: rank.isStopped ?? false,
       lastSign: s(alive),

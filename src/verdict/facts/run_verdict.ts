@@ -97,7 +97,10 @@ function witness(
   const muted = everMuted(scan);
   const asked = header.eventMask & CALLS;
   const { damage } = scan;
-  const isDamaged = damage.cutAreas + damage.lostAreas + damage.shortRings > 0 || damage.isHollow;
+  const unknownComms = countUnknown(scan.works.comm);
+  // The recorder writes the first heartbeat before the first record, and a communicator before its first call.
+  const isBlank = heartbeat === null && !isClosed && unknownComms > 0;
+  const isDamaged = damage.cutAreas + damage.lostAreas + damage.shortRings > 0 || damage.isHollow || isBlank;
   // If a name in the tables is lost, the calls are not known.
   const isNameless = damage.lostCommunicators > 0 || scan.works.funcs.some(isLostText);
   const unrecordedCalls = spansWithoutCalls(scan, communicators);
@@ -114,6 +117,7 @@ function witness(
       isLate: !isClosed && isAlive && !wasFresh(scan),
       isNoEarlierCopy: header.snapshotRealtime !== null || hasRingsOfGone(header),
       isGone: !isClosed && hasRingsOfGone(header),
+      hasHeartbeats: heartbeat !== null || !isDamaged,
       lastSign,
       heartbeats: scan.clockSamples.slice(-KEPT_HEARTBEATS).map(({ tick }) => time(tick)),
     },
@@ -129,7 +133,7 @@ function witness(
     lacks: {
       isDamaged,
       lostEntries: damage.lostEntries,
-      unknownComms: countUnknown(scan.works.comm),
+      unknownComms,
       sampleEvery: muted.sampling ? null : header.sampleEvery,
       isMuted: muted.events !== 0,
       notRecorded: OF_WEIGHT.filter((event) => (header.eventMask & ~muted.events & EventType[event]) === 0),

@@ -2,7 +2,7 @@
 
 import type { SuspectLabel } from '../../base/suspect_labels.js';
 import { Wait } from '../../model/waits.js';
-import type { Hang, Silent, SomeRanks, Verdict, VerdictKind } from '../types.js';
+import type { Hang, Mismatch, Silent, SomeRanks, Verdict, VerdictKind } from '../types.js';
 
 /** If there are more suspects than this, they prove nothing about any rank. */
 const MOST = 8;
@@ -54,9 +54,7 @@ export function* accused(
       yield [one, link ? 'SLOW SENDS' : 'LATE', some];
   }
   if (verdict.kind === 'mismatch') {
-    // Ranks that made the most frequent call are witnesses, not suspects.
-    const [, ...others] = verdict.mismatch.ways;
-    for (const { entered } of others) for (const { file } of entered) yield [file, 'OTHER CALL'];
+    for (const file of strangersIn(verdict.mismatch)) yield [file, 'OTHER CALL'];
   }
   if (verdict.kind === 'broken' && verdict.broken.wasBusy) return;
   if (verdict.kind === 'broken') {
@@ -80,12 +78,25 @@ export function* accused(
   if (stall) yield* accusedOf(stall);
 }
 
+/** Ranks that made the most frequent call are witnesses, not suspects. If two calls are alike frequent, nobody is. */
+export const strangersIn = (mismatch: Mismatch): number[] =>
+  isTie(mismatch)
+    ? []
+    : mismatch.ways
+        .slice(mismatch.what === 'sizes' ? 0 : 1)
+        .flatMap(({ entered }) => entered.map(({ file }) => file));
+
+const isTie = ({ what, ways: [most, other] }: Mismatch): boolean =>
+  (what === 'calls' || what === 'arguments') && most.entered.length === other.entered.length;
+
 function* accusedOf(stall: Hang): ReturnType<typeof accused> {
   const { neverEntered, inside, circle, different, ended, front, kernels, silent, unseen, unhanded } = stall;
   // All ranks except the wrong one may differ from most. So few ranks are suspects, and many are witnesses. Ranks may die because of a
   // mismatch, so the mismatch comes first.
   if (different.length <= MOST / 2) for (const file of different) yield [file, 'OTHER CALL'];
   for (const { file, isStopped } of goneFirst(stall)) yield [file, isStopped ? 'STOPPED' : 'SILENT'];
+  // Each side never entered the other's call.
+  if (stall.mismatch && isTie(stall.mismatch)) return;
   for (const { file } of circle) yield [file, 'STUCK'];
   for (const { file } of ended) yield [file, 'GONE'];
   for (const { file, inComm } of neverEntered) yield [file, 'NOT CALLED', inComm ? { inComm } : {}];
