@@ -1,12 +1,30 @@
 /** What was drawn beside the ranks (`--with`): a line per file, and one for what could not be drawn. */
 
 import type { DrawnReport, ForeignReport } from '../foreign/beside/beside.js';
+import { TRAINING_STEPS } from './run_tables.js';
+import { shownTable } from './shown_table.js';
+import { filled } from './table_formats.js';
 import { printable } from './text.js';
 import { durationText } from '../base/duration.js';
 
 /** Refused files are among the problems. */
-export const foreignLines = (reports: readonly ForeignReport[]): string[] =>
-  reports.flatMap((report) => ('refused' in report ? [] : [drawnLine(report), ...leftOutLine(report)]));
+export const foreignLines = (reports: readonly ForeignReport[]): string[] => {
+  const drawn = reports.flatMap((report) => ('refused' in report ? [] : [report]));
+  return [...drawn.flatMap((report) => [drawnLine(report), ...leftOutLine(report)]), ...exposedLines(drawn)];
+};
+
+/** Steps that a report shows: those with the most exposed time. */
+const MOST_STEPS = 12;
+
+/** What no computation covers of NCCL's time, in training steps; in whole files where no step has a name. */
+function exposedLines(drawn: readonly DrawnReport[]): string[] {
+  const rows = drawn.flatMap(({ exposed }) => (exposed.length > 1 ? exposed.slice(1) : exposed));
+  if (rows.length === 0) return [];
+  const worst = [...rows].sort((a, b) => b.exposed - a.exposed).slice(0, MOST_STEPS);
+  const which = rows.length > worst.length ? `, the worst ${worst.length} of ${rows.length} rows` : '';
+  const table = shownTable(filled(TRAINING_STEPS, worst), { width: Infinity }).trimEnd().split('\n');
+  return [`exposed communication: NCCL's time that no other kernel covers${which}`, ...table];
+}
 
 function drawnLine(report: DrawnReport): string {
   const { path, rank, slices } = report;

@@ -7,6 +7,7 @@ import type { CollectiveRow } from '../analysis/collectives.js';
 import type { LinkRow } from '../analysis/link_rows.js';
 import type { WaitRow } from '../analysis/wait_rows.js';
 import type { WorkTableRow } from '../analysis/work_rows.js';
+import type { ExposedStep } from '../foreign/beside/beside.js';
 import type { RankRow } from './run_report.js';
 
 export type Cell = string | number | null;
@@ -41,7 +42,7 @@ export interface Table<Row> {
   readonly telling: readonly string[];
 }
 
-export type TableName = ShownName | 'pairs' | 'works' | 'steps';
+export type TableName = ShownName | 'pairs' | 'works' | 'steps' | 'training_steps';
 /** Those that have a command of their own. */
 export type ShownName = 'collectives' | 'links' | 'ranks' | 'waits';
 
@@ -159,6 +160,26 @@ export const RANKS: Table<RankRow> = {
     words(`rank host verdict alone_ns mean_late_ns last_in collectives gpu_wait_ns peer_wait_ns recv_wait_ns
     send_wait_ns flush_wait_ns sent_bytes received_bytes life lost_slots records local_rank pid`),
 };
+
+/** Of what other tools recorded (`merge --with`). */
+export const TRAINING_STEPS: Table<ExposedStep> = {
+  name: 'training_steps',
+  columns: [
+    named('rank', '', (row) => row.rank),
+    named('step', '', (row) => row.step ?? '(whole file)'),
+    moment('start_ns', '', (row) => row.start, { isOffTerminal: true }),
+    ns('duration_ns', '', (row) => row.duration),
+    ns('nccl_ns', '', (row) => row.nccl),
+    ns('overlapped_ns', '', (row) => row.overlapped),
+    ns('exposed_ns', '', (row) => row.exposed),
+    count('exposed_percent', '', (row) => percent(row.exposed, row.duration)),
+    count('overlap_percent', '', (row) => percent(row.overlapped, row.nccl)),
+  ],
+  telling: [],
+};
+
+const percent = (part: number, whole: number): number | null =>
+  whole > 0 ? Math.round((1000 * part) / whole) / 10 : null;
 
 export const WAITS: Table<WaitRow> = {
   name: 'waits',

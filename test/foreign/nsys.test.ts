@@ -8,7 +8,7 @@ import { merge, type MergeOptions } from '../../src/merge.js';
 import { mergeReportText } from '../../src/report/merge_report.js';
 import type { MergeReport } from '../../src/report/report.js';
 import { collectivesOf } from '../support/made_up/kineto.js';
-import { changeNsys, writeNsys, type NsysOptions } from '../support/made_up/nsys.js';
+import { changeNsys, coveredOf, writeNsys, type NsysOptions } from '../support/made_up/nsys.js';
 import { temporaryFolder } from '../support/program/temporary_folder.js';
 import { countsOf, viewTrace, type TraceView, type ViewSlice } from '../support/traces/trace_view.js';
 
@@ -71,7 +71,7 @@ describe('an export of Nsight Systems', () => {
       const count = works[rank]!.length;
       expect(own).toMatchObject({
         rank,
-        slices: 3 * count + 4,
+        slices: 3 * count + 5,
         instants: 1,
         kernels: { found: count, matched: count, corrected: 0 },
         leftOut: { 'slices without a duration': 1, 'rows of CUPTI_ACTIVITY_KIND_SYNCHRONIZATION': 1 },
@@ -91,6 +91,24 @@ describe('an export of Nsight Systems', () => {
       gridX: 8,
       demangledName: expect.stringContaining('ncclDevKernelArgsStorage') as string,
     });
+    for (const [rank, own] of report.foreign.entries()) {
+      const [whole, step, ...others] = (own as DrawnReport).exposed;
+      const covered = Number(coveredOf(works[rank]!));
+      expect([whole, step]).toMatchObject([
+        { rank, step: null, overlapped: covered },
+        { rank, step: 'step 7', overlapped: covered },
+      ]);
+      expect(others).toEqual([]);
+      const kernels = kernelsIn(seen, rank).reduce((sum, { dur }) => sum + Number(dur), 0);
+      // The file's clock and the trace's run at slightly different rates.
+      expect(Math.abs(whole!.nccl - kernels)).toBeLessThan(10_000);
+      expect(whole!.exposed).toBe(whole!.nccl - covered);
+      // The range ends when the last collective begins.
+      expect(step!.nccl).toBeLessThan(kernels);
+    }
+    expect(mergeReportText(report)).toMatch(
+      /exposed communication: [^\n]*\nrank +step [^\n]*\n +\d +step 7 /,
+    );
     expect(mergeReportText(report)).toMatch(/rank 1: \d+ slices of .*both\.sqlite, .* NCCL kernels are our/);
   });
 

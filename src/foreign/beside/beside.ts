@@ -9,8 +9,9 @@ import type { Study } from '../../study/study.js';
 import { BlockFile } from '../../trace/convert.js';
 import { compressionOf } from '../../trace/compression.js';
 import type { Windows } from '../../trace/tracks/selection.js';
-import { admit, type KernelFit } from './door.js';
+import { admit, type Admitted, type KernelFit } from './door.js';
 import { drawForeign, type DrawnForeign } from './draw_foreign.js';
+import { exposureOf, type Exposure } from './exposed.js';
 import type { ForeignTrace } from './foreign_trace.js';
 import { readKineto } from './kineto.js';
 import type { Operations } from './numbered_work.js';
@@ -40,8 +41,21 @@ export interface DrawnReport {
   readonly counterSamples: number;
   readonly tracks: number;
   readonly kernels: KernelFit;
+  /** The whole file first, then step by step; empty: no kernel of NCCL. */
+  readonly exposed: readonly ExposedStep[];
   /** How often something was not drawn, by what it was. */
   readonly leftOut: Readonly<Record<string, number>>;
+}
+
+/** NCCL's time in a training step, or in the whole file. */
+export interface ExposedStep extends Exposure {
+  readonly rank: number;
+  /** As the file names it; null: the whole file. */
+  readonly step: string | null;
+  /** TraceNs. */
+  readonly start: number;
+  /** ns */
+  readonly duration: number;
 }
 
 export interface RefusedReport {
@@ -171,7 +185,18 @@ async function drawOne(
       );
       const { slices, instants, counterSamples, tracksWithData: tracks } = drawn.counts;
       const left = Object.fromEntries(drawn.leftOut);
-      const report = { path, rank, slices, instants, counterSamples, tracks, kernels, leftOut: left };
+      const exposed = exposedIn(trace, admitted);
+      const report = {
+        path,
+        rank,
+        slices,
+        instants,
+        counterSamples,
+        tracks,
+        kernels,
+        exposed,
+        leftOut: left,
+      };
       return { report, drawn, blockPath, file };
     } finally {
       out.close();
@@ -179,6 +204,15 @@ async function drawOne(
   } finally {
     trace.events.close();
   }
+}
+
+function exposedIn({ gpu, span, steps }: ForeignTrace, { rank, time }: Admitted): ExposedStep[] {
+  if (gpu.nccl.length === 0) return [];
+  const exposure = exposureOf(gpu.nccl, gpu.compute);
+  return [{ name: null, start: span.from, end: span.to }, ...steps].map(({ name: step, start, end }) => ({
+    ...{ rank, step, start: time(start), duration: end - start },
+    ...exposure(start, end),
+  }));
 }
 
 async function readPart(

@@ -1,6 +1,7 @@
 /** What a reader of a foreign format makes of a file, or of one process in it: the shape that all readers share. A new format is one file that returns this. */
 
 import type { ArrowEnds, EventStore } from './event_store.js';
+import type { Spans } from './exposed.js';
 
 export interface ForeignTrace {
   /** Name of the group of its tracks: "PyTorch", "Nsight Systems". */
@@ -15,6 +16,9 @@ export interface ForeignTrace {
   readonly span: { readonly from: number; readonly to: number };
   readonly says: ForeignIdentity;
   readonly kernels: readonly NcclKernel[];
+  /** All kernels on the GPU: those of NCCL, and the others. */
+  readonly gpu: { readonly nccl: Spans; readonly compute: Spans };
+  readonly steps: readonly ForeignStep[];
   /** How often something could not be read as an event, by what it was. */
   readonly leftOut: ReadonlyMap<string, number>;
 }
@@ -33,6 +37,13 @@ export interface ForeignTrack {
   readonly kind: 'slices' | 'counter';
   /** Position among the tracks, ascending. */
   readonly order: number;
+}
+
+/** A training step. Times in ns, like those of the events. */
+export interface ForeignStep {
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
 }
 
 /** Text of an event in the store: name and arguments. */

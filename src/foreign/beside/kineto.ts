@@ -126,6 +126,8 @@ class KinetoReader {
     const numbered = numberedIn(event.args);
     if (cat === 'kernel' || cat === 'Kernel')
       this.made.addKernel(row, textOf(name), duration, launch, numbered);
+    // The GPU has an event of the same name, which lasts while its kernels run.
+    else if (cat === 'user_annotation') this.made.addStep(row, textOf(name), duration);
     else if (name === CALL && launch !== undefined) this.made.addCall(launch, row, numbered);
   }
 

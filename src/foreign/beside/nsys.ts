@@ -191,7 +191,8 @@ class NsysReader {
       const name = row.text ?? this.text(row.textId) ?? '';
       const domain = domains.get(domainId ?? null);
       const more = { table: RANGES, ...(typeof domain === 'string' ? { domain } : {}) };
-      this.slice(row, this.thread(row.globalTid), textOf(name), more, isMark);
+      const added = this.slice(row, this.thread(row.globalTid), textOf(name), more, isMark);
+      if (added !== null && !isMark) this.made.addStep(added.row, textOf(name), added.duration);
     });
   }
 

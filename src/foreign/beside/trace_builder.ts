@@ -4,12 +4,21 @@
  */
 
 import { ArrowEnds, EventStore } from './event_store.js';
-import type { EventText, ForeignTrace, ForeignTrack, NcclKernel, Numbered } from './foreign_trace.js';
+import type {
+  EventText,
+  ForeignStep,
+  ForeignTrace,
+  ForeignTrack,
+  NcclKernel,
+  Numbered,
+} from './foreign_trace.js';
+import { isStep } from './exposed.js';
 import { kernelName } from './kernel_names.js';
 
 /** ns from the first event of a file: farther than any job runs, and exact in a double. */
 const FARTHEST = 2 ** 51;
 const MOST_TRACKS = 100_000;
+const MOST_STEPS = 100_000;
 
 export class TraceBuilder {
   readonly arrows = new ArrowEnds();
@@ -17,6 +26,8 @@ export class TraceBuilder {
   private readonly tracks = new Map<string, number>();
   private readonly kernels: (NcclKernel & { readonly launch: unknown })[] = [];
   private readonly calls = new Map<unknown, { readonly row: number; readonly numbered: Numbered | null }>();
+  private readonly gpu = { nccl: [] as number[], compute: [] as number[] };
+  private readonly steps: ForeignStep[] = [];
   private readonly leftOut = new Map<string, number>();
   private firstNumber = NaN;
   private from = Infinity;
@@ -68,19 +79,30 @@ export class TraceBuilder {
     this.events.add(track, at, NaN, String(value));
   }
 
-  /** Notes a kernel if it is one of NCCL's. `launch`: what its call has, too. Returns whether it is. */
+  /** Notes a kernel. `launch`: what its call has, too. */
   addKernel(
     row: number,
     name: string,
     duration: number,
     launch: unknown,
     numbered: Numbered | null = null,
-  ): boolean {
+  ): void {
     const nccl = kernelName(name);
-    if (nccl === null) return false;
     const start = this.events.start(row);
+    this.gpu[nccl === null ? 'compute' : 'nccl'].push(start, start + duration);
+    if (nccl === null) return;
     this.kernels.push({ row, call: null, launch, ...nccl, start, end: start + duration, numbered });
-    return true;
+  }
+
+  /** Notes a training step, if the name is that of one. */
+  addStep(row: number, name: string, duration: number): void {
+    if (!isStep(name)) return;
+    if (this.steps.length === MOST_STEPS) {
+      this.leave(`training steps beyond ${MOST_STEPS}`);
+      return;
+    }
+    const start = this.events.start(row);
+    this.steps.push({ name, start, end: start + duration });
   }
 
   /** The event that launched the kernels with this `launch`; the first counts. */
@@ -105,7 +127,7 @@ export class TraceBuilder {
   finish(
     place: (key: string) => Omit<ForeignTrack, 'order'> & { readonly at: readonly number[] },
   ): Omit<ForeignTrace, 'tool' | 'origin' | 'says'> {
-    const { events, arrows, leftOut, from, to, calls } = this;
+    const { events, arrows, leftOut, gpu, from, to, calls } = this;
     events.finish(this.tracks.size);
     const lone = arrows.finish();
     if (lone > 0) this.leave('arrow ends without another end', lone);
@@ -114,7 +136,8 @@ export class TraceBuilder {
       return { ...kernel, call: call?.row ?? null, numbered: numbered ?? call?.numbered ?? null };
     });
     return {
-      ...{ events, arrows, leftOut },
+      ...{ events, arrows, leftOut, gpu },
+      steps: this.steps.sort((a, b) => a.start - b.start),
       span: { from, to },
       tracks: ordered([...this.tracks.keys()].map(place)),
       kernels: kernels.sort((a, b) => a.end - b.end),
