@@ -2,9 +2,8 @@
 
 import { Comm } from './comm';
 
-export const ROW_WIDTH: i32 = 10;
-/** Rows of a block: few, because many connections have few. */
-const BLOCK_ROWS: i32 = 32;
+/** Rows of a block: few, because many connections have few. Also in src/scan/scanned_transfers.ts. */
+export const BLOCK_ROWS: i32 = 32;
 const ROW_BYTES: usize = 80;
 
 /** One end of a connection. */
@@ -50,16 +49,6 @@ export class ConnectionRows {
     }
     this.counts[kind] -= rows - kept;
   }
-}
-
-/** What an operation's rows have in common. */
-export class OpRows {
-  constructor(
-    /** null: its other end is not known. */
-    readonly connection: ConnectionRows | null,
-    readonly check: f64,
-    readonly arrives: f64,
-  ) {}
 }
 
 /**

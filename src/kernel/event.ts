@@ -12,7 +12,7 @@
  */
 
 import { Comm } from './comm';
-import { OpRows } from './connection_rows';
+import { ConnectionRows } from './connection_rows';
 import { Connection, Slot, Slots } from './draw/connection';
 import { Due } from './draw/due_ends';
 import { Text } from './draw/text';
@@ -232,7 +232,7 @@ export class Progress {
   ofOther: i32 = 0;
   hasOps: bool = false;
 
-  constructor(readonly work: Work) {}
+  constructor(public work: Work) {}
 }
 
 /** One channel, peer and direction of a work. */
@@ -292,10 +292,14 @@ export class Op extends Placed {
   /** Its lane of the connection, and its set of step slots there; -1: none (draw/ops.ts). */
   lane: i32 = -1;
   slotSet: i32 = -1;
-  /** Totals that its steps add to, once they are known (transfers.ts); rows of its connection (step_rows.ts). */
+  /** Totals that its steps add to, once they are known (transfers.ts). */
   totals: EndTotals | null = null;
   callTotals: CallTotals | null = null;
-  rows: OpRows | null = null;
+  /** Once `hasRows`, what its rows have in common (step_rows.ts): their connection (null: its other end is not known), and two numbers. */
+  hasRows: bool = false;
+  rows: ConnectionRows | null = null;
+  rowCheck: f64 = 0;
+  rowArrives: f64 = 0;
 
   /** In the drawing, while its slice is open: its connection, begin, step slots, and what its arrows share (0: it has none). */
   connection: Connection | null = null;

@@ -1,10 +1,19 @@
-/** The hashes of src/base/hash.ts: the same on every rank. A hash is made word by word, in two independent lanes of 32 bits. */
+/**
+ * The hashes of src/base/hash.ts: the same on every rank. A hash is made word by word, in two independent lanes of 32 bits. One is made at
+ * a time, in a place outside the memory of a file.
+ */
 
 import { fileTexts } from './file_texts';
 
+@unmanaged
 export class Hash {
-  private high: u32 = 0x6e63636c;
-  private low: u32 = 0x74726163;
+  private high: u32;
+  private low: u32;
+
+  begin(): void {
+    this.high = 0x6e63636c;
+    this.low = 0x74726163;
+  }
 
   get bits(): u64 {
     return ((<u64>this.high) << 32) | this.low;
@@ -44,6 +53,15 @@ export class Hash {
     const value = <f64>this.high * 0x100000 + <f64>(this.low >> 12);
     return value == 0 ? 1 : value;
   }
+}
+
+const place: usize = memory.data(8);
+
+/** Ends the hash before it. */
+export function newHash(): Hash {
+  const hash = changetype<Hash>(place);
+  hash.begin();
+  return hash;
 }
 
 /** The finalizer of MurmurHash3: every input bit reaches every output bit. */

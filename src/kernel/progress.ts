@@ -13,7 +13,7 @@ const MANY: i32 = 4096;
 
 /** A communicator's works whose blocks are counted. */
 export class Tally {
-  waiting: Progress[] = [];
+  readonly waiting: Progress[] = [];
   /** The ring with its kernels; -1: none came. */
   ring: i32 = -1;
   /** Earlier works that were reported in full, and other earlier works. If there are others, announced channels prove nothing. */
@@ -25,6 +25,8 @@ export class BlockProgress {
   /** In the order of their first work. */
   readonly tallies: Tally[] = [];
   private readonly places: Map<i32, Tally> = new Map<i32, Tally>();
+  /** Rows that are used again. */
+  private readonly free: Progress[] = [];
 
   workStart(work: Work): void {
     const comm = work.comm;
@@ -33,15 +35,16 @@ export class BlockProgress {
     if (!comm.isKnown || nChannels <= 0) return;
     if (!work.isColl && peer == comm.rank) return; // NCCL reports no kernel of a send to oneself
     const tally = this.tallyOf(comm);
-    const one = new Progress(work);
+    const one = this.of(work);
     work.progress = one;
     tally.waiting.push(one);
     const waiting = tally.waiting;
     if (waiting.length <= (tally.ring < 0 ? FEW : MANY)) return;
     if (tally.ring >= 0) tally.short++;
     const gone = waiting.length - FEW / 2;
-    for (let i = 0; i < gone; i++) waiting[i].work.progress = null;
-    tally.waiting = waiting.slice(gone);
+    for (let i = 0; i < gone; i++) this.forget(waiting[i]);
+    for (let i = gone; i < waiting.length; i++) waiting[i - gone] = waiting[i];
+    waiting.length -= gone;
   }
 
   opStart(op: Op): void {
@@ -74,18 +77,32 @@ export class BlockProgress {
     const work = progress.work;
     const waiting = tally.waiting;
     if (waiting.length == 0 || waiting[0].work === work) return;
-    const kept: Progress[] = [];
+    let kept = 0;
     for (let i = 0; i < waiting.length; i++) {
       const one = waiting[i];
       if (one.work.row >= work.row || isSameLaunch(one.work, work)) {
-        kept.push(one);
+        waiting[kept++] = one;
         continue;
       }
-      one.work.progress = null;
       if (isFull(one)) tally.full++;
       else if (!one.hasOps) tally.short++;
+      this.forget(one);
     }
-    tally.waiting = kept;
+    waiting.length = kept;
+  }
+
+  private of(work: Work): Progress {
+    if (this.free.length == 0) return new Progress(work);
+    const one = this.free.pop();
+    one.work = work;
+    one.begun = one.ended = one.ofOther = 0;
+    one.hasOps = false;
+    return one;
+  }
+
+  private forget(one: Progress): void {
+    one.work.progress = null;
+    this.free.push(one);
   }
 
   private tallyOf(comm: Comm): Tally {

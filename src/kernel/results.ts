@@ -5,7 +5,7 @@
  */
 
 import { Collector } from './collector';
-import { ConnectionRows, ROW_WIDTH } from './connection_rows';
+import { BLOCK_ROWS, ConnectionRows } from './connection_rows';
 import { Host, Op, Step, Work } from './event';
 import { OddCounts } from './odd';
 import { Tally } from './progress';
@@ -377,12 +377,10 @@ function putStepRows(out: Out, collector: Collector): void {
   }
 }
 
+/** How many rows, and where each block of them lies. */
 function putSteps(out: Out, rows: ConnectionRows): void {
-  const bytes = <usize>(ROW_WIDTH * 8);
-  const start = heap.alloc(<usize>rows.rows * bytes);
-  for (let row = 0; row < rows.rows; row++) memory.copy(start + <usize>row * bytes, rows.at(row), bytes);
-  out.put(<f64>start);
   out.put(rows.rows);
+  for (let row = 0; row < rows.rows; row += BLOCK_ROWS) out.put(<f64>rows.at(row));
 }
 
 function putTransfers(out: Out, transfers: Transfers): void {

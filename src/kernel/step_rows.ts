@@ -5,12 +5,12 @@
  */
 
 import { lowHalf } from './bits';
-import { ConnectionRows, isKept, OpRows } from './connection_rows';
+import { ConnectionRows, isKept } from './connection_rows';
 import { Op, Phase, Step, Work } from './event';
 import { Comm } from './comm';
 import { file } from './file';
 import { TextFlag } from './file_texts';
-import { Hash } from './hash';
+import { newHash } from './hash';
 
 /** A send's size if its record is lost. */
 const SIZE_LOST: f64 = -1;
@@ -19,7 +19,6 @@ export class StepRows {
   private readonly places: Map<u64, ConnectionRows> = new Map<u64, ConnectionRows>();
   private readonly joined: Comm[] = [];
   private readonly counts: StaticArray<i32> = new StaticArray<i32>(2);
-  private readonly unjoinable: OpRows = new OpRows(null, 0, 0);
   /** The same for most operations of a work. */
   private lastWork: Work | null = null;
   private lastSteps: i32 = 0;
@@ -63,8 +62,7 @@ export class StepRows {
     if (bytes == 0) return;
     const op = step.op;
     const number = step.number;
-    const own = this.rowsOf(op);
-    const connection = own.connection;
+    const connection = this.rowsOf(op);
     if (connection === null) return;
     if (!isKept(op.ordinal, <u32>number, connection.halved)) {
       connection.sampledOut += 1;
@@ -74,13 +72,13 @@ export class StepRows {
     store<f64>(row, <f64>op.ordinal);
     store<f64>(row, <f64>number, 8);
     store<f64>(row, bytes, 16);
-    store<f64>(row, own.check, 24);
+    store<f64>(row, op.rowCheck, 24);
     store<f64>(row, before, 32);
     store<f64>(row, seen, 40);
     store<f64>(row, stop, 48);
     store<f64>(row, polls, 56);
     store<f64>(row, <f64>op.nSteps, 64);
-    store<f64>(row, own.arrives, 72);
+    store<f64>(row, op.rowArrives, 72);
     const kind = number == 0 ? 0 : 1;
     connection.counts[kind]++;
     if (++this.counts[kind] > this.mostRows) this.halve(kind);
@@ -102,17 +100,15 @@ export class StepRows {
     }
   }
 
-  private rowsOf(op: Op): OpRows {
-    const known = op.rows;
-    if (known !== null) return known;
-    if (!isJoinable(op)) return (op.rows = this.unjoinable);
+  /** null: its other end is not known. */
+  private rowsOf(op: Op): ConnectionRows | null {
+    if (op.hasRows) return op.rows;
+    op.hasRows = true;
+    if (!isJoinable(op)) return null;
     const work = op.work;
-    const arrives: f64 = work === null ? -1 : file().hasText(work.proto, TextFlag.IsSimple) ? 1 : 0;
-    return (op.rows = new OpRows(
-      this.connectionOf(op),
-      work === null ? 0 : this.checkOf(work, op.nSteps),
-      arrives,
-    ));
+    op.rowArrives = work === null ? -1 : file().hasText(work.proto, TextFlag.IsSimple) ? 1 : 0;
+    op.rowCheck = work === null ? 0 : this.checkOf(work, op.nSteps);
+    return (op.rows = this.connectionOf(op));
   }
 
   private connectionOf(op: Op): ConnectionRows {
@@ -144,7 +140,7 @@ export class StepRows {
     if (work !== this.lastWork || nSteps != this.lastSteps) {
       this.lastWork = work;
       this.lastSteps = nSteps;
-      const hash = new Hash();
+      const hash = newHash();
       hash.addLong(<u64>work.count);
       hash.addWord(<u32>nSteps);
       if (work.isColl) {

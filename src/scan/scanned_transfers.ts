@@ -10,6 +10,9 @@ import { readTimes } from './time_counts.js';
 import { inOrder, ROW_WIDTH, type StepRows } from './step_file.js';
 import { type CallTotals, type EndTotals, type TransferTotals, WAITS } from './transfer_totals.js';
 
+/** As in src/kernel/connection_rows.ts. */
+const BLOCK_ROWS = 32;
+
 /** Adds the rows to the end of the side file. */
 export function writeStepRows(
   path: string,
@@ -19,29 +22,25 @@ export function writeStepRows(
   const fd = openSync(path, 'a', 0o600);
   try {
     let offset = fstatSync(fd).size;
-    const read = numbers.list(() => {
+    const written = numbers.list(() => {
       const comm = numbers.next();
       const { commId, rank } = communicators.get(comm)!;
       const [channel, peer, isSend] = [numbers.next(), numbers.next(), numbers.flag()];
       const [source, destination] = isSend ? [rank, peer] : [peer, rank];
       const sampledOut = numbers.next();
       const halved = [numbers.next(), numbers.next()] as const;
-      const sorted = inOrder(numbers.rows(ROW_WIDTH));
-      return {
-        comm,
-        key: { commId, channel, source, destination, isSend },
-        sampledOut,
-        halved,
-        rows: sorted.length / ROW_WIDTH,
-        sorted,
-      };
-    });
-    return byComm(read).map(({ key, rows, sampledOut, halved, sorted }): StepRows => {
-      const bytes = new Uint8Array(sorted.buffer, sorted.byteOffset, sorted.byteLength);
+      const sorted = inOrder(numbers.rows(ROW_WIDTH, BLOCK_ROWS));
+      const bytes = new Uint8Array(sorted.buffer);
       for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at);
       offset += bytes.length;
-      return { ...key, rows, sampledOut, offset: offset - bytes.length, halved };
+      const rows: StepRows = {
+        ...{ commId, channel, source, destination, isSend, sampledOut, halved },
+        rows: sorted.length / ROW_WIDTH,
+        offset: offset - bytes.length,
+      };
+      return { comm, rows };
     });
+    return byComm(written).map(({ rows }) => rows);
   } finally {
     closeSync(fd);
   }

@@ -7,7 +7,7 @@ import { Host, Op, Work } from '../event';
 import { Comm } from '../comm';
 import { file } from '../file';
 import { TextFlag } from '../file_texts';
-import { Hash } from '../hash';
+import { newHash } from '../hash';
 
 /** Bits of a flow id that number the steps of one operation. */
 const STEP_BITS: u32 = 12;
@@ -22,7 +22,7 @@ function hasId(comm: Comm): bool {
 export function transfersOf(op: Op): u64 {
   const comm = op.comm;
   if (op.isLost || !hasId(comm)) return 0;
-  const hash = new Hash();
+  const hash = newHash();
   hash.addLong(comm.commId);
   hash.addWord(op.channel);
   hash.addWord(op.isSend ? comm.rank : op.peer);
@@ -50,7 +50,7 @@ export function operationNumber(operation: u64): f64 {
 }
 
 function wordAdded(hash: u64, word: u32): u64 {
-  const one = new Hash();
+  const one = newHash();
   one.setBits(hash);
   one.addWord(word);
   return one.bits;
@@ -65,7 +65,7 @@ export function workCorrelation(work: Work): f64 {
 function newCorrelation(work: Work): f64 {
   const comm = work.comm;
   if (!hasId(comm) || !work.isOrdinalAbsolute) return 0;
-  const hash = new Hash();
+  const hash = newHash();
   hash.addLong(comm.commId);
   if (work.isColl) {
     hash.addText(work.func);
@@ -84,7 +84,7 @@ function newCorrelation(work: Work): f64 {
 export function copyCorrelation(host: Host, seq: f64): f64 {
   const comm = host.comm;
   if (!hasId(comm)) return 0;
-  const hash = new Hash();
+  const hash = newHash();
   hash.addLong(comm.commId);
   hash.addText(host.func, 'CE ');
   hash.addWord(<u32>(<u64>seq));

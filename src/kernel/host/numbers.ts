@@ -84,10 +84,13 @@ export class Numbers {
     return { ...(Object.fromEntries(columns) as Record<keyof Row, Float64Array>), length };
   }
 
-  /** Rows of so many numbers, row after row. They are valid as long as a table's. */
-  rows(width: number): Float64Array {
-    const [at, length] = [this.next(), this.next()];
-    return new Float64Array(this.memory, at, length * width);
+  /** A copy of rows of so many numbers, row after row. In the kernel they lie in blocks of `inBlock` rows. */
+  rows(width: number, inBlock: number): Float64Array {
+    const rows = new Float64Array(this.next() * width);
+    const most = inBlock * width;
+    for (let at = 0; at < rows.length; at += most)
+      rows.set(new Float64Array(this.memory, this.next(), Math.min(most, rows.length - at)), at);
+    return rows;
   }
 
   /** Call it after the last number. */
