@@ -29,25 +29,49 @@ export function gpuTime(line: GpuLine | null, map: ClockMap): ((at: number) => T
   return (at) => toTrace(map, localNs((at + line.offset) / (1 - line.drift)));
 }
 
-/** The lower convex hull. It is updated while points arrive, and stays small in long runs. */
-export class LowerHull<Point extends GpuPoint = GpuPoint> {
-  private readonly hull: Point[] = [];
+/** The lower convex hull. It is updated while points arrive, and stays small in long runs. Nothing is allocated for a point. */
+export class LowerHull {
+  private readonly x: number[] = [];
+  private readonly y: number[] = [];
+  private readonly tick: number[] = [];
+  private readonly gpu: number[] = [];
 
-  /** A point whose `x` goes back is left out, because a notice out of order bounds nothing. */
-  add(point: Point): void {
-    const { hull } = this;
-    const last = hull.at(-1);
-    if (last !== undefined && point.x < last.x) return;
-    if (last?.x === point.x) {
-      if (last.y <= point.y) return;
-      hull.pop();
+  /** A point whose `x` goes back is left out, because a notice out of order bounds nothing. `tick`, `gpu`: the stamp behind it. */
+  add(x: number, y: number, tick = NaN, gpu = NaN): void {
+    const last = this.x.length - 1;
+    if (last >= 0 && x < this.x[last]!) return;
+    if (last >= 0 && x === this.x[last]) {
+      if (this.y[last]! <= y) return;
+      this.pop();
     }
-    while (hull.length >= 2 && !turnsLeft(hull[hull.length - 2]!, hull[hull.length - 1]!, point)) hull.pop();
-    hull.push(point);
+    while (this.x.length >= 2 && !this.turnsLeft(x, y)) this.pop();
+    this.x.push(x);
+    this.y.push(y);
+    this.tick.push(tick);
+    this.gpu.push(gpu);
   }
 
-  points(): readonly Point[] {
-    return this.hull;
+  points(): GpuPoint[] {
+    return this.x.map((x, i) => ({ x, y: this.y[i]! }));
+  }
+
+  stamps(): { readonly tick: number; readonly gpu: number }[] {
+    return this.tick.map((tick, i) => ({ tick, gpu: this.gpu[i]! }));
+  }
+
+  private pop(): void {
+    this.x.pop();
+    this.y.pop();
+    this.tick.pop();
+    this.gpu.pop();
+  }
+
+  /** Whether the last point stays on the hull if (x, y) follows. */
+  private turnsLeft(x: number, y: number): boolean {
+    const last = this.x.length - 1;
+    const ax = this.x[last - 1]!;
+    const ay = this.y[last - 1]!;
+    return (this.x[last]! - ax) * (y - ay) - (this.y[last]! - ay) * (x - ax) > 0;
   }
 }
 
@@ -70,8 +94,4 @@ export function supportLine(hull: readonly GpuPoint[]): GpuLine | null {
     return { offset: minOf(hull.map((point) => point.y)), drift: 0 };
   }
   return { offset: a.y - slope * a.x, drift: slope };
-}
-
-function turnsLeft(a: GpuPoint, b: GpuPoint, c: GpuPoint): boolean {
-  return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x) > 0;
 }

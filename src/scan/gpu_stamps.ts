@@ -6,7 +6,7 @@
  */
 
 import type { Ticks } from '../base/time.js';
-import { LowerHull, type GpuPoint } from '../clocks/gpu_clock.js';
+import { LowerHull } from '../clocks/gpu_clock.js';
 import { GpuVotes, type VoteColumns, type VoteListener } from '../clocks/gpu_votes.js';
 import { STAMP_NUMBERS } from '../kernel/host/scan_kernel.js';
 import type { GpuNs } from '../model/work_end.js';
@@ -73,14 +73,14 @@ export class GpuStamps {
 
 class OneGpu implements VoteListener {
   readonly votes = new GpuVotes(this);
-  private readonly hull = new LowerHull<GpuPoint & GpuStamp>();
+  private readonly hull = new LowerHull();
   private readonly launches = new GpuLaunches();
 
   constructor(private readonly nsPerTick: number) {}
 
   accepted({ noticed, gpu, tick, launched }: VoteColumns, i: number, isTooEarly: boolean): void {
     const stamp = gpu[i] as GpuNs;
-    this.hull.add({ x: noticed[i]!, y: noticed[i]! - stamp, noticed: tick[i] as Ticks, gpu: stamp });
+    this.hull.add(noticed[i]!, noticed[i]! - stamp, tick[i], stamp);
     if (isTooEarly) return;
     this.launches.seen(stamp);
     const call = launched[i] as Ticks;
@@ -90,7 +90,7 @@ class OneGpu implements VoteListener {
   /** The exact tick rate does not change which points are on the hull, so it may be applied later. */
   finish(): Omit<StampedGpu, 'comm'> {
     this.votes.finish();
-    const stamps = this.hull.points().map(({ noticed, gpu }) => ({ noticed, gpu }));
+    const stamps = this.hull.stamps().map(({ tick, gpu }) => ({ noticed: tick as Ticks, gpu: gpu as GpuNs }));
     return { stamps, launches: this.launches.all(), step: this.launches.step() };
   }
 }

@@ -37,7 +37,7 @@ function record({ seconds, floor, launch, step, stale = 0, garbage = 0 }: Gpu, r
   const votes = new GpuVotes({
     accepted: (columns, i, isTooEarly) => {
       const [noticed, earliest, gpu] = [columns.noticed[i]!, columns.earliest[i]!, columns.gpu[i]!];
-      hull.add({ x: noticed, y: noticed - gpu });
+      hull.add(noticed, noticed - gpu);
       notices.set(noticed, gpu);
       if (isTooEarly) return;
       launches.seen(gpu);

@@ -6,7 +6,7 @@ import { LowerHull, supportLine, type GpuLine, type GpuPoint } from '../../src/c
 
 function lineOf(points: readonly GpuPoint[]): GpuLine {
   const hull = new LowerHull();
-  for (const point of points) hull.add(point);
+  for (const { x, y } of points) hull.add(x, y);
   const line = supportLine(hull.points());
   if (!line) throw new Error('no line');
   return line;

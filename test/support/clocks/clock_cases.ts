@@ -299,7 +299,7 @@ export function gpuCase(draws: number): CaseResult {
       const stamped = i * 1e7;
       const noticed = stamped + FLOOR - 20_000 * Math.log(1 - random());
       const gpu = Math.floor((stamped - offset - drift * stamped) / GRANULARITY) * GRANULARITY;
-      hull.add({ x: noticed, y: noticed - gpu });
+      hull.add(noticed, noticed - gpu);
     }
     const line = supportLine(hull.points())!;
     for (let time = 0; time <= 60e9; time += 3e9) {
