@@ -21,6 +21,9 @@ export class Stretch {
   length: f64;
 }
 
+/** Most rings have no more stretches than these. */
+const FIRST_STRETCHES: i32 = 4;
+
 /** The slots of a ring, or of one of its chunks. */
 export abstract class Slots {
   /** Where they lie. */
@@ -29,8 +32,8 @@ export abstract class Slots {
   torn: i32 = 0;
   stretchCount: i32 = 0;
   /** Valid until the next check. */
-  stretches: usize = 0;
-  private room: i32 = 0;
+  stretches: usize = heap.alloc(FIRST_STRETCHES * offsetof<Stretch>());
+  private room: i32 = FIRST_STRETCHES;
   private slotRoom: i32 = 0;
 
   /** The position of the slot at an index, or EMPTY, or TORN. */
@@ -53,6 +56,13 @@ export abstract class Slots {
     return changetype<Stretch>(this.stretches + usize(number) * offsetof<Stretch>());
   }
 
+  /** The slots from `used` on are not read again. Their memory is free for what comes next, if nothing was taken after it. */
+  protected keep(used: i32): void {
+    if (this.slotRoom == 0) return;
+    this.start = heap.realloc(this.start, usize(used) * SLOT_BYTES);
+    this.slotRoom = used;
+  }
+
   protected begin(count: i32): void {
     this.count = count;
     this.torn = 0;
@@ -62,7 +72,7 @@ export abstract class Slots {
   /** A stretch in order of index. */
   protected addStretch(position: f64, index: i32, length: i32): void {
     if (this.stretchCount == this.room) {
-      this.room = max(4, 2 * this.room);
+      this.room *= 2;
       const larger = heap.alloc(usize(this.room) * offsetof<Stretch>());
       memory.copy(larger, this.stretches, usize(this.stretchCount) * offsetof<Stretch>());
       this.stretches = larger;
@@ -78,6 +88,8 @@ export class RingSlots extends Slots {
   private headLow: i32 = 0;
   private headHigh: i32 = 0;
   private mask: u32 = 0;
+  /** All slots from here on are empty. */
+  private used: i32 = 0;
 
   /** `count`: fewer than the capacity if the file ends early. */
   check(count: i32, capacity: i32, head: f64): void {
@@ -92,6 +104,7 @@ export class RingSlots extends Slots {
     // From here on, a slot's low bits mean an earlier lap.
     const farthest = i64(u64(head)) + (1 << 23);
     let torn = 0;
+    let used = 0;
     let first = 0;
     let start: i64 = NO_POSITION;
     let slot = this.start;
@@ -103,19 +116,27 @@ export class RingSlots extends Slots {
         const follows = ((u32(word3 >> 16) ^ u32(next)) & 0xffffff) == 0 && isPart(u32(word3));
         if (follows && next < farthest && isWhole(slot, word3, u64(next))) continue;
         this.addStretch(f64(start), first, index - first);
+        used = index;
       }
       first = index;
       start = NO_POSITION;
       // Most slots of a ring that never got full are empty.
       if (isZero(slot)) continue;
       start = positionIn(slot, index, headLow, headHigh, mask);
+      used = index + 1;
       if (start < 0) torn++;
     }
-    if (start >= 0) this.addStretch(f64(start), first, count - first);
+    if (start >= 0) {
+      this.addStretch(f64(start), first, count - first);
+      used = count;
+    }
     this.torn = torn;
+    this.used = used;
+    this.keep(used);
   }
 
   positionAt(index: i32): f64 {
+    if (index >= this.used) return EMPTY;
     const slot = this.slotAt(index);
     const position = positionIn(slot, index, this.headLow, this.headHigh, this.mask);
     return position >= 0 ? f64(position) : isZero(slot) ? EMPTY : TORN;
