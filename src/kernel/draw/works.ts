@@ -191,9 +191,13 @@ const isUntilEnqueued = (outcome: i32): bool =>
   outcome != Outcome.Aborted &&
   outcome != Outcome.CutOff;
 
-/** A slice that is short because more is not known says so at once. */
-const nameOf = (work: Work, outcome: i32, texts: Texts): Text =>
-  isUntilEnqueued(outcome) ? texts.around('', work.func, ' enqueued') : texts.ofFile(work.func);
+/** A slice that is short because more is not known says so at once, and one that does not end says which it is. */
+function nameOf(work: Work, outcome: i32, texts: Texts): Text {
+  if (isUntilEnqueued(outcome)) return texts.around('', work.func, ' enqueued');
+  if (outcome == Outcome.Open && work.isColl)
+    return texts.of(texts.contentOf(work.func) + ' ' + (<i64>work.seq).toString());
+  return texts.ofFile(work.func);
+}
 
 /** Why the end is not known; '': it is. */
 function completionText(work: Work, outcome: i32, isGraph: bool): string {

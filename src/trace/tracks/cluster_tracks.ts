@@ -4,7 +4,9 @@
  */
 
 import { append } from '../../base/extremes.js';
+import { addTo } from '../../base/grouped.js';
 import { hex64 } from '../../base/hex.js';
+import { foldRanks } from '../../base/ranks.js';
 import type { TraceNs } from '../../base/time.js';
 import { busBandwidthSteps, busySince, collectiveSize, type BusyTime } from '../../cluster/bandwidth.js';
 import type { ClusterComm, Collective } from '../../cluster/collective_view.js';
@@ -70,6 +72,8 @@ const BUSBW =
   'completion of each collective. If several run at a time, it is their sum. Compare it with the bandwidth ' +
   'of the hardware, whatever the number of ranks is.';
 
+/** Unfinished collectives with a lane of their own. */
+const MOST_OPEN = 4;
 /** Overlapping collectives that fit before the next communicator's tracks. */
 const LANES_PER_COMM = 1024;
 /** After the lanes. */
@@ -104,7 +108,11 @@ class CommLanes {
     // Drawn in order of time, which takes fewer bytes. At one time what was told first is first: an end before the next begin of its lane.
     const drawn: [at: TraceNs, draw: () => void][] = [];
     const collectives = [...this.comm.collectives].sort((a, b) => a.firstArrival - b.firstArrival);
+    const [head, ...more] = queued(collectives, wanted);
+    const behind = new Set(more);
     for (const collective of collectives) {
+      if (collective === head) drawn.push([collective.firstArrival, this.queue([head, ...more])]);
+      if (collective === head || behind.has(collective)) continue;
       const lane = this.lanes.acquire(collective.firstArrival);
       const isNamed = wanted !== null && isWanted(collective, wanted);
       if (isNamed) found = lane;
@@ -135,11 +143,26 @@ class CommLanes {
 
   private begin(collective: Collective, lane: number, more: Args): SliceRef {
     const { firstArrival, func, seq, ordinal } = collective;
-    const name = endIsKnown(collective) ? func : `${func} enqueued`;
+    const isOpen = collective.open.length > 0;
+    const name = isOpen ? `${func} ${seq}` : collective.end === null ? `${func} enqueued` : func;
     return this.sink.begin(this.lanes.track(lane), firstArrival, name, {
       args: [...this.args(collective), ...more],
       correlation: collectiveCorrelation(this.comm.commId, func, seq, ordinal),
     });
+  }
+
+  /** One slice for all. Each has its own on the tracks of its ranks. */
+  private queue(waiting: readonly [Collective, ...Collective[]]): () => void {
+    const at = waiting[0].firstArrival;
+    const lane = this.lanes.acquire(at);
+    const byFunc = new Map<string, number[]>();
+    for (const { func, seq } of waiting) addTo(byFunc, func, seq);
+    const calls = [...byFunc].map(([func, seqs]) => `${func} ${foldRanks(seqs)}`).join('; ');
+    return () => {
+      this.sink.begin(this.lanes.track(lane), at, `${waiting.length} more not finished`, {
+        args: [['calls', calls]],
+      });
+    };
   }
 
   private drawBusBandwidth(): void {
@@ -170,7 +193,8 @@ class CommLanes {
     if (aborted.length > 0) args.push(['aborted', this.ranks(aborted)]);
     if (absent.length > 0) args.push(['notEntered', this.ranks(absent)]);
     append(args, [...this.skew(collective), ...this.bandwidth(collective)]);
-    if (!endIsKnown(collective)) args.push(['completion', 'enqueued, completion not recorded']);
+    if (open.length === 0 && collective.end === null)
+      args.push(['completion', 'enqueued, completion not recorded']);
     return args;
   }
 
@@ -226,15 +250,22 @@ const lateOn = ({ late: { onGpu }, lastArrival }: Pick<Collective, 'late' | 'las
     ? 'host call'
     : 'GPU';
 
+/**
+ * Those that a host called ahead and that wait behind one that does not end: if they are many, as the buckets of DDP, each would take a lane. The
+ * one that the verdict names, or else the first call, has its own.
+ */
+function queued(collectives: readonly Collective[], wanted: WantedCall | null): readonly Collective[] {
+  const open = collectives.filter((one) => drawnUntil(one) === null);
+  const front = open.find((one) => wanted !== null && isWanted(one, wanted)) ?? open[0];
+  return open.length > MOST_OPEN ? open.filter((one) => one !== front) : [];
+}
+
 /** null: the slice stays open. The end is never before the start, even if the clocks are wrong. */
 export function drawnUntil({ open, end, enqueued, firstArrival }: Collective): TraceNs | null {
   if (open.length > 0) return null;
   const last = end ?? enqueued ?? firstArrival;
   return last > firstArrival ? last : firstArrival;
 }
-
-/** Also of one that is still under way. */
-const endIsKnown = ({ open, end }: Collective): boolean => open.length > 0 || end !== null;
 
 /** All ranks arrived and ended, and the size is known. Not claimed across several clocks. */
 export const hasBandwidth = (
