@@ -11,7 +11,7 @@ import { merge } from '../../src/merge.js';
 import type { MergeReport } from '../../src/report/report.js';
 import { RankFileBuilder, type FileOptions } from '../support/rank_files/rank_file_builder.js';
 import { temporaryFolder } from '../support/program/temporary_folder.js';
-import { viewTrace, type TraceView, type ViewSlice } from '../support/traces/trace_view.js';
+import { functionOf, viewTrace, type TraceView, type ViewSlice } from '../support/traces/trace_view.js';
 
 const COMM_ID = 0xabcn;
 const TAGS = [0x123n, 0x145n, 0x167n].map((bits) => 0x8080_0000_0000_0000n | (bits << 48n));
@@ -103,7 +103,7 @@ async function show(processes: readonly { rank: number; file: RankFileBuilder }[
 
 const rankOf = ({ track }: ViewSlice): number => (track.process?.pid ?? 0) - 1_000_000;
 const find = (view: TraceView, rank: number, name: string): ViewSlice =>
-  view.slices.find((slice) => slice.name === name && rankOf(slice) === rank)!;
+  view.slices.find((slice) => functionOf(slice) === name && rankOf(slice) === rank)!;
 const ticks = (view: TraceView, ts: bigint): number => Number(ts - view.start);
 const textOf = (report: MergeReport): string => mergeReportText(report);
 
@@ -160,7 +160,7 @@ describe('a send by PXN', () => {
 
   it('ends the collective in the cluster group, and leaves it open while the send is not done', async () => {
     const cluster = ({ view }: { view: TraceView }): ViewSlice =>
-      view.slices.find(({ name, args }) => name === 'AllReduce' && args.ranks !== undefined)!;
+      view.slices.find((slice) => functionOf(slice) === 'AllReduce' && slice.args.ranks !== undefined)!;
     const done = await show(pxnRun());
     expect(ticks(done.view, cluster(done).ts + cluster(done).dur)).toBe(9000);
     const open = await show(pxnRun({ sendStop: null }));

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
 import { temporaryFolder } from '../support/program/temporary_folder.js';
-import { viewTrace, type TraceView, type ViewCounter, type ViewSlice } from '../support/traces/trace_view.js';
+import { functionOf, viewTrace, type TraceView, type ViewCounter, type ViewSlice } from '../support/traces/trace_view.js';
 
 const root = fileURLToPath(new URL('../../samples/', import.meta.url));
 const samples = readdirSync(root, { withFileTypes: true })
@@ -101,11 +101,12 @@ describe.each(samples)('%s', (name) => {
 
   it('gives a collective one correlation id on all ranks, its operations and its kernels', () => {
     const named = new Map<unknown, Set<string>>();
-    for (const { track, name: func, args, correlation } of view.slices) {
+    for (const slice of view.slices) {
+      const { track, args, correlation } = slice;
       if (correlation === undefined || !track.process || !('seq' in args) || !('algo' in args)) continue;
       const comm = /^comm (.*) \(/.exec(track.path.at(-2) ?? '')?.[1];
       const names = named.get(correlation) ?? new Set();
-      named.set(correlation, names.add(`${comm} ${func?.replace(' enqueued', '')} ${String(args.seq)} ${String(args.replay ?? 0)}`));
+      named.set(correlation, names.add(`${comm} ${functionOf(slice)} ${String(args.seq)} ${String(args.replay ?? 0)}`));
     }
     for (const names of named.values()) expect([...names]).toHaveLength(1);
     const distinct = [...named.values()].flatMap((names) => [...names]);
@@ -113,8 +114,8 @@ describe.each(samples)('%s', (name) => {
     for (const slice of view.slices.filter(({ track, args }) => !track.process && 'seq' in args)) {
       const same = view.slices.filter(({ correlation, track }) => track.process && correlation === slice.correlation);
       const works = same.filter(isWork);
-      expect(works.map(({ name: func, args }) => [func?.replace(' enqueued', ''), args.seq])).toEqual(
-        works.map(() => [slice.name?.replace(' enqueued', ''), slice.args.seq]),
+      expect(works.map((work) => [functionOf(work), work.args.seq])).toEqual(
+        works.map(() => [functionOf(slice), slice.args.seq]),
       );
       expect(new Set(works.map(({ track }) => track.process?.pid)).size).toBe(Number(slice.args.ranks));
     }

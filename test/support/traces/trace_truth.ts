@@ -7,7 +7,7 @@ import { merge } from '../../../src/merge.js';
 import type { MergeReport } from '../../../src/report/report.js';
 import { record } from '../jobs/loopback.js';
 import { temporaryFolder } from '../program/temporary_folder.js';
-import { viewTrace, type TraceView, type ViewSlice } from './trace_view.js';
+import { functionOf, viewTrace, type TraceView, type ViewSlice } from './trace_view.js';
 import { readTruth, reportedOf, totalsOf, type TaskTruth, type TruthLine } from '../jobs/truth.js';
 
 export interface Seen {
@@ -57,7 +57,7 @@ export function worksSeen(view: TraceView, rank: number): string[] {
     .filter(({ track }) => / · (collectives|point-to-point)/.test(track.name))
     .map((slice) => {
       const { seq, peer, count } = slice.args;
-      return `${slice.name} ${commOf(slice)} ${seq ?? `peer ${peer}`} count ${count} done ${isDone(slice)}`;
+      return `${functionOf(slice)} ${commOf(slice)} ${seq ?? `peer ${peer}`} count ${count} done ${isDone(slice)}`;
     })
     .sort();
 }

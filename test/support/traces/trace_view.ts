@@ -60,6 +60,10 @@ export function viewTrace(bytes: Uint8Array, { emptySlices = 'suspect' }: ViewOp
 }
 
 /** Counts what is in the trace, in the terms of the summary. */
+/** Work whose end is not known has more in its name: "AllReduce enqueued", "AllReduce 38". */
+export const functionOf = ({ name }: Pick<ViewSlice, 'name'>): string | undefined =>
+  name?.replace(/ (enqueued|\d+)$/, '');
+
 export const countsOf = ({ slices, counters, states, flows, processes }: TraceView) => ({
   slices: slices.length,
   openSlices: slices.filter(({ dur }) => dur === -1n).length,
