@@ -75,13 +75,16 @@ describe('a hang', () => {
     ]);
   });
 
-  it('names ranks that entered with another count', () => {
-    const hang = hangOf(
-      judge(
-        evidence([{ calls: [done(0, 1), open(1, 10)] }, { calls: [done(0, 1), open(1, 10, { count: 99 })] }]),
-      ),
-    );
-    expect(hang).toMatchObject({ different: [1], neverEntered: [], waiting: [0, 1] });
+  it('names ranks that entered with another count, and nobody if there are as many of each', () => {
+    const [usual, other] = [open(1, 10), open(1, 10, { count: 99 })];
+    const among = (...calls: readonly MadeUpCall[]) =>
+      hangOf(judge(evidence(calls.map((call) => ({ calls: [done(0, 1), call] })))));
+    expect(among(usual, other, usual)).toMatchObject({
+      different: [1],
+      neverEntered: [],
+      waiting: [0, 1, 2],
+    });
+    expect(among(usual, other)).toMatchObject({ different: [], neverEntered: [], waiting: [0, 1] });
   });
 
   it('compares roots, too; without a hang the verdict is only that calls differ', () => {
