@@ -34,8 +34,18 @@ const count = (some: readonly Played[], outcome: Outcome): string =>
 function share(faulty: readonly Played[]): string {
   const percent = (...outcomes: readonly Outcome[]): string =>
     ((100 * faulty.filter(({ outcome }) => outcomes.includes(outcome)).length) / faulty.length).toFixed(1);
-  return `right or too wide: ${percent('right', 'too wide')} %   wrong: ${percent('wrong')} %\n`;
+  const named = faulty.filter(({ case: { truth } }) => truth !== null && truth.needsName !== false);
+  const hits = (most: number): string =>
+    `${named.filter((one) => isAmong(one, most)).length} of ${named.length}`;
+  return (
+    `right or too wide: ${percent('right', 'too wide')} %   wrong: ${percent('wrong')} %\n` +
+    `a culprit is the first rank named in ${hits(1)}, among the first two in ${hits(2)}\n`
+  );
 }
+
+/** Of the ranks in the order in which they are named, a culprit is among the first `most`. */
+const isAmong = ({ case: { truth }, naming }: Played, most: number): boolean =>
+  [...new Set(naming.groups.flat())].slice(0, most).some((rank) => truth?.culprits.includes(rank));
 
 /** What is not as it should be, each with what it takes to have it again. */
 export function missLines(results: readonly Played[], again: (name: string) => string): string[] {

@@ -47,7 +47,9 @@ export function unclearLines(
       : [
           labelled(
             'cannot tell',
-            `${lost} ${lost === 1 ? 'slot' : 'slots'} lost after it began, ${rankList(files, report)}`,
+            lost === 0
+              ? `its data had arrived on ${rankList(files, report)}, then all ranks left`
+              : `${lost} ${lost === 1 ? 'slot' : 'slots'} lost after it began, ${rankList(files, report)}`,
           ),
         ];
   return [

@@ -151,16 +151,14 @@ export function endedInMidst(evidence: Case): Stall[] {
  */
 export function withoutExits(evidence: Case): Case {
   const { ranks } = evidence;
+  const wereLeft = (stall: Stall): boolean =>
+    wasLeft(stall, evidence) && stall.until - stall.since < (evidence.hungAfter ?? HUNG_AFTER);
   const unseen = endedInMidst(evidence).filter(
     (stall) =>
-      (!stoodStill(stall, evidence) || wasOnlyLeft(stall, evidence)) &&
-      stall.absent.length + (stall.collective?.different.length ?? 0) === 0 &&
+      (!stoodStill(stall, evidence) || wereLeft(stall)) &&
+      hadAllData(stall, ranks) &&
       stall.works.every(
-        ({ file, work }) =>
-          ranks[file]!.life.isClosed &&
-          (commOf(ranks[file]!, work)?.finalized === null || wasOnlyLeft(stall, evidence)) &&
-          work.ops.length > 0 &&
-          work.ops.every(({ isSend, wait }) => !isSend && wait?.name === Wait.Gpu),
+        ({ file, work }) => commOf(ranks[file]!, work)?.finalized === null || wereLeft(stall),
       ),
   );
   if (unseen.length === 0) return evidence;
@@ -172,11 +170,23 @@ export function withoutExits(evidence: Case): Case {
   return { ...rest, ranks: counted };
 }
 
-/** All ranks finalized the communicator, and most had finished this. Of a stall that lasts nothing is claimed. */
-const wasOnlyLeft = ({ commId, works, files, since, until }: Stall, { ranks, hungAfter }: Case): boolean =>
-  2 * works.length < files.length &&
-  until - since < (hungAfter ?? HUNG_AFTER) &&
-  files.every((file) => leftAt(commId, ranks[file]!) !== null);
+/** All came and called the same, and all its data had arrived on all ranks, which then exited. */
+const hadAllData = ({ absent, collective, works }: Stall, ranks: readonly RankWitness[]): boolean =>
+  absent.length + (collective?.different.length ?? 0) === 0 &&
+  works.every(
+    ({ file, work: { ops } }) =>
+      ranks[file]!.life.isClosed &&
+      ops.length > 0 &&
+      ops.every(({ isSend, wait }) => !isSend && wait?.name === Wait.Gpu),
+  );
+
+/** All ranks finalized the communicator, and most had finished this. */
+const wasLeft = ({ commId, works, files }: Stall, { ranks }: Case): boolean =>
+  2 * works.length < files.length && files.every((file) => leftAt(commId, ranks[file]!) !== null);
+
+/** Nobody waited for it, so it may have ended unseen. If it lasted, its GPU may as well have hung. */
+export const mayHaveEndedUnseen = (stall: Stall, evidence: Case): boolean =>
+  wasLeft(stall, evidence) && hadAllData(stall, evidence.ranks);
 
 /** Whether the order is known: none of the others ended while a heartbeat was still due. */
 const isOrderKnown = (

@@ -1,6 +1,6 @@
 /** Finds what several rules look at. */
 
-import { endedInMidst, findBreaks, withoutExits } from './broken_off.js';
+import { endedInMidst, findBreaks, mayHaveEndedUnseen, withoutExits } from './broken_off.js';
 import type { Case, Facts } from './case.js';
 import { findStalls } from './find_stalls.js';
 import { findGivenUp, leftLongAgo, withoutGivenUp } from './given_up.js';
@@ -8,6 +8,7 @@ import { isWorthReporting } from './is_hang.js';
 import { NO_STALL, processStates, silentAmong, silentFiles } from './process_states.js';
 import { slowest } from './slowness.js';
 import type { Scene } from './scene.js';
+import type { Stall } from './stall.js';
 import { mayBeOver } from './unclear.js';
 
 export function sceneOf(facts: Facts): Scene {
@@ -16,7 +17,8 @@ export function sceneOf(facts: Facts): Scene {
   const long = leftLongAgo(asRecorded, over);
   const evidence = withoutExits(withoutGivenUp(asRecorded, over, long));
   const seeming = findStalls(evidence).filter((stall) => isWorthReporting(stall, evidence));
-  const doubtful = seeming.filter((stall) => mayBeOver(stall, evidence));
+  const mayBeLeft = (stall: Stall): boolean => mayHaveEndedUnseen(stall, evidence);
+  const doubtful = seeming.filter((stall) => mayBeOver(stall, evidence) || mayBeLeft(stall));
   const unfinished = filesAtWork(evidence);
   const silent = silentFiles(evidence, NO_STALL);
   // Work that is unfinished only in the file of a silent rank does not show that the others are stuck.
@@ -28,7 +30,7 @@ export function sceneOf(facts: Facts): Scene {
     stalls: seeming.filter((stall) => !doubtful.includes(stall)),
     doubtful,
     breaks: findBreaks(evidence),
-    left: isAtWork ? endedInMidst(evidence) : [],
+    left: isAtWork ? endedInMidst(evidence).filter((stall) => !mayBeLeft(stall)) : [],
     unfinished,
     isAtWork,
     silent,

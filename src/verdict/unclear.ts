@@ -75,7 +75,8 @@ export function mayBeOver(stall: Stall, evidence: Case): boolean {
 /** null: no work can have ended in lost records, or other work is certainly pending. `stalls`: the stalls that may be over. */
 export function unclear({ ranks }: Case, stalls: readonly Stall[]): Unclear | null {
   const all = ranks.flatMap(({ pending }, file) => pending.works.map((work) => ({ file, work })));
-  const doubtful = all.filter(({ work }) => work.lostSince > 0);
+  const asked = new Set(stalls.flatMap(({ works }) => works.map(({ work }) => work)));
+  const doubtful = all.filter(({ work }) => work.lostSince > 0 || asked.has(work));
   if (
     stalls.length === 0 &&
     (doubtful.length < all.length || doubtful.some(({ file }) => !ranks[file]!.life.isClosed))
