@@ -31,6 +31,7 @@ const COMMANDS: Readonly<Record<string, (setExit: SetExit) => Promise<Command>>>
   ranks: async (setExit) => (await import('./table_commands.js')).tableCommand('ranks')(setExit),
   waits: async (setExit) => (await import('./table_commands.js')).tableCommand('waits')(setExit),
   export: async (setExit) => (await import('./export.js')).exportCommand(setExit),
+  query: async (setExit) => (await import('./query.js')).queryCommand(setExit),
   diff: async (setExit) => (await import('./diff.js')).diffCommand(setExit),
   scan: async (setExit) => (await import('./steps.js')).scanCommand(setExit),
   study: async (setExit) => (await import('./steps.js')).studyCommand(setExit),

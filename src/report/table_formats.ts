@@ -18,7 +18,7 @@ import { printable } from './text.js';
 
 /** A table with its rows. */
 export interface FilledTable {
-  readonly name: TableName;
+  readonly name: TableName | 'query';
   readonly columns: readonly Omit<Column<never>, 'of'>[];
   readonly telling: readonly string[];
   readonly rows: readonly (readonly Cell[])[];

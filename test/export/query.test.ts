@@ -1,0 +1,126 @@
+/** `query`: each query of docs/queries.md, its answers against what the commands say, and what a query must not reach. */
+
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { read } from '../documents.js';
+import { runHere, type TextResult } from '../support/program/command_line.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const { folder, remove } = temporaryFolder();
+afterAll(remove);
+
+type Rows = Record<string, string | number | null>[];
+const run = (...args: string[]): Promise<TextResult> => runHere(root, ...args);
+async function rows(...args: string[]): Promise<Rows> {
+  const { code, out, err } = await run(...args, '--json', '-q');
+  expect([code, err]).toEqual([0, '']);
+  return JSON.parse(out) as Rows;
+}
+const query = (sample: string, sql: string): Promise<Rows> => rows('query', `samples/${sample}`, sql);
+
+const PAGE = [...read('docs/queries.md').matchAll(/^([^\n]*\?)[^\n]*\n\n```sql\n([^`]*)```/gm)].map(
+  ([, question, sql]): [string, string] => [question!, sql!],
+);
+const asked = (question: RegExp): string => PAGE.find(([one]) => question.test(one))![1];
+
+describe('docs/queries.md', () => {
+  it.each(PAGE)('%s', async (question, sql) => {
+    const sample = question.includes('hang')
+      ? 'hang'
+      : /link, both|my log/.test(question)
+        ? 'hosts'
+        : 'straggler';
+    expect((await query(sample, sql)).length).toBeGreaterThan(0);
+  });
+
+  it('answers what the commands say', async () => {
+    const [busiest] = await query('straggler', asked(/most bytes/));
+    const [link] = await rows('links', 'samples/straggler', '--top', '1');
+    for (const name of ['bytes', 'transfers']) expect(busiest![name]).toBe(link![name]);
+
+    const [worst] = await query('slow-link', asked(/waited longest/));
+    const waits = await rows('waits', 'samples/slow-link');
+    const longest = Math.max(...waits.map((row) => Number(row.total_ns)));
+    expect(worst!.total_ns).toBeGreaterThanOrEqual(longest);
+
+    const channels = await query('thin-channel', asked(/channels share/));
+    expect(channels.reduce((sum, row) => sum + Number(row.share), 0)).toBeCloseTo(channels.length, 1);
+
+    const [late] = await query('straggler', asked(/came last/));
+    expect(late!.late_rank).toBe(2);
+
+    const hanging = await query('hang', asked(/Which transfers hang/));
+    expect(hanging).toContainEqual(
+      expect.objectContaining({
+        rank: 0,
+        peer: 3,
+        direction: 'recv',
+        channel: 1,
+        seq: 2,
+        step: 3,
+        waits_in: 'recv wait',
+      }),
+    );
+  });
+});
+
+describe('query', () => {
+  it('for people with units, and as CSV', async () => {
+    const sql = 'SELECT source, bytes, mean_ns, mean_ns / 2 AS half_ns FROM links ORDER BY ALL LIMIT 1';
+    expect((await run('query', 'samples/healthy', sql)).out).toMatch(
+      /^source +bytes +mean +half\n +0 +[\d.]+ [MK]iB +[\d.]+ us +[\d.]+ us\n$/,
+    );
+    expect((await run('query', 'samples/healthy', sql, '--csv')).out).toMatch(
+      /^source,bytes,mean_ns,half_ns\n0,\d+,\d+,[\d.]+\n$/,
+    );
+  });
+
+  it('reads no file but the tables, and writes none', async () => {
+    const secret = path.join(folder, 'secret.csv');
+    writeFileSync(secret, 'a,b\n1,2\n');
+    vi.stubEnv('TMPDIR', folder);
+    for (const sql of [
+      `SELECT * FROM '${secret}'`,
+      `SELECT * FROM read_csv('${secret}')`,
+      `SELECT * FROM read_text('${secret}')`,
+      `SELECT * FROM glob('${folder}/*')`,
+      `SELECT * FROM read_text('/proc/self/environ')`,
+      `SELECT * FROM read_csv('http://127.0.0.1:1/x.csv')`,
+    ]) {
+      const { code, out, err } = await run('query', 'samples/healthy', sql);
+      expect([code, out], sql).toEqual([2, '']);
+      expect(err, sql).toMatch(/Permission Error|file system operations are disabled/);
+    }
+    const written = path.join(folder, 'written');
+    for (const sql of [
+      `COPY (SELECT 1) TO '${written}'`,
+      `ATTACH '${written}' AS other`,
+      `SET enable_external_access = true`,
+      `SET memory_limit = '90GB'`,
+      `INSTALL httpfs`,
+      `CREATE TABLE x AS SELECT 1`,
+      `SELECT 1; SELECT 2`,
+    ])
+      expect(await run('query', 'samples/healthy', sql), sql).toMatchObject({ code: 2, out: '' });
+    expect(existsSync(written)).toBe(false);
+    expect(readdirSync(folder)).toEqual(['secret.csv']);
+    vi.unstubAllEnvs();
+  });
+
+  it('says in one line what is wrong with a query', async () => {
+    for (const [sql, why] of [
+      ['SELEC 1', /syntax error at or near "SELEC"/],
+      ['SELECT byte FROM links', /Candidate bindings: .*"bytes"/],
+      ['', /query takes one SELECT/],
+      [';', /query takes one SELECT/],
+    ] as const) {
+      const { code, err } = await run('query', 'samples/healthy', sql);
+      expect([code, err.trimEnd().split('\n').length], sql).toEqual([2, 1]);
+      expect(err).toMatch(why);
+    }
+    expect((await run('query', 'SELECT 1')).err).toContain('name the rank files first, then the query');
+  });
+});
