@@ -88,7 +88,7 @@ export class Incidents {
     return incident;
   }
 
-  private tell({ files, missing, suspects }: Incident, folder: string): void {
+  private tell({ files, missing, suspects, ras }: Incident, folder: string): void {
     const { hungAfter, note } = this.options;
     for (const why of missing) note(why);
     const stacks = suspects.filter((one) => one.stacks !== null && hasFrames(one.stacks)).length;
@@ -97,7 +97,7 @@ export class Incidents {
       counted(suspects.length, 'process', 'es'),
       stacks === 0 ? 'no stacks' : `stacks of ${stacks}`,
     ];
-    note(`incident: ${folder}: ${taken.join(', ')}`);
+    note(`incident: ${folder}: ${[...taken, ...ras].join(', ')}`);
     if (files.length === 0) return;
     const manner = hungAfter === undefined ? '' : ` --hung-after ${hungAfter}`;
     note(`next: nccl-trace report ${quoted(folder)}${manner} -o incident.html`);

@@ -1,7 +1,7 @@
 /** `--ras`: what NCCL's RAS says, beside a diagnosis. An answer that cannot be used is a problem of the diagnosis, which holds without it. */
 
 import { RasError, type RasAnswer } from '../foreign/ras_answer.js';
-import { RAS_HERE, rasFrom } from '../foreign/ras_source.js';
+import { RAS_HERE, rasDiagnosticsFrom, rasFrom, rasTextFrom } from '../foreign/ras_source.js';
 import type { Diagnosis } from '../report/diagnosis.js';
 import { withRas } from '../report/ras_text.js';
 
@@ -22,6 +22,13 @@ export async function besideRas(
     return { ...found, problems: [...found.problems, `${error.message}; RAS is left out`] };
   }
 }
+
+/** What an incident keeps: the answer of the moment, and what RAS finds on the nodes. By name of the file. */
+export const rasFiles = (source: string): ReadonlyMap<string, () => Promise<string>> =>
+  new Map([
+    ['ras.json', () => rasTextFrom(source)],
+    ['ras-diagnostics.txt', () => rasDiagnosticsFrom(source)],
+  ]);
 
 const withoutHosts = ({ communicators, ...answer }: RasAnswer): RasAnswer => ({
   ...answer,

@@ -20,7 +20,7 @@ import { interruptible } from './interrupts.js';
 import { lookProcess } from './look_process.js';
 import { amount, wholeNumber } from './numbers.js';
 import { oneOf } from './one_of.js';
-import { besideRas, RAS_HERE } from './ras_option.js';
+import { besideRas, RAS_HERE, rasFiles } from './ras_option.js';
 import { addRunOption, listsRuns } from './run_option.js';
 import { complain, print } from './streams.js';
 import { addVerdictOptions } from './verdict_options.js';
@@ -113,7 +113,8 @@ async function run(folder: string, options: Options): Promise<ExitCode> {
   const { ringDir, output = path.join(folder, 'incidents') } = options;
   const ringBases = ['/dev/shm', ...(ringDir === undefined ? [] : [path.resolve(ringDir)])];
   const ras = options.ras === true ? RAS_HERE : options.ras;
-  const incidents = new Incidents({ ...options, output, ringBases, note });
+  const asks = ras === undefined ? undefined : rasFiles(ras);
+  const incidents = new Incidents({ ...options, output, ringBases, note, ras: asks });
   note(`watches ${path.resolve(folder)}`);
   // The job may not have made its folder yet.
   let seen: string | null | undefined;

@@ -26,6 +26,8 @@ export interface IncidentOptions {
   readonly stacks: 'auto' | 'gdb' | 'off';
   /** Folders above ring files, such as /dev/shm. */
   readonly ringBases: readonly string[];
+  /** What NCCL's RAS is asked at the same time: by name of the file, its answer, which may fail. */
+  readonly ras?: ReadonlyMap<string, () => Promise<string>> | undefined;
 }
 
 /** A process of this node to look at. */
@@ -51,6 +53,8 @@ export interface Incident {
   readonly suspects: readonly SuspectProcess[];
   /** Names of the files that were copied, and what could not be taken. */
   readonly files: readonly string[];
+  /** Names of the files with RAS' answers; empty: it was not asked, or did not answer. */
+  readonly ras: readonly string[];
   readonly missing: readonly string[];
 }
 
@@ -99,8 +103,10 @@ export async function takeIncident(
   alarm: Alarm,
   found: Diagnosis,
   members: readonly Member[],
-  { snapshot, stacks, ringBases }: IncidentOptions,
+  { snapshot, stacks, ringBases, ras = new Map() }: IncidentOptions,
 ): Promise<Incident> {
+  // At once: it says how the job is now.
+  const asking = Promise.all([...ras].map(([name, ask]) => answerInto(folder, name, ask)));
   const here = members.filter(({ header }) => isOfThisBoot(header.process));
   const names = namesOf(here);
   const missing: string[] = [];
@@ -135,6 +141,8 @@ export async function takeIncident(
       missing.push(`${file}: its stacks: ${taken.by}: ${taken.why ?? 'gave none'}`);
   }
   const files = snapshot ? await copies(names, folder, ringBases, missing) : [];
+  const answers = await asking;
+  for (const { why } of answers) if (why !== null) missing.push(why);
   const { kind, headline, ranks } = alarm;
   const incident = {
     version: 1,
@@ -144,6 +152,7 @@ export async function takeIncident(
     ranks,
     suspects,
     files,
+    ras: answers.flatMap(({ name, why }) => (why === null ? [name] : [])),
     missing,
   } as const;
   try {
@@ -154,6 +163,20 @@ export async function takeIncident(
     missing.push(`${INCIDENT_FILE}: ${reason(error)}`);
   }
   return incident;
+}
+
+async function answerInto(
+  folder: HeldFolder,
+  name: string,
+  ask: () => Promise<string>,
+): Promise<{ readonly name: string; readonly why: string | null }> {
+  try {
+    const text = await ask();
+    writeFileSync(folder.at(name), text, { flag: 'wx', mode: 0o600 });
+    return { name, why: null };
+  } catch (error) {
+    return { name, why: `${name}: ${reason(error)}` };
+  }
 }
 
 /** Nothing is taken of a process because a file has its pid: anybody can write a pid into a file. */

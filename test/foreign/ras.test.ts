@@ -1,6 +1,6 @@
 /** NCCL's RAS beside rank files: what both say and what only one knows, on real answers, and of a server that stalls, cuts or lies. */
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -9,7 +9,8 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { readRas } from '../../src/foreign/ras_answer.js';
 import { besideRas } from '../../src/foreign/ras_beside.js';
 import { rasLines } from '../../src/report/ras_text.js';
-import { rasFrom } from '../../src/foreign/ras_source.js';
+import { rasDiagnosticsFrom, rasFrom } from '../../src/foreign/ras_source.js';
+import type { Incident } from '../../src/live/incident.js';
 import { unpackRecording } from '../support/jobs/packed_recording.js';
 import { runHere } from '../support/program/command_line.js';
 import { runProgram } from '../support/program/program.js';
@@ -237,5 +238,57 @@ describe('a RAS that is asked over its port', () => {
     expect(out.toString()).toMatch(
       /AllReduce seq 15 on world[^\n]*\n[^\n]* RAS: rank 2 called AllReduce 15 times on world/,
     );
+  });
+
+  it('is asked for diagnostics, which an older NCCL does not know', async () => {
+    const found =
+      'node7:42 NCCL DIAG GPU 3: 2 uncorrectable ECC errors\nnode7:42 NCCL DIAG RAS diagnostics completed in 3.1 ms across 4 RAS peers\n';
+    const diagnosing = (text: string, isOver: boolean) =>
+      serve((line, socket) => {
+        if (line !== 'DIAGNOSTICS') answers('')(line, socket);
+        else if (isOver) socket.end(text);
+        else socket.write(text);
+      });
+    expect(await rasDiagnosticsFrom(await diagnosing(found, true))).toBe(found);
+    server!.close();
+    const old = await diagnosing('ERROR: Unknown command DIAGNOSTICS\n', false);
+    await expect(rasDiagnosticsFrom(old)).rejects.toThrow(
+      `${old}: RAS refuses: it says "ERROR: Unknown command`,
+    );
+    server!.close();
+    const cut = await diagnosing(found.slice(0, 40), true);
+    await expect(rasDiagnosticsFrom(cut)).rejects.toThrow('cut off');
+  });
+
+  it('of a job with an incident: the answer of the moment is kept beside the evidence', async () => {
+    const run = unpackRecording('ras/missing-rank', path.join(folder, 'kept'));
+    const output = path.join(folder, 'incidents');
+    const source = await serve((line, socket) => {
+      if (line === 'DIAGNOSTICS') socket.write('ERROR: Unknown command DIAGNOSTICS\n');
+      else answers(textOf('missing-rank'))(line, socket);
+    });
+    const about = [
+      '--run',
+      '@2026-11-28T12:15:20',
+      '--ras',
+      source,
+      '--linger',
+      '0',
+      '--stacks',
+      'off',
+      '-o',
+      output,
+    ];
+    const { err } = await runProgram(root, 'watch', run, ...about);
+    const [incident = ''] = readdirSync(output);
+    const kept = path.join(output, incident);
+    expect(readFileSync(path.join(kept, 'ras.json'), 'utf8')).toBe(textOf('missing-rank'));
+    const { ras, missing } = JSON.parse(readFileSync(path.join(kept, 'incident.json'), 'utf8')) as Incident;
+    expect(ras).toEqual(['ras.json']);
+    expect(missing.join()).toMatch(/ras-diagnostics\.txt: .*RAS refuses: it says "ERROR: Unknown command/);
+    expect(err).toMatch(/incident: .*ras\.json/);
+    // It is an answer like any other.
+    const { out } = await runHere(root, 'inspect', run, '--ras', path.join(kept, 'ras.json'));
+    expect(out).toContain('by RAS, too');
   });
 });
