@@ -28,7 +28,7 @@ const EXAMPLES = `Examples:
 
 export function exportCommand(setExit: (code: ExitCode) => void): Command {
   const command = commandWith('export', EXAMPLES)
-    .description('Write all tables of a run, with every transfer, as Parquet or CSV.')
+    .description('Write all tables of a run as Parquet or CSV files.')
     .argument('<paths...>', 'rank files or their directories')
     .option('--parquet <folder>', 'the folder to make, with Parquet files (schemas/tables.md)')
     .option('--csv <folder>', 'the folder to make, with CSV files')

@@ -7,7 +7,7 @@ import { reason } from '../base/reason.js';
 import type { WithFile } from '../foreign/beside/beside.js';
 
 export const addWithOption = (command: Command): Command =>
-  command.option('--with <files...>', "traces of PyTorch's profiler or nsys (SQLite), or RANK=FILE");
+  command.option('--with <files...>', "traces of PyTorch's profiler or nsys, or RANK=FILE");
 
 /** Throws UsageError for a file that cannot be read. */
 export function withFiles(given: readonly string[] | undefined): WithFile[] {
