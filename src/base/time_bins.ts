@@ -27,6 +27,20 @@ export function countTime(counts: Uint32Array, took: number): void {
 
 export const countOf = (counts: Uint32Array): number => counts.reduce((sum, count) => sum + count, 0);
 
+/** Of the durations in bins from this one on: how many, and what they make at least together. */
+export function longerThan(
+  counts: Uint32Array,
+  least: number,
+): { readonly count: number; readonly sum: number } {
+  let [count, sum] = [0, 0];
+  for (const [bin, own] of counts.entries()) {
+    if (own === 0 || edge(bin) < least) continue;
+    count += own;
+    sum += own * edge(bin);
+  }
+  return { count, sum };
+}
+
 /** Interpolated within its bin. NaN if nothing was counted. */
 export function quantileOf(counts: Uint32Array, share: number): number {
   const wanted = share * countOf(counts);

@@ -3,7 +3,7 @@
  * reads these rows: slow links, the tables of a report, the causes.
  */
 
-import { countOf, quantileOf } from '../base/time_bins.js';
+import { countOf, longerThan, quantileOf } from '../base/time_bins.js';
 import { kindOf } from '../runs/communicators.js';
 import type { Run, RunMember } from '../runs/run.js';
 import type { EndTotals } from '../scan/transfer_totals.js';
@@ -66,8 +66,28 @@ export function connections({ members }: Run): Connection[] {
   );
 }
 
-/** The send that was on the wire longest, in ticks of its file. */
-export type TimedLink = ComparedLink & Pick<Connection, 'longest'>;
+/** `longest`: the send that was on the wire longest, in ticks of its file. */
+export interface TimedLink extends ComparedLink, Pick<Connection, 'longest'> {
+  readonly stops: Stops;
+}
+
+/** Sends that were on the wire many times as long as the connection's others: how many, and ns, at least, of all together. */
+export interface Stops {
+  readonly sends: number;
+  readonly ns: number;
+}
+
+/** Shorter ones may come from a busy machine. */
+const SHORTEST_STOP = 5e7;
+export const MUCH_LONGER = 20;
+
+const stopsOf = (sizes: readonly { readonly times: Uint32Array }[], ns: number): Stops =>
+  sizes
+    .map(({ times }) => longerThan(times, Math.max(SHORTEST_STOP / ns, MUCH_LONGER * quantileOf(times, 0.5))))
+    .reduce((all, { count, sum }) => ({ sends: all.sends + count, ns: all.ns + sum * ns }), {
+      sends: 0,
+      ns: 0,
+    });
 
 /**
  * How long the sends of each connection were on the wire. Only connections with files of both ends: for others it is not known whether they
@@ -83,6 +103,7 @@ export const sendTimes = (all: readonly Connection[], { members }: Run): TimedLi
       {
         ...{ commId, sisters, file, peerFile, source, destination, channel, longest },
         isWithinHost: from === to,
+        stops: stopsOf(sizes, ns),
         sizes: sizes.map(({ bytes, times, own }) => ({
           bytes,
           sends: countOf(times),

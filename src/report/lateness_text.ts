@@ -109,19 +109,28 @@ function leftOutLines({ leftOut: { first, rooted, notWhole } }: Slowness): strin
 
 const countText = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
+const stopText = (times: number, each: number): string =>
+  times === 1 ? `once, for ${durationText(each)}` : `${times} times, for ${durationText(each)} each`;
+
 function slowLinkLines(slow: Slowness, link: SlowSends, report: VerdictReport): string[] {
   const { cost, span, nRanks, file, worst } = slow;
   const [from, to] = [link.file, link.peerFile].map((end) => rankName(report, end));
-  if (link.once)
+  if (link.stopped)
     return [
-      `SLOW  ${whichRank(slow, report)} (${hostOf(report, file)}): its sends to rank ${to} stood still once, for ${durationText(cost)}`,
+      `SLOW  ${whichRank(slow, report)} (${hostOf(report, file)}): its sends to rank ${to} stood still ${stopText(link.stopped.times, link.medianNs)}`,
       labelled('on', `${commName(slow)} (${sizeText(nRanks)})`),
-      labelled('when', `${clockTime(report, slow.from)}, in ${callText(worst, '')}, record ${worst.record}`),
+      labelled(
+        link.stopped.times === 1 ? 'when' : 'longest',
+        `${clockTime(report, link.stopped.times === 1 ? slow.from : worst.at)}, in ${callText(worst, '')}, record ${worst.record}`,
+      ),
       labelled(
         'step',
-        `${from} to ${to}, ch ${link.channel}, step ${link.once.step}; usually ${durationText(link.usualNs)}`,
+        `${from} to ${to}, ch ${link.channel}, step ${link.stopped.step}; usually ${durationText(link.usualNs)}`,
       ),
-      labelled('cost', `${durationText(cost)} of ${durationText(span)}`),
+      labelled(
+        'cost',
+        `${durationText(cost)} of ${durationText(span)}${link.stopped.times === 1 ? '' : ' (the sum; some may be at once)'}`,
+      ),
       labelled('may be', 'the link, a NIC, or a process or proxy thread that stood still'),
     ];
   const whose = link.isOnlyOne

@@ -3,7 +3,7 @@
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import type { Comparable } from '../clocks/comparable.js';
-import type { ComparedLink } from '../cluster/connections.js';
+import type { ComparedLink, Stops } from '../cluster/connections.js';
 import type { SlowLink } from '../cluster/slow_links.js';
 import type { ClusterComm } from '../cluster/collective_view.js';
 import type { PendingWork } from '../model/pending.js';
@@ -36,6 +36,7 @@ export interface LongestSend extends Pick<
   readonly step: number;
   /** ns: half of its sends took longer. */
   readonly medianNs: number;
+  readonly stops: Stops;
 }
 
 /** With the state of each file. */

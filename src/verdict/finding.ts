@@ -69,7 +69,12 @@ function connectionOf(about: VerdictKind): Connection | null {
   }
   const link = about.kind === 'slow' ? about.slow.link : null;
   return (
-    link && { file: link.file, peerFile: link.peerFile, channel: link.channel, step: link.once?.step ?? null }
+    link && {
+      file: link.file,
+      peerFile: link.peerFile,
+      channel: link.channel,
+      step: link.stopped?.step ?? null,
+    }
   );
 }
 

@@ -6,29 +6,33 @@
 import { maxOf } from '../base/extremes.js';
 import { medianOf } from '../base/quantile.js';
 import { hex64 } from '../base/hex.js';
+import { MUCH_LONGER } from '../cluster/connections.js';
 import type { SlowLink } from '../cluster/slow_links.js';
 import type { ClusterComm, Collective } from '../cluster/collective_view.js';
 import type { Case, LongestSend } from './case.js';
 import type { Found, Rule } from './finding.js';
+import { logChance } from './chance.js';
 import { pausedIn } from './pauses.js';
 import type { Slowness } from './types.js';
 
 /** A slow link costs at least this share of the communicator's observed time. */
 const SHARE = 0.05;
 
-/** ns: a shorter one may come from a busy machine. And it is as many times as long as the connection's usual send. */
+/** ns: a shorter one may come from a busy machine, unless it stops again and again. */
 const STOOD_STILL = 1e9;
-const MUCH_LONGER = 20;
 /**
- * It is so many times as long as any other rank's longest send: else the machines are too busy to show it. The collective is as many times as
- * long as the others. A connection that is usually so many times as slow as others did not stand still once, but is slow.
+ * It is so many times as long as any other rank's longest send, or as all of any other connection's stops: else the machines are too busy to
+ * show it. The collective is as many times as long as the others. A connection that is usually so many times as slow as others did not stand
+ * still, but is slow.
  */
 const STANDS_OUT = 4;
+/** Equal connections stop so unequally in fewer runs. */
+const IS_NO_CHANCE = Math.log(1 / 1000);
 
-/** A connection that stood still once. If that cost little of the run, it is told beside another headline. */
+/** A connection that stood still once, or again and again. If that cost little of the run, it is told beside another headline. */
 export const stoodStill: Rule = (scene) =>
   scene.comms.flatMap((comm): Found[] => {
-    const slow = longestStop(comm, scene);
+    const slow = longestStop(comm, scene) ?? manyStops(comm, scene);
     if (!slow) return [];
     const found = { rule: 'stood still', stands: false, isSure: true } as const;
     const about = { kind: 'slow', slow } as const;
@@ -39,40 +43,71 @@ export const stoodStill: Rule = (scene) =>
 
 const lengthOf = ({ end, lastArrival }: Collective): number => (end ?? lastArrival) - lastArrival;
 
+const took = ({ from, to }: LongestSend): number => to - from;
+
+/** The collective in which it was on the wire. When it began, other ranks may not have ended the collective before. */
+const collectiveOf = ({ collectives }: ClusterComm, { from, to }: LongestSend): Collective | undefined =>
+  collectives.find(
+    ({ firstArrival, end }) => firstArrival <= (from + to) / 2 && end !== null && end > (from + to) / 2,
+  );
+
+const isSlowAlways = ({ medianNs }: LongestSend, alike: readonly LongestSend[]): boolean =>
+  medianNs > STANDS_OUT * medianOf(alike.map((other) => other.medianNs));
+
 function longestStop(comm: ClusterComm, { longestSends, ranks }: Case): Slowness | null {
   const own = longestSends.filter(({ commId }) => commId === comm.commId);
-  const took = ({ from, to }: LongestSend): number => to - from;
   const [worst] = own.toSorted((a, b) => took(b) - took(a));
-  const { collectives } = comm;
   if (!worst || took(worst) < Math.max(STOOD_STILL, MUCH_LONGER * worst.medianNs)) return null;
-  const { file, source, peerFile, channel, from, to, step, medianNs } = worst;
+  const { file, peerFile, from, to, medianNs } = worst;
   const alike = own.filter(({ file: other }) => other !== file);
-  // When it began, other ranks may not have ended the collective before.
-  const middle = (from + to) / 2;
-  const one = collectives.find(
-    ({ firstArrival, end }) => firstArrival <= middle && end !== null && end > middle,
-  );
-  const others = collectives.filter((other) => other !== one && other.end !== null).map(lengthOf);
+  const one = collectiveOf(comm, worst);
+  const others = comm.collectives.filter((other) => other !== one && other.end !== null).map(lengthOf);
   const isOne =
     alike.every((other) => STANDS_OUT * took(other) < took(worst)) &&
-    medianNs <= STANDS_OUT * medianOf(alike.map((other) => other.medianNs)) &&
+    !isSlowAlways(worst, alike) &&
     2 * pausedIn([file, peerFile], from, to, ranks) < took(worst);
   if (!one || others.length === 0 || !isOne || lengthOf(one) < STANDS_OUT * medianOf(others)) return null;
+  return stoppedSends(comm, one, worst, { sends: 1, ns: took(worst) }, took(worst) - medianNs, ranks);
+}
+
+/** Each stop may be short, but they are many, and nearly all on one connection. */
+function manyStops(comm: ClusterComm, { longestSends, ranks }: Case): Slowness | null {
+  const own = longestSends.filter(({ commId }) => commId === comm.commId);
+  const [worst] = own.toSorted((a, b) => b.stops.ns - a.stops.ns);
+  const one = worst && collectiveOf(comm, worst);
+  if (!worst || !one || worst.stops.sends === 0) return null;
+  const { file, medianNs, stops } = worst;
+  const alike = own.filter(({ file: other }) => other !== file);
+  const each = ({ stops: { sends, ns } }: LongestSend): number[] =>
+    Array.from({ length: sends }, () => ns / sends);
+  const isByChance =
+    logChance(each(worst), alike.flatMap(each), new Set(own.map((link) => link.file)).size) > IS_NO_CHANCE;
+  if (
+    isByChance ||
+    isSlowAlways(worst, alike) ||
+    alike.some((other) => STANDS_OUT * other.stops.ns >= stops.ns)
+  )
+    return null;
+  return stoppedSends(comm, one, worst, stops, stops.ns - stops.sends * medianNs, ranks);
+}
+
+function stoppedSends(
+  comm: ClusterComm,
+  one: Collective,
+  { file, source, peerFile, channel, from, to, step, medianNs }: LongestSend,
+  { sends, ns }: LongestSend['stops'],
+  cost: number,
+  ranks: Case['ranks'],
+): Slowness {
+  const { collectives } = comm;
   const span =
     maxOf(collectives.map(({ end, lastArrival }) => end ?? lastArrival)) - collectives[0]!.firstArrival;
-  const cost = took(worst) - medianNs;
   return {
-    ...slowSends(comm, one, { file, inComm: source, cost, span, sends: 1 }, ranks),
-    ...{ course: 'once', from, to },
+    ...slowSends(comm, one, { file, inComm: source, cost, span, sends }, ranks),
+    ...(sends === 1 && { course: 'once', from, to }),
     link: {
-      file,
-      peerFile,
-      channel,
-      sends: 1,
-      medianNs: took(worst),
-      usualNs: medianNs,
-      isOnlyOne: true,
-      once: { step },
+      ...{ file, peerFile, channel, sends, medianNs: ns / sends, usualNs: medianNs, isOnlyOne: true },
+      stopped: { step, times: sends },
     },
   };
 }
@@ -118,7 +153,7 @@ function describe(
       medianNs,
       usualNs,
       isOnlyOne: linksOf(file) === 1,
-      once: null,
+      stopped: null,
     },
   };
 }

@@ -588,6 +588,9 @@ export interface SlowSends {
   readonly usualNs: number;
   /** No other connection of the rank is this slow. */
   readonly isOnlyOne: boolean;
-  /** It stood still once: `medianNs` is this send's time, and `usualNs` is the connection's own. null: its sends are slow. */
-  readonly once: { readonly step: number } | null;
+  /**
+   * It stood still, so many times, longest at this step: `medianNs` is the mean time of these sends, and `usualNs` is the connection's own. null:
+   * its sends are slow.
+   */
+  readonly stopped: { readonly step: number; readonly times: number } | null;
 }

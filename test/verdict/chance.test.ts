@@ -1,7 +1,7 @@
 /** Whether ranks that are alike may differ so much by chance. */
 
 import { describe, expect, it } from 'vitest';
-import { logChance } from '../../src/verdict/slowness.js';
+import { logChance } from '../../src/verdict/chance.js';
 import { seeded } from '../support/clocks/simulated_links.js';
 
 const waits = (count: number, each: number): number[] => Array.from({ length: count }, () => each);

@@ -66,7 +66,7 @@ describe('a link that stands still once', () => {
   const stop = (of: number, length: number) => {
     const sends = [1.5, of].map((took, i) => ({
       ...{ commId: 1n, file: 2 - 2 * i, source: 2 - 2 * i, peerFile: 3 - 2 * i, channel: 0, step: 7 },
-      ...{ from: s(5.005), to: s(5.005 + took), medianNs: 1e6 },
+      ...{ from: s(5.005), to: s(5.005 + took), medianNs: 1e6, stops: { sends: 1, ns: took * 1e9 } },
     }));
     const long = calls.map((call) => (call.seq === 5 ? { ...call, end: 6.6 } : call));
     const all = [...long, ...Array.from({ length }, (_, i) => done(10 + i, 10 + i))];
@@ -81,7 +81,7 @@ describe('a link that stands still once', () => {
   it('is what slows a short run', () => {
     expect(stop(0.1, 0)).toMatchObject({
       kind: 'slow',
-      slow: { file: 2, link: { peerFile: 3, once: { step: 7 } } },
+      slow: { file: 2, link: { peerFile: 3, stopped: { step: 7, times: 1 } } },
     });
   });
 
@@ -107,5 +107,37 @@ describe('a link that stands still once', () => {
 
   it('is not claimed where another rank stood still, too', () => {
     expect(stop(0.5, 0).findings).toEqual([]);
+  });
+});
+
+describe('a link that stops again and again', () => {
+  /** Of rank 2 and rank 0: how often their sends stood still for 0.2 s. */
+  const stops = (...times: readonly number[]) => {
+    const sends = times.map((count, i) => ({
+      ...{ commId: 1n, file: 2 - 2 * i, source: 2 - 2 * i, peerFile: 3 - 2 * i, channel: 0, step: 7 },
+      ...{ from: s(5.005), to: s(5.205), medianNs: 1e6, stops: { sends: count, ns: count * 2e8 } },
+    }));
+    const long = calls.map((call) => (call.seq === 5 ? { ...call, end: 5.3 } : call));
+    return judge(
+      evidence(
+        ranks.map(() => ({ calls: long })),
+        { longestSends: sends, end: 10 },
+      ),
+    );
+  };
+
+  it('is named, with the number of its stops and what they cost', () => {
+    expect(verdictText(report(stops(12, 0), 4)).slice(0, 5)).toEqual([
+      'SLOW  rank 2 (node0 gpu2): its sends to rank 3 stood still 12 times, for 200.0 ms each',
+      '  on:             world (4 ranks)',
+      '  longest:        03:00:05 UTC, in AllReduce seq 5, record 0:5',
+      '  step:           2 to 3, ch 0, step 7; usually 1.0 ms',
+      '  cost:           2.4 s of 9.0 s (the sum; some may be at once)',
+    ]);
+  });
+
+  it('is none where others stop, too, or where chance explains so few', () => {
+    expect(stops(12, 6).findings).toEqual([]);
+    expect(stops(5, 0).findings).toEqual([]);
   });
 });
