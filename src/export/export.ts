@@ -6,6 +6,7 @@
 import { lstatSync, mkdirSync, readdirSync, realpathSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { rankLabels } from '../analysis/rank_labels.js';
+import { exchanges } from '../analysis/exchanges.js';
 import { workRows } from '../analysis/work_rows.js';
 import { OutputError } from '../base/errors.js';
 import { countFiles } from '../base/progress.js';
@@ -17,7 +18,9 @@ import { findRankFiles } from '../rankfile/index.js';
 import { type Examined, examineStudied } from '../report/examine.js';
 import type { DiagnosisOptions } from '../report/diagnosis.js';
 import {
+  ALL_TO_ALLS,
   COLLECTIVES,
+  EXCHANGES,
   LINKS,
   PAIRS,
   RANKS,
@@ -127,6 +130,7 @@ function tables(studied: Study, { report, numbers }: Examined): Filled[] {
     ...{ name, rowsOf },
     columns: columns as unknown as Table<unknown>['columns'],
   });
+  const exchanged = () => exchanges(studied, numbers.allToAlls);
   return [
     table(COLLECTIVES, () => numbers.collectives),
     table(LINKS, () => report.links),
@@ -134,6 +138,8 @@ function tables(studied: Study, { report, numbers }: Examined): Filled[] {
     table(RANKS, () => report.ranks),
     table(WAITS, () => report.waits),
     table(WORKS, () => workRows(studied)),
+    table(ALL_TO_ALLS, () => exchanged().calls),
+    table(EXCHANGES, () => exchanged().pairs),
   ];
 }
 

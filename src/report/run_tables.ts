@@ -4,6 +4,7 @@
  */
 
 import type { CollectiveRow } from '../analysis/collectives.js';
+import type { AllToAllRow, ExchangeRow } from '../analysis/exchanges.js';
 import type { LinkRow } from '../analysis/link_rows.js';
 import type { WaitRow } from '../analysis/wait_rows.js';
 import type { WorkTableRow } from '../analysis/work_rows.js';
@@ -42,7 +43,8 @@ export interface Table<Row> {
   readonly telling: readonly string[];
 }
 
-export type TableName = ShownName | 'pairs' | 'works' | 'steps' | 'training_steps';
+export type TableName =
+  ShownName | 'pairs' | 'works' | 'all_to_alls' | 'exchanges' | 'steps' | 'training_steps';
 /** Those that have a command of their own. */
 export type ShownName = 'collectives' | 'links' | 'ranks' | 'waits';
 
@@ -227,4 +229,40 @@ export const WORKS: Table<WorkTableRow> = {
   telling: [],
 };
 
-export const TABLES = [COLLECTIVES, LINKS, PAIRS, RANKS, WAITS, WORKS] as const;
+export const ALL_TO_ALLS: Table<AllToAllRow> = {
+  name: 'all_to_alls',
+  columns: [
+    named('comm', '', (row) => row.comm),
+    named('comm_id', '', (row) => row.commId),
+    number('comm_size', '', (row) => row.commSize),
+    number('call', '', (row) => row.call),
+    moment('start_ns', '', (row) => row.startNs),
+    ns('duration_ns', '', (row) => row.durationNs),
+    bytes('bytes', '', (row) => row.bytes),
+    rank('most_rank', '', (row) => row.mostRank),
+    named('most_way', '', (row) => row.mostWay),
+    bytes('most_bytes', '', (row) => row.mostBytes),
+    bytes('usual_bytes', '', (row) => row.usualBytes),
+    rank('last_rank', '', (row) => row.lastRank),
+    ns('last_by_ns', '', (row) => row.lastByNs),
+    named('last_by_bytes', '', (row) =>
+      row.isLastByBytes === null ? null : row.isLastByBytes ? 'yes' : 'no',
+    ),
+  ],
+  telling: [],
+};
+
+export const EXCHANGES: Table<ExchangeRow> = {
+  name: 'exchanges',
+  columns: [
+    named('comm', '', (row) => row.comm),
+    named('comm_id', '', (row) => row.commId),
+    rank('source', '', (row) => row.source),
+    rank('destination', '', (row) => row.destination),
+    count('sends', '', (row) => row.sends),
+    bytes('bytes', '', (row) => row.bytes),
+  ],
+  telling: [],
+};
+
+export const TABLES = [COLLECTIVES, LINKS, PAIRS, RANKS, WAITS, WORKS, ALL_TO_ALLS, EXCHANGES] as const;

@@ -36,7 +36,9 @@ export function workTable(works: WorkRows, text: (id: number) => string): WorkTa
   );
   const hasRoots = funcs.map(hasRoot);
   const root = narrow(works.root.map((rank, row) => (hasRoots[func[row]!] ? rank : -1)));
-  return { ...narrowed(works, KEPT_AS_THEY_ARE), func, datatype, plan, root, funcs, datatypes, plans };
+  // Most runs have only collectives: then the column takes no memory.
+  const group = narrow(works.group.map((key, row) => (isColl(works, row) ? -1 : key)));
+  return { ...narrowed(works, KEPT_AS_THEY_ARE), func, datatype, plan, root, group, funcs, datatypes, plans };
 }
 
 /** More than a file has texts. */

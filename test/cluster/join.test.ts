@@ -41,6 +41,7 @@ function member(
   const funcs = [...new Set(rows.map(({ func = 'AllReduce' }) => func))];
   const works: WorkTable = {
     key: narrow(rows.map((_, row) => row)),
+    group: narrow(rows.map(() => -1)),
     comm: narrow(rows.map(() => 7)),
     func: narrow(rows.map(({ func = 'AllReduce' }) => funcs.indexOf(func))),
     funcs,

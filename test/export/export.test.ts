@@ -11,6 +11,7 @@ import { STEPS } from '../../src/export/step_columns.js';
 import { examine } from '../../src/report/examine.js';
 import { COLLECTIVES, LINKS, PAIRS, RANKS, WAITS, WORKS } from '../../src/report/run_tables.js';
 import { jsonOf, tableOf } from '../../src/report/table_formats.js';
+import { unpackRecording } from '../support/jobs/packed_recording.js';
 import { runHere, type TextResult } from '../support/program/command_line.js';
 import { temporaryFolder } from '../support/program/temporary_folder.js';
 
@@ -124,6 +125,51 @@ describe('export --parquet', () => {
        FROM '${to}/steps/*.parquet' s LEFT JOIN '${to}/works.parquet' w ON w.rank = s.rank AND w.work = s.work`,
     );
     expect(pairs).toEqual([{ n: 768n, known: 768n, same: 768n }]);
+  });
+});
+
+describe('all_to_alls', () => {
+  it('a rank that receives six times as much ends last in each of 20, and each pair has its bytes', async () => {
+    const input = unpackRecording('cases/uneven-alltoall', folder);
+    expect(await run('export', input, '-q', '--parquet', at('uneven'))).toMatchObject({ code: 0 });
+    const calls = await query(
+      `SELECT count(*) AS calls, max(call) AS last, most_rank, most_way, most_bytes, usual_bytes, last_rank, last_by_bytes
+       FROM '${at('uneven')}/all_to_alls.parquet' WHERE duration_ns > 0 AND last_by_ns > 0 GROUP BY ALL`,
+    );
+    const [most, usual] = [6n * 131_072n, 131_072n];
+    expect(calls).toEqual([
+      {
+        ...{
+          calls: 20n,
+          last: 19n,
+          most_rank: 2n,
+          most_way: 'receives',
+          most_bytes: most,
+          usual_bytes: usual,
+        },
+        ...{ last_rank: 2n, last_by_bytes: 'yes' },
+      },
+    ]);
+    const pairs = await query(
+      `SELECT source, destination, sends, bytes / sends AS bytes FROM '${at('uneven')}/exchanges.parquet' ORDER BY ALL`,
+    );
+    expect(pairs.map(({ source, destination, sends, bytes }) => [source, destination, sends, bytes])).toEqual(
+      [
+        [0n, 1n, 65_536],
+        [0n, 2n, 393_216],
+        [1n, 0n, 65_536],
+        [1n, 2n, 393_216],
+        [2n, 0n, 65_536],
+        [2n, 1n, 65_536],
+      ].map(([source, destination, bytes]) => [source, destination, 20n, bytes]),
+    );
+  });
+
+  it('are none where the first call is not recorded, or a rank has no file', async () => {
+    for (const sample of ['hosts', 'wrapped'])
+      expect(await query(`SELECT * FROM '${await exported(sample, 'parquet')}/all_to_alls.parquet'`)).toEqual(
+        [],
+      );
   });
 });
 

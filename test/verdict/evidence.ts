@@ -161,6 +161,7 @@ function tableOf({ calls }: MadeUpRank, comms: Comms): WorkTable {
   const funcs = [...new Set(calls.map(funcOf))];
   return {
     key: narrow(calls.map((_, row) => row)),
+    group: narrow(calls.map(() => -1)),
     comm: narrow(calls.map((call) => numberOf(comms, call))),
     func: narrow(calls.map((call) => funcs.indexOf(funcOf(call)))),
     funcs,

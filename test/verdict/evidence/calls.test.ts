@@ -29,6 +29,7 @@ function scanned(read: () => void): Pick<RankScan, 'works' | 'workEnds' | 'commu
     communicators: [0, 1].map((rank) => ({ ...communicator, number: rank, rank })) as never,
     works: {
       key: column(() => 0),
+      group: column(() => -1),
       comm: column((row) => row % 2),
       func: column(() => 0),
       funcs: ['AllReduce'],
