@@ -52,7 +52,8 @@ function neededBy(project) {
   for (let ref = queue.pop(); ref !== undefined; ref = queue.pop()) {
     if (found.has(ref)) continue;
     found.add(ref);
-    queue.push(...(uses.get(ref) ?? []));
+    // Types have no code.
+    queue.push(...(uses.get(ref) ?? []).filter((other) => !other.startsWith('@types/')));
   }
   return found;
 }
