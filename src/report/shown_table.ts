@@ -55,8 +55,8 @@ export function shownTable(
   const hidden = candidates.filter((one) => !chosen.includes(one)).map(({ column }) => titleOf(column));
   const more = rows.length - first.length;
   const notes = [
-    ...(more > 0 ? [`and ${more} more ${more === 1 ? 'row' : 'rows'}: --top ${rows.length}, --json`] : []),
-    ...(hidden.length > 0 ? [`no room for ${hidden.join(', ')}: --json`] : []),
+    ...(more > 0 ? [`and ${more} more ${more === 1 ? 'row' : 'rows'}: --top ${rows.length}, --csv`] : []),
+    ...(hidden.length > 0 ? [`no room for ${hidden.join(', ')}: --csv`] : []),
   ];
   return text + notes.map((note) => `${note}\n`).join('');
 }

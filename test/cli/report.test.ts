@@ -77,6 +77,7 @@ describe('report', () => {
   it('needs one form, and not two', async () => {
     expect(await run('report', 'samples/hang')).toMatchObject({ code: 2 });
     expect(await run('report', 'samples/hang', '--json', '--markdown')).toMatchObject({ code: 2 });
+    expect(await run('links', 'samples/hang', '--json', '--csv')).toMatchObject({ code: 2 });
   });
 
   it.each(samples)('--markdown of %s: at most 60 lines, and the first is the verdict', async (sample) => {
@@ -114,6 +115,17 @@ describe('tables', () => {
     expect(csvOf(table)).toMatch(/,extra_ns\n.*,5000000\n$/);
     expect(JSON.parse(jsonOf(table))).toMatchObject([{ extra_ns: 5e6 }]);
     expect(shownTable(table, { width: Infinity })).toMatch(/extra\n.* 5 ms\n/);
+  });
+
+  it('collectives --csv: a line for each, and --json the same rows', async () => {
+    const csv = await run('collectives', 'samples/healthy', '--csv');
+    const json = await run('collectives', 'samples/healthy', '--json');
+    const [head = '', ...lines] = csv.out.trimEnd().split('\n');
+    const rows = JSON.parse(json.out) as Record<string, unknown>[];
+    expect(lines).toHaveLength(10);
+    expect(rows).toHaveLength(lines.length);
+    expect(Object.keys(rows[0]!)).toEqual(head.split(','));
+    expect(lines.map((line) => line.split(',')[4])).toEqual(rows.map(({ seq }) => String(seq)));
   });
 
   it('links --json: the connection that moved the most bytes is the first row', async () => {
@@ -174,7 +186,7 @@ describe('tables', () => {
     expect(await seqs('--sort', 'duration_ns', '--top', '3')).toEqual(longest.slice(0, 3));
     expect(await seqs('--sort', '-duration', '--top', '1')).toEqual(longest.slice(-1));
     const { out } = await run('ranks', 'samples/straggler', '--sort', '-rank', '--top', '2');
-    expect(out).toMatch(/\n {3}3 .*\n {3}2 .*\nand 2 more rows: --top 4, --json\n$/);
+    expect(out).toMatch(/\n {3}3 .*\n {3}2 .*\nand 2 more rows: --top 4, --csv\n$/);
     const wrong = await run('links', 'samples/straggler', '--sort', 'byte');
     expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining('(did you mean bytes?)') as string });
   });
@@ -190,7 +202,7 @@ describe('tables', () => {
         for (const line of lines) expect(line.length).toBeLessThanOrEqual(width);
         const heads = [
           ...lines.at(-1)!.trim().split(/ +/),
-          ...(/^no room for (.*): --json$/.exec(note)?.[1]?.split(', ') ?? []),
+          ...(/^no room for (.*): --csv$/.exec(note)?.[1]?.split(', ') ?? []),
         ];
         expect(heads.sort()).toEqual(whole.split('\n')[0]!.trim().split(/ +/).sort());
       }
