@@ -189,7 +189,10 @@ function lateTogether(
   const found = [...byCount].map(([count, bySet]) =>
     judgedWaits(bySet, whole, comm, choicesOf(count, size), tests + Math.log(byCount.size), evidence, null),
   );
-  return costliest(found.map((one) => (one?.isSlow ? one.lateness : null)));
+  // A machine may hold up several processes for some time: little lost time, or a few of many collectives, prove nothing here.
+  const isHabit = ({ heldUp, ofOthers, late, of }: Slowness): boolean =>
+    heldUp - ofOthers >= SOON_LOST && late >= QUARTER * of;
+  return costliest(found.map((one) => (one?.isSlow && isHabit(one.lateness) ? one.lateness : null)));
 }
 
 /** How many sets of so many ranks there are. */
