@@ -435,7 +435,8 @@ function lifeText(
 ): string {
   if (left !== null) return `it destroyed the communicator at ${clockTime(report, left)}`;
   if (isAlive) return 'alive';
-  if (report.ranks[file]!.life === 'closed' || knownUntil === null) return 'its process exited without ncclCommDestroy';
+  if (report.ranks[file]!.life === 'closed' || knownUntil === null)
+    return 'its process exited without ncclCommDestroy';
   if (lastSign === null) return 'never a heartbeat';
   if (!isRelated) return `last heartbeat ${clockTime(report, lastSign)} of its own clock`;
   const ago = Math.max(0, until - lastSign);
