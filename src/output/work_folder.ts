@@ -44,19 +44,34 @@ export async function withWorkFolder<T>(
 async function newFolder(
   beside: string,
 ): Promise<{ folder: string; held: HeldFolder; parent: HeldFolder; lock: number | null }> {
-  const draft = await mkdtemp(join(beside, DRAFT));
+  // Held first: a link that another user puts in its place leads to another folder.
   const parent = HeldFolder.named(beside);
-  const held = parent.folder(basename(draft));
+  try {
+    const draft = basename(await mkdtemp(parent.at(DRAFT)));
+    return { parent, ...locked(parent, draft, beside) };
+  } catch (error) {
+    parent.close();
+    throw error;
+  }
+}
+
+function locked(
+  parent: HeldFolder,
+  draft: string,
+  beside: string,
+): { folder: string; held: HeldFolder; lock: number | null } {
+  const held = parent.folder(draft);
   try {
     const lock = lockIn(held);
     // It gets its name when it is locked, so that nobody finds it unlocked.
-    const name = PREFIX + basename(draft).slice(DRAFT.length);
-    renameSync(parent.at(basename(draft)), parent.at(name));
-    return { folder: join(beside, name), held, parent, lock };
+    const name = PREFIX + draft.slice(DRAFT.length);
+    renameSync(parent.at(draft), parent.at(name));
+    return { folder: join(beside, name), held, lock };
   } catch (error) {
     // There is no room for the lock.
-    await remove(parent, basename(draft), held);
-    for (const one of [parent, held]) one.close();
+    empty(held);
+    held.close();
+    rmdirSync(parent.at(draft));
     throw error;
   }
 }

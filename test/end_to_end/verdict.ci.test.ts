@@ -312,7 +312,7 @@ describe.concurrent('the verdict on', () => {
       '--ranks 8 --groups tp=4 --ops allreduce@tp:256K*2,allreduce:1M --iterations 3 --fault skip:5@1 --hang-seconds 3',
     );
     expect(hang).toMatchObject({
-      comm: 'tp',
+      comm: 'tp ranks 4-7',
       nRanks: 4,
       neverEntered: [{ file: 5 }],
     });
@@ -415,6 +415,7 @@ describe.concurrent('the verdict on', () => {
       lateness: true,
       unresolved: null,
       compared: 2,
+      knownBugs: [],
     });
   });
 });

@@ -230,11 +230,13 @@ def overlapping(areas):
 def read_directory(data):
     """The areas to be used, and how many were left out for which reason."""
     entries = [read_entry(data, index) for index in range(field(data, 28, 'I'))]
+    damaged = [area for area in entries if area.area_class == 0]
     known = [area for area in entries if area.area_class in RINGS or area.area_class in TABLES]
     holding = [area for area in known if entry_holds(data, area)]
     crossed = overlapping(holding)
     sound = [area for area in holding if area.index not in crossed]
-    return sound, {'bad_areas': len(known) - len(sound), 'unknown_areas': len(entries) - len(known)}
+    bad = len(known) - len(sound) + len(damaged)
+    return sound, {'bad_areas': bad, 'unknown_areas': len(entries) - len(known) - len(damaged)}
 
 
 # Slots and records
