@@ -142,7 +142,7 @@ it('watch beside a job on two nodes: the node of the rank that did not come name
   until(() => slurm.log(job).match(/incident:/g)?.length === 2);
   const log = slurm.log(job);
   expect(log).toMatch(/HUNG: .*: rank 3 never entered it/);
-  expect(log).toMatch(/HUNG: .*: this node waits for others: rank \S+( of \w+)?, no file here/);
+  expect(log).toMatch(/HUNG: .*: this node waits for others: rank \S+( of [\w ]+)?, no file here/);
   const incidents = slurm.shared('incidents', job);
   expect(namesIn(incidents).map((name) => ranksIn(path.join(incidents, name)))).toEqual(
     expect.arrayContaining([
