@@ -7,6 +7,7 @@
 import { durationText } from '../base/duration.js';
 import { printable } from '../base/printable.js';
 import { binarySize } from '../base/units.js';
+import { nameOrId } from '../runs/communicators.js';
 import type { AllToAll } from './all_to_all.js';
 import type { CollectiveRow } from './collectives.js';
 import type { RankLabel } from './rank_labels.js';
@@ -47,9 +48,7 @@ export const around = (at: number, length: number): [number, number] => [
   Math.round(at + length),
 ];
 
-/** What a communicator is called. */
-export const nameOf = ({ comm, commId }: { readonly comm: string; readonly commId: string }): string =>
-  printable(comm || commId);
+export const nameOf = (of: Parameters<typeof nameOrId>[0]): string => printable(nameOrId(of));
 
 /** The end of a sentence. */
 export const costing = (costNs: number): string => `; costs at least ${durationText(costNs)}`;

@@ -4,7 +4,7 @@
 
 import { timeOfDay } from '../base/duration.js';
 import type { TraceNs } from '../base/time.js';
-import { communicatorsOf } from '../runs/communicators.js';
+import { communicatorsOf, kindsOf } from '../runs/communicators.js';
 import { joinRun } from '../cluster/join_run.js';
 import { comparableBy } from '../clocks/comparable.js';
 import { traceTimeOf } from '../clocks/domains.js';
@@ -44,7 +44,6 @@ export function causeNumbers({ run, clocks, comms, links, verdict }: Study) {
     (file, tick) => times[file]!(tick),
     (sender, receiver) => comparable.clockBound(sender, receiver, middle),
   );
-  const kinds = new Map(communicatorsOf(run.members).map(({ commId, comm, kind }) => [commId, kind ?? comm]));
   const collectives = collectiveRows(comms, labels, comparable);
   const known = { durationNs, collectives, allToAlls: allToAlls(run, labels), rankWaits, ...transfers };
   return {
@@ -56,7 +55,7 @@ export function causeNumbers({ run, clocks, comms, links, verdict }: Study) {
       late: verdict.kind === 'slow' && verdict.slow.on !== 'link' ? labels.ofFile(verdict.slow.file) : null,
       rankOf: labels.ofFile,
       clockOf: (ns) => timeOfDay(solution.traceStart, ns),
-      kindOf: (commId) => kinds.get(commId) ?? '',
+      kindOf: kindsOf(communicatorsOf(run.members)),
     }),
   };
 }

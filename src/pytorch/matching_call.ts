@@ -20,6 +20,8 @@ export interface OurRun {
   readonly ranks: readonly (number | null)[];
   /** ns since the Unix epoch, decimal. */
   readonly traceStart: string;
+  /** The name that NCCL reports of a communicator, by id; empty: none. */
+  readonly kindOf: (commId: string) => string;
 }
 
 export function matchDumps(hang: Hang, ours: OurRun, dumps: readonly Dump[]) {
@@ -32,7 +34,7 @@ export function matchDumps(hang: Hang, ours: OurRun, dumps: readonly Dump[]) {
   });
   const found = joinDumps(dumps)
     .filter(({ ranks }) => ranks.length === hang.nRanks && known.every((rank) => ranks.includes(rank)))
-    .map((group) => fitOf(group, hang, waiting))
+    .map((group) => fitOf(group, { func: hang.func, kind: ours.kindOf(hang.commId ?? '') }, waiting))
     .filter(({ callers }) => callers.length > 0)
     .sort((a, b) => b.callers.length - a.callers.length || b.alike - a.alike || a.apartNs - b.apartNs);
   const [best] = found;
@@ -75,7 +77,7 @@ interface Fit {
 
 function fitOf(
   group: JoinedGroup,
-  { func, comm }: Pick<Hang, 'func' | 'comm'>,
+  { func, kind }: { readonly func: string; readonly kind: string },
   waiting: readonly { readonly rank: number; readonly calledNs: number }[],
 ): Fit {
   const apart: number[] = [];
@@ -87,9 +89,7 @@ function fitOf(
     apart.push(Math.abs(calledNs - call.createdNs));
     return [{ rank, call }];
   });
-  const isNamed = (name: string): boolean =>
-    name !== '' && (comm === name || comm.startsWith(`${name} ranks `));
-  const alike = isNamed(group.name) || isNamed(group.description) ? 1 : 0;
+  const alike = kind !== '' && (kind === group.name || kind === group.description) ? 1 : 0;
   return { group, callers, alike, apartNs: median(apart) ?? Infinity };
 }
 

@@ -8,7 +8,7 @@ import type { DiagnosedRank, Diagnosis } from './diagnosed.js';
 import { reportClocks, reportTraffic } from './clock_report.js';
 import { type SizedCommand, suggestDrawing } from '../trace/drawing.js';
 import { lostSlots, problemsOf, unreadSlots } from './rank_report.js';
-import { communicatorsOf } from '../runs/communicators.js';
+import { communicatorsOf, kindsOf } from '../runs/communicators.js';
 import { severalRanks, type RunMember } from '../runs/run.js';
 import { dumpsFor, flightReport, type FlightOptions } from '../pytorch/flight_report.js';
 import type { FoundDumps } from '../pytorch/dump_files.js';
@@ -59,6 +59,7 @@ export function diagnosisOf(
   const { run, clocks, verdict, unusable } = studied;
   const link = verdict.kind === 'slow' ? verdict.slow.link : null;
   const traceStart = String(clocks.solution.traceStart);
+  const communicators = communicatorsOf(run.members);
   return {
     verdict,
     traceStart,
@@ -67,7 +68,7 @@ export function diagnosisOf(
     unusable,
     otherRuns: run.others,
     ranks: run.members.map(diagnosed),
-    communicators: communicatorsOf(run.members),
+    communicators,
     clocks: reportClocks(clocks, run),
     traffic: reportTraffic(clocks),
     suggestion,
@@ -77,7 +78,7 @@ export function diagnosisOf(
       dumps &&
       flightReport(dumps, {
         ranks: run.members.map(({ rank }) => rank),
-        ...{ traceStart, hang: stallOf(verdict) },
+        ...{ traceStart, hang: stallOf(verdict), kindOf: kindsOf(communicators) },
       }),
     problems: [...unusable, ...run.problems, ...(dumps?.problems ?? [])],
   };

@@ -7,7 +7,8 @@ import { binarySize } from '../base/units.js';
 import type { RankLabel } from '../analysis/rank_labels.js';
 import { sumOfTimes } from '../analysis/rank_waits.js';
 import { durationText } from '../base/duration.js';
-import { commName, type RunReport } from './run_report.js';
+import { nameOrId } from '../runs/communicators.js';
+import type { RunReport } from './run_report.js';
 import { printable, timesText } from './text.js';
 
 const MOST_RANKS = 8;
@@ -50,7 +51,7 @@ function groupLines(report: RunReport): string[] {
   const rows = groups
     .slice(0, MOST_GROUPS)
     .map((group) => [
-      `${escaped(commName(group))} (${group.commSize})`,
+      `${escaped(nameOrId(group))} (${group.commSize})`,
       escaped(group.func),
       group.bytes === null ? '?' : binarySize(group.bytes),
       String(group.count),
@@ -109,7 +110,7 @@ function waitLines(report: RunReport): string[] {
     .map((row) => [
       rank(row.rank),
       `${rank(row.forRank)} (${row.waitsFor})`,
-      escaped(commName(row)),
+      escaped(nameOrId(row)),
       time(row.totalNs),
       row.openSinceNs === null ? '' : `since ${durationText(row.openSinceNs)} after the start`,
     ]);

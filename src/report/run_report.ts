@@ -15,10 +15,6 @@ import { findingLines } from './finding_text.js';
 import { headline } from './headline.js';
 import { verdictText } from './verdict_text.js';
 
-/** What a row's communicator is called. */
-export const commName = ({ comm, commId }: { readonly comm: string; readonly commId: string }): string =>
-  comm || commId;
-
 /** The verdict's files are indices into `ranks`, its times ns after `run.traceStart`. */
 export type RunReport = Readonly<ReturnType<typeof runReport>>;
 

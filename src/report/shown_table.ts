@@ -4,7 +4,7 @@ import { maxOf } from '../base/extremes.js';
 import { UsageError } from '../base/errors.js';
 import { hint } from '../base/nearest.js';
 import { binarySize, digits, shortDuration } from '../base/units.js';
-import { commName } from './run_report.js';
+import { nameOrId } from '../runs/communicators.js';
 import type { Cell } from './run_tables.js';
 import type { FilledTable } from './table_formats.js';
 import { columns as widthOf, cut } from './text.js';
@@ -35,7 +35,7 @@ export function shownTable(
     .slice(0, top)
     .map((cells) =>
       cells.map((cell, at) =>
-        at === comm ? commName({ comm: String(cell), commId: String(cells[commId]) }) : cell,
+        at === comm ? nameOrId({ comm: String(cell), commId: String(cells[commId]) }) : cell,
       ),
     );
   const candidates = telling

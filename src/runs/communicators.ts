@@ -58,6 +58,16 @@ export function namedApart(members: readonly RunMember[]): RunMember[] {
   }));
 }
 
+/** What people read: its name, or its id. */
+export const nameOrId = ({ comm, commId }: Pick<RunCommunicator, 'comm' | 'commId'>): string =>
+  comm || commId;
+
+/** By id: the name that its groups of one kind share; empty: none. */
+export function kindsOf(all: readonly RunCommunicator[]): (commId: string) => string {
+  const kinds = new Map(all.map(({ commId, comm, kind = comm }) => [commId, kind]));
+  return (commId) => kinds.get(commId) ?? '';
+}
+
 /** The name that its groups of one kind share. */
 export const kindOf = ({ name, kind }: Pick<Communicator, 'name' | 'kind'>): string => kind ?? name;
 
