@@ -27,7 +27,7 @@ export function countTime(counts: Uint32Array, took: number): void {
 
 export const countOf = (counts: Uint32Array): number => counts.reduce((sum, count) => sum + count, 0);
 
-/** Of the durations in bins from this one on: how many, and what they make at least together. */
+/** How many durations lie in the bins from this one on, and their least possible sum. */
 export function longerThan(
   counts: Uint32Array,
   least: number,

@@ -175,7 +175,7 @@ export class CollectiveTable {
     this.came.add(row, file, rank, arrival.latest);
     this.waited.add(row, file, rank, walk.waited);
     const { at, called, earliest, latest } = arrival;
-    // Of a call alone it is not known when the GPU began.
+    // A call alone does not tell when the GPU began.
     const waited = arrival.basis === 'call' && arrival.isOwn ? Infinity : latest;
     this.onGpu.add(row, { file, rank, came: earliest, began: earliest, waited, idle: walk.idle });
     this.onHost.add(row, { file, rank, came: called, began: at, waited: walk.waited, idle: walk.hostIdle });

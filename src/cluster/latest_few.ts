@@ -12,7 +12,7 @@ const WIDTH = MOST + 1;
 const MOST_ROWS = 20_000;
 const FIRST_ROWS = 64;
 
-/** Of each rank: when it came and began, from when on it certainly waited for others, and since when it had been idle. */
+/** A row is a rank: when it came, when it began, from when on it certainly waited for others, and since when it had been idle. */
 const COLUMNS = {
   file: new Int32Array(0),
   rank: new Int32Array(0),

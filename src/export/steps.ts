@@ -137,7 +137,7 @@ const noSteps = (): Batch => ({
   }),
 });
 
-/** What is not known, in place of a number. */
+/** Stands for a number that is not known. */
 const UNKNOWN = -1;
 type Numbers = (row: number) => number;
 

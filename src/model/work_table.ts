@@ -31,7 +31,7 @@ export interface WorkTable extends Readonly<Record<(typeof KEPT_AS_THEY_ARE)[num
   readonly plan: Column;
   /** Rank in the communicator; -1: the function has no root. */
   readonly root: Column;
-  /** Of a send or receive: key of the group of calls in which it was called; -1: a collective, or not known. */
+  /** Key of the group of calls in which a send or receive was called; -1: a collective, or not known. */
   readonly group: Column;
   readonly funcs: readonly string[];
   readonly datatypes: readonly string[];

@@ -163,7 +163,7 @@ export const RANKS: Table<RankRow> = {
     send_wait_ns flush_wait_ns sent_bytes received_bytes life lost_slots records local_rank pid`),
 };
 
-/** Of what other tools recorded (`merge --with`). */
+/** The steps of a training loop, as other tools recorded them (`merge --with`). */
 export const TRAINING_STEPS: Table<ExposedStep> = {
   name: 'training_steps',
   columns: [

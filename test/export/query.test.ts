@@ -49,7 +49,7 @@ describe('docs/queries.md', () => {
     const channels = await query('thin-channel', asked(/channels share/));
     expect(channels.reduce((sum, row) => sum + Number(row.share), 0)).toBeCloseTo(channels.length, 1);
 
-    const [late] = await query('straggler', asked(/came last/));
+    const [late] = await query('straggler', asked(/come last/));
     expect(late!.late_rank).toBe(2);
 
     const hanging = await query('hang', asked(/Which transfers hang/));

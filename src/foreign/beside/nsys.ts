@@ -226,7 +226,7 @@ class NsysReader {
     }
   }
 
-  /** Of a process, where the table says whose its rows are. */
+  /** Counts the rows of a table that is not drawn: those of this process, if the table says whose they are. */
   private leaveOut(table: string): void {
     const columns = this.file.columns(table);
     if (!columns.has('start') && !columns.has('timestamp')) return;
