@@ -47,5 +47,6 @@ export function hearSignals(should: boolean): void {
  * program reports it.
  */
 export function surviveFileSizeLimit(): void {
-  process.on('SIGXFSZ' as NodeJS.Signals, () => undefined);
+  const signal = 'SIGXFSZ' as NodeJS.Signals;
+  if (process.listenerCount(signal) === 0) process.on(signal, () => undefined);
 }
