@@ -7,6 +7,10 @@ import { countsTogether } from './over_time.js';
 /** A connection of one channel, or of all channels of a pair. */
 export type Link = Omit<Connection, 'channel' | 'open' | 'longest'> & { readonly channel: number | null };
 
+/** null: not known of both. */
+export const addedBytes = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? null : a + b;
+
 export function allChannels(ends: readonly Link[]): Link[] {
   const pairs = new Map<string, Link>();
   for (const end of ends) {
@@ -20,7 +24,7 @@ export function allChannels(ends: readonly Link[]): Link[] {
 const together = (a: Link, b: Link): Link => ({
   ...a,
   transfers: a.transfers + b.transfers,
-  bytes: a.bytes + b.bytes,
+  bytes: addedBytes(a.bytes, b.bytes),
   waits: a.waits.map((wait, i) => wait + b.waits[i]!),
   sizes: sizesTogether([...a.sizes, ...b.sizes]),
 });

@@ -41,6 +41,7 @@ function linkRow(end: Link, receiver: Link | null, run: Run, labels: RankLabels)
     /** null: its file is not here. */
     destinationHost: peerFile === null ? null : run.members[peerFile]!.scan.header.hostName,
     transfers: end.transfers,
+    /** null: NCCL did not report them. */
     bytes: end.bytes,
     /** Mean of the sends' own times; null: none was timed. */
     meanNs: timed === 0 ? null : ns(total / timed),

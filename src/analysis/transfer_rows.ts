@@ -57,4 +57,4 @@ export function transfersOf(
 const senderEnds = <T extends Link>(ends: readonly T[]): T[] =>
   ends
     .filter(({ isSend, peer, transfers }) => isSend && peer >= 0 && transfers > 0)
-    .sort((a, b) => b.bytes - a.bytes);
+    .sort((a, b) => (b.bytes ?? 0) - (a.bytes ?? 0));

@@ -4,12 +4,15 @@
  */
 
 import { countOf, longerThan, quantileOf } from '../base/time_bins.js';
+import type { Communicator } from '../rankfile/file_types.js';
 import { kindOf } from '../runs/communicators.js';
 import type { Run, RunMember } from '../runs/run.js';
 import type { EndTotals } from '../scan/transfer_totals.js';
 
 /** One end of a connection. Ticks are its file's, at its nominal rate. */
-export interface Connection extends Omit<EndTotals, 'comm' | 'drawn'> {
+export interface Connection extends Omit<EndTotals, 'comm' | 'drawn' | 'bytes'> {
+  /** null: NCCL did not report the sizes of its transfers. */
+  readonly bytes: number | null;
   readonly file: number;
   /** File of the other end; null: not here. */
   readonly peerFile: number | null;
@@ -61,10 +64,14 @@ export function connections({ members }: Run): Connection[] {
       const [source, destination] = end.isSend ? [rank, end.peer] : [end.peer, rank];
       const peerFile = files.get(`${commId} ${end.peer}`) ?? null;
       const about = { file, peerFile, commId, name, sisters: sisters.get(commId)! };
-      return [{ ...end, ...about, source, destination, nsPerTick: 1e9 / header.tickHz }];
+      const bytes = reportsSizes(comm) ? end.bytes : null;
+      return [{ ...end, bytes, ...about, source, destination, nsPerTick: 1e9 / header.tickHz }];
     }),
   );
 }
+
+/** NCCL's profiler interface reports the size of a transfer since version 4. */
+export const reportsSizes = ({ abi }: Pick<Communicator, 'abi'>): boolean => abi >= 4;
 
 /** `longest`: the send that was on the wire longest, in ticks of its file. */
 export interface TimedLink extends ComparedLink, Pick<Connection, 'longest'> {

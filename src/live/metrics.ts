@@ -271,7 +271,7 @@ function workMetrics({ groups, functions, seen }: WorkTotals, made: Made): void 
     for (const { func, transfers: sends, bytes, mean } of functions) {
       const of = { rank, function: func };
       made.gauge('function_transfers', 'Sends that the last look saw.', of, sends);
-      made.gauge('function_bytes', 'Their bytes.', of, bytes);
+      if (bytes !== null) made.gauge('function_bytes', 'Their bytes.', of, bytes);
       if (mean !== null) made.gauge('function_transfer_seconds', 'Their mean time.', of, mean);
     }
   }
@@ -289,7 +289,7 @@ function linkMetrics(of: 'pair' | 'channel', link: Link, made: Made): void {
   const { comm, channel, source, destination, transfers, bytes, meanNs, average, least } = link;
   const labels = { comm, source, destination, ...(channel === null ? {} : { channel: String(channel) }) };
   made.gauge(`${of}_transfers`, 'Transfers that the last look saw.', labels, transfers);
-  made.gauge(`${of}_bytes`, 'Their bytes.', labels, bytes);
+  if (bytes !== null) made.gauge(`${of}_bytes`, 'Their bytes.', labels, bytes);
   if (meanNs !== null)
     made.gauge(`${of}_transfer_seconds`, 'Their mean time, at the sender.', labels, meanNs / 1e9);
   for (const [fit, line] of Object.entries({ average, least })) {

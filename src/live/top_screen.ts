@@ -238,7 +238,7 @@ function detailLines(
     .filter(({ source }) => source === rank)
     .map(({ destination, transfers, bytes, meanNs }) => {
       const mean = meanNs === null ? '' : `, ${shortDuration(meanNs)} each`;
-      return `  to ${destination}: ${transfers} transfers, ${(bytes / 1e6).toFixed(1)} MB${mean}`;
+      return `  to ${destination}: ${transfers} transfers${bytes === null ? '' : `, ${(bytes / 1e6).toFixed(1)} MB`}${mean}`;
     });
   const section = (title: string, lines: readonly string[]): string[] =>
     lines.length === 0 ? [] : [title, ...lines];

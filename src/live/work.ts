@@ -9,9 +9,11 @@ import { sizeClassOf, type CollectiveRow } from '../analysis/collectives.js';
 import type { LinkLine } from '../analysis/latency_and_rate.js';
 import type { LinkRow } from '../analysis/link_rows.js';
 import { rankLabels, type RankLabel } from '../analysis/rank_labels.js';
+import { addedBytes } from '../analysis/all_channels.js';
 import { addTo } from '../base/grouped.js';
 import { hex64 } from '../base/hex.js';
 import { ELEMENT_BYTES } from '../cluster/bandwidth.js';
+import { reportsSizes } from '../cluster/connections.js';
 import { clusterMembers } from '../cluster/join_run.js';
 import { overAt } from '../cluster/work_end_times.js';
 import type { Study } from '../study/study.js';
@@ -78,7 +80,8 @@ export interface Link {
   /** 'other': further peers of this source together. */
   readonly destination: string;
   readonly transfers: number;
-  readonly bytes: number;
+  /** null: NCCL did not report them. */
+  readonly bytes: number | null;
   /** ns */
   readonly meanNs: number | null;
   readonly average: LinkLine | null;
@@ -100,7 +103,8 @@ export interface P2p {
 export interface FunctionSends {
   readonly func: string;
   readonly transfers: number;
-  readonly bytes: number;
+  /** null: NCCL did not report them. */
+  readonly bytes: number | null;
   /** s on the wire; null: not known of any. */
   readonly mean: number | null;
 }
@@ -341,7 +345,8 @@ function ranksOf({ run }: Study, { rankWaits, ranks }: CauseNumbers): SeenWork['
 type Scan = Study['run']['members'][number]['scan'];
 
 /** All communicators together, as their waits are. */
-function functionSends({ transfers, header }: Scan): FunctionSends[] {
+function functionSends({ transfers, header, communicators }: Scan): FunctionSends[] {
+  const isSized = communicators.every(reportsSizes);
   const byFunc = new Map<string, { sends: number; bytes: number; timed: number; took: number }>();
   for (const { func, sends, bytes, timed, took } of transfers.calls) {
     const sum = byFunc.get(func) ?? { sends: 0, bytes: 0, timed: 0, took: 0 };
@@ -355,7 +360,7 @@ function functionSends({ transfers, header }: Scan): FunctionSends[] {
     .filter(([, { sends }]) => sends > 0)
     .map(([func, { sends, bytes, timed, took }]) => {
       const mean = timed === 0 ? null : took / timed / header.tickHz;
-      return { func, transfers: sends, bytes, mean };
+      return { func, transfers: sends, bytes: isSized ? bytes : null, mean };
     });
 }
 
@@ -391,7 +396,7 @@ function folded(rows: readonly LinkRow[]): Link[] {
         others.set(key, { comm, channel, source, destination: OTHER, transfers, bytes, ...nothing });
       } else {
         other.transfers += transfers;
-        other.bytes += bytes;
+        other.bytes = addedBytes(other.bytes, bytes);
       }
       return [];
     },

@@ -130,7 +130,7 @@ function linkLines({ links, pairs, slowLinks }: RunReport): string[] {
         `- slow link ${name(links[link]!)}: ${by === 'send' ? 'sends' : 'transfers'} take ${timesText(ratio)} the time of ${like} similar links (${transfers} transfers)`,
     );
   return [
-    `- most bytes: ${name(most)}, ${binarySize(most.bytes)} in ${most.transfers} transfers`,
+    `- most bytes: ${name(most)}, ${most.bytes === null ? 'of unknown size,' : binarySize(most.bytes)} in ${most.transfers} transfers`,
     ...slow,
     '',
   ];

@@ -8,6 +8,7 @@ import type { Cause } from '../analysis/causes.js';
 import type { CollectiveRow } from '../analysis/collectives.js';
 import type { RunNumbers } from '../analysis/run_numbers.js';
 import { projectFile } from '../base/project.js';
+import { reportsSizes } from '../cluster/connections.js';
 import type { Study } from '../study/study.js';
 import { suspectsOf } from '../verdict/facts/suspects.js';
 import type { Diagnosis } from './diagnosis.js';
@@ -114,8 +115,11 @@ function rankRows(
     const { header, transfers } = scan;
     const late = lateness.files[file]!;
     const { host, localRank, life, lost, problems } = diagnosed[file]!;
-    const moved = (isSend: boolean): number =>
-      transfers.ends.reduce((sum, end) => (end.isSend === isSend ? sum + end.bytes : sum), 0);
+    const isSized = scan.communicators.every(reportsSizes);
+    const moved = (isSend: boolean): number | null =>
+      isSized
+        ? transfers.ends.reduce((sum, end) => (end.isSend === isSend ? sum + end.bytes : sum), 0)
+        : null;
     return {
       rank: ranks[file] ?? null,
       ...{ host, localRank, pid: header.process.pid, file: scan.path },

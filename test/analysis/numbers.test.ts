@@ -98,3 +98,21 @@ it('hang: the report begins with who waits, for whom and since when', async () =
   expect(report.waits.slice(0, 3)).toEqual(stillWaiting);
   expect(report.picture.files.every(({ slices }) => slices.some(([, to]) => to === null))).toBe(true);
 });
+
+it.each([
+  ['abi-v3', 'not reported'],
+  ['abi-v4', 'reported'],
+] as const)(
+  '%s: the sizes of transfers are %s, and a size that is not known is not 0',
+  async (sample, sizes) => {
+    const { report } = await both(sample);
+    const isKnown = [...report.links, ...report.pairs].map(({ transfers, bytes }) => [
+      transfers > 0,
+      bytes !== null && bytes > 0,
+    ]);
+    expect(isKnown.length).toBeGreaterThan(1);
+    expect(new Set(isKnown.map(String))).toEqual(new Set([`true,${sizes === 'reported'}`]));
+    const moved = report.ranks.flatMap(({ bytesSent, bytesReceived }) => [bytesSent, bytesReceived]);
+    expect(moved.every((bytes) => (sizes === 'reported' ? bytes! > 0 : bytes === null))).toBe(true);
+  },
+);

@@ -16,14 +16,14 @@ export function links(report: RunReport): HTMLElement {
   const slow = new Map(report.slowLinks.map((one) => [report.links[one.link]!, one]));
   const [most] = report.pairs;
   const summary = most
-    ? `Most bytes: ${rankLabel(most.source)} to ${rankLabel(most.destination)}, ${bytes(most.bytes)} in ${count(most.transfers)} transfers.`
+    ? `Most bytes: ${rankLabel(most.source)} to ${rankLabel(most.destination)}, ${most.bytes === null ? '' : `${bytes(most.bytes)} in `}${count(most.transfers)} transfers.`
     : '';
   const finding =
     slow.size === 0
       ? 'No link is slow compared with its like, or there are too few to compare.'
       : `${slow.size} ${slow.size === 1 ? 'link is' : 'links are'} slow compared with links of the same communicator and kind.`;
   const byChannel = [...report.links].sort(
-    (a, b) => Number(slow.has(b)) - Number(slow.has(a)) || b.bytes - a.bytes,
+    (a, b) => Number(slow.has(b)) - Number(slow.has(a)) || (b.bytes ?? 0) - (a.bytes ?? 0),
   );
   return h(
     'div',
