@@ -6,7 +6,7 @@
 import { lstatSync, mkdirSync, readdirSync, realpathSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { rankLabels } from '../analysis/rank_labels.js';
-import { exchanges } from '../analysis/exchanges.js';
+import { allToAllRows, exchangeRows } from '../analysis/exchanges.js';
 import { workRows } from '../analysis/work_rows.js';
 import { OutputError } from '../base/errors.js';
 import { countFiles } from '../base/progress.js';
@@ -130,7 +130,6 @@ function tables(studied: Study, { report, numbers }: Examined): Filled[] {
     ...{ name, rowsOf },
     columns: columns as unknown as Table<unknown>['columns'],
   });
-  const exchanged = () => exchanges(studied, numbers.allToAlls);
   return [
     table(COLLECTIVES, () => numbers.collectives),
     table(LINKS, () => report.links),
@@ -138,8 +137,8 @@ function tables(studied: Study, { report, numbers }: Examined): Filled[] {
     table(RANKS, () => report.ranks),
     table(WAITS, () => report.waits),
     table(WORKS, () => workRows(studied)),
-    table(ALL_TO_ALLS, () => exchanged().calls),
-    table(EXCHANGES, () => exchanged().pairs),
+    table(ALL_TO_ALLS, () => allToAllRows(studied)),
+    table(EXCHANGES, () => exchangeRows(studied)),
   ];
 }
 

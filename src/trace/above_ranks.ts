@@ -127,7 +127,7 @@ export function drawAboveRanks(
       arrow: target?.arrow?.flow ?? null,
     };
   };
-  const cluster = clusterBlock(run, clocks, comms, drawing.decision.cluster, duration, {
+  const cluster = clusterBlock(studied, drawing.decision.cluster, duration, {
     blockCount,
     title,
     call: namedCall(verdict, texts.aboutCall),

@@ -6,13 +6,16 @@ import { comparableBy } from '../clocks/comparable.js';
 import { commKey } from '../model/identity.js';
 import { foldRanks } from '../base/ranks.js';
 import type { ClusterComm } from '../cluster/collective_view.js';
+import { type CommExchanges, runExchanges } from '../cluster/exchanges.js';
+import type { Study } from '../study/study.js';
+import { silentFiles } from '../verdict/facts/suspects.js';
 import { BlockWriter, type BlockCounts } from './perfetto/block_writer.js';
 import { drawClocks } from './tracks/clock_tracks.js';
-import { describeCluster, drawCluster, type WantedCall } from './tracks/cluster_tracks.js';
+import type { WantedCall } from './tracks/cluster_operation.js';
+import { describeCluster, drawCluster, type DrawnComm } from './tracks/cluster_tracks.js';
 import { drawVerdict, type VerdictPicture } from './tracks/verdict_track.js';
 import { type DrawPlan, isEverything } from './tracks/selection.js';
 import { hostClocks } from './host_clocks.js';
-import type { FoundClocks } from '../clocks/evidence/run_clocks.js';
 import type { Run } from '../runs/run.js';
 
 export interface ClusterBlock {
@@ -33,9 +36,7 @@ export interface ClusterPlace {
 
 /** `duration`: of the trace, ns. */
 export function clusterBlock(
-  run: Run,
-  { solution, traffic }: FoundClocks,
-  comms: readonly ClusterComm[],
+  { run, clocks: { solution, traffic }, comms, verdict, ...joined }: Study,
   plan: DrawPlan,
   duration: number,
   place: ClusterPlace,
@@ -49,12 +50,15 @@ export function clusterBlock(
     output: (piece) => void pieces.push(piece.slice()),
     windows: isEverything(plan) ? null : plan.windows,
   });
-  const drawn = plan.comms ? comms.filter((comm) => plan.comms?.has(commKey(comm))) : comms;
+  const all = withExchanges(comms, runExchanges(run, solution, joined.ends, joined.gpuLines));
+  const drawn = plan.comms ? all.filter((comm) => plan.comms?.has(commKey(comm))) : all;
+  const silent = silentFiles(verdict);
   const clocks = hostClocks(run, solution, traffic, duration);
   const cluster = describeCluster(writer, place.title);
   const labels = {
     rankOf: (file: number, inComm?: number, commId?: bigint) => rankName(run, file, inComm, commId),
     ...comparableBy(solution),
+    isSilent: (file: number) => silent[file] === true,
     worldSize: run.worldSize,
   };
   const lanes = drawCluster(writer, cluster, drawn, labels, place.call);
@@ -63,6 +67,19 @@ export function clusterBlock(
   writer.finishPart();
   writer.close();
   return { bytes: Buffer.concat(pieces), counts: writer.counts() };
+}
+
+/** Those without a collective follow. */
+function withExchanges(comms: readonly ClusterComm[], found: readonly CommExchanges[]): DrawnComm[] {
+  const known = new Set(comms.map(({ commId }) => commId));
+  const others = found.filter(({ commId, exchanges }) => exchanges.length > 0 && !known.has(commId));
+  return [
+    ...comms.map((comm) => ({
+      ...comm,
+      exchanges: found.find(({ commId }) => commId === comm.commId)?.exchanges ?? [],
+    })),
+    ...others.map((comm) => ({ ...comm, nRanks: comm.size, collectives: [] })),
+  ];
 }
 
 /** If a process has several GPUs: the rank that is `inComm` in a communicator with all ranks of the job. */

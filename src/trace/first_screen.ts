@@ -5,7 +5,7 @@
 
 import type { ClusterComm } from '../cluster/collective_view.js';
 import { pinnedSilence, type Silence } from './tracks/recorder_tracks.js';
-import type { WantedCall } from './tracks/cluster_tracks.js';
+import type { WantedCall } from './tracks/cluster_operation.js';
 import type { Found } from './tracks/watched_tracks.js';
 import type { Verdict } from '../verdict/types.js';
 import { missingPath } from './missing_ranks.js';

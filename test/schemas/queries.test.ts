@@ -12,6 +12,7 @@ import type { MergeReport } from '../../src/report/report.js';
 import { lastPacket } from '../../src/trace/perfetto/last_packet.js';
 import { CLOCK_INCIDENTS } from '../../src/trace/tracks/clock_tracks.js';
 import { record } from '../support/jobs/loopback.js';
+import { unpackRecording } from '../support/jobs/packed_recording.js';
 import { collectivesOf, kinetoText } from '../support/made_up/kineto.js';
 import { temporaryFolder } from '../support/program/temporary_folder.js';
 import { viewTrace, type TraceView, type ViewSlice } from '../support/traces/trace_view.js';
@@ -66,6 +67,7 @@ beforeAll(async () => {
     '--ranks 2 --channels 1 --ops allreduce:64K,group{send+recv:64K} --iterations 2 --net-events ib --abuse',
   );
   for (const name of SAMPLES) byName.set(name, await made(name, path.join(root, 'samples', name)));
+  byName.set('uneven', await made('uneven', unpackRecording('cases/uneven-alltoall', folder)));
   byName.set('abused', await made('abused', (await recording).folder));
   const torch = path.join(root, 'samples/torch-straggler');
   const { view } = await made('torch', torch);
@@ -89,7 +91,7 @@ it.each(CLOCK_INCIDENTS)('%s is counted among the instants', (name) => {
   expect(counts.get('instants')).toContain(`'${name}'`);
 });
 
-it.each([...SAMPLES, 'abused', 'beside'])(
+it.each([...SAMPLES, 'abused', 'beside', 'uneven'])(
   'the numbers of the summary equal the counts of the queries: %s',
   (name) => {
     const { report, counted } = byName.get(name)!;

@@ -1,6 +1,6 @@
 /**
- * The first screen, above all ranks: for each communicator one slice per collective, from the first arrival to the last completion. The
- * slice stays open if a rank has not finished. The bus bandwidth over time is below.
+ * The first screen, above all ranks: for each communicator one slice per collective or AlltoAll, from the first arrival to the last
+ * completion. The slice stays open if a rank has not finished. The bus bandwidth over time is below.
  */
 
 import { append } from '../../base/extremes.js';
@@ -10,32 +10,35 @@ import { foldRanks } from '../../base/ranks.js';
 import type { TraceNs } from '../../base/time.js';
 import { busBandwidthSteps, busySince, collectiveSize, type BusyTime } from '../../cluster/bandwidth.js';
 import type { ClusterComm, Collective } from '../../cluster/collective_view.js';
+import type { Exchange } from '../../cluster/exchanges.js';
 import { commSizeText } from './comm_groups.js';
 import { collectiveCorrelation } from '../../model/identity.js';
+import {
+  type ClusterLabels,
+  commArgs,
+  numberOr,
+  type Operation,
+  type WantedCall,
+} from './cluster_operation.js';
+import { exchangeOperation } from './exchange_slices.js';
 import { Lanes, laneName } from './lanes.js';
 import type { Args, ArgValue, SliceRef, TrackRef, TrackSink } from './sink.js';
-
-export interface ClusterLabels {
-  /** A file's rank in the job, as text. For a process with several ranks: the rank that is `inComm` in a communicator. */
-  readonly rankOf: (file: number, inComm?: number, commId?: bigint) => string;
-  /** Whether the files are on one clock, exact enough to show skew. */
-  readonly comparable: (files: readonly number[]) => boolean;
-  /** Error between times of two files near `at` (99 %), ns; 0 on one counter. */
-  readonly clockBound: (fileA: number, fileB: number, at: TraceNs) => number;
-  /** Ranks of the job, 0: not known. Used if NCCL did not report a communicator's size (before v4). */
-  readonly worldSize: number;
-}
 
 /** The group above all ranks. `title` contains the verdict. */
 export function describeCluster(sink: TrackSink, title = 'Cluster'): TrackRef {
   return sink.describe({ kind: 'group', name: title, rank: 0, description: CLUSTER });
 }
 
+/** A communicator's collectives, and its AlltoAlls of sends and receives. */
+export interface DrawnComm extends ClusterComm {
+  readonly exchanges: readonly Exchange[];
+}
+
 /** Returns the names of the lanes of the wanted call's communicator, that of the call first. Empty: it is not drawn. */
 export function drawCluster(
   sink: TrackSink,
   cluster: TrackRef,
-  comms: readonly ClusterComm[],
+  comms: readonly DrawnComm[],
   labels: ClusterLabels,
   wanted: WantedCall | null = null,
 ): readonly string[] {
@@ -47,13 +50,6 @@ export function drawCluster(
   });
   return found.find((lanes) => lanes.length > 0) ?? [];
 }
-
-/** A collective whose lane is wanted, and what else is known of it. */
-export type WantedCall = Pick<ClusterComm, 'commId'> &
-  Pick<Collective, 'func' | 'seq' | 'ordinal'> & { readonly args: Args };
-
-const isWanted = (one: Collective, wanted: WantedCall): boolean =>
-  one.func === wanted.func && one.seq === wanted.seq && one.ordinal === wanted.ordinal;
 
 const titleOf = ({ name, commId, nRanks }: ClusterComm): string =>
   `${name || hex64(commId)} (${commSizeText(nRanks)})`;
@@ -86,7 +82,7 @@ class CommLanes {
   constructor(
     private readonly sink: TrackSink,
     private readonly cluster: TrackRef,
-    private readonly comm: ClusterComm,
+    private readonly comm: DrawnComm,
     private readonly place: { readonly title: string; readonly order: number },
     private readonly labels: ClusterLabels,
   ) {
@@ -104,60 +100,70 @@ class CommLanes {
   }
 
   draw(wanted: WantedCall | null): string[] {
-    let found = 0;
+    const { collectives, exchanges } = this.comm;
     // Drawn in order of time, which takes fewer bytes. At one time what was told first is first: an end before the next begin of its lane.
     const drawn: [at: TraceNs, draw: () => void][] = [];
-    const collectives = [...this.comm.collectives].sort((a, b) => a.firstArrival - b.firstArrival);
-    const [head, ...more] = queued(collectives, wanted);
+    const all = [
+      ...collectives.map((one) => this.collective(one)),
+      ...exchanges.map((one) => exchangeOperation(one, this.comm, this.labels)),
+    ].sort((a, b) => a.from - b.from);
+    const named = wanted && all.find((one) => one.isWanted(wanted));
+    const [head, ...more] = queued(all, named);
     const behind = new Set(more);
-    for (const collective of collectives) {
-      if (collective === head) drawn.push([collective.firstArrival, this.queue([head, ...more])]);
-      if (collective === head || behind.has(collective)) continue;
-      const lane = this.lanes.acquire(collective.firstArrival);
-      const isNamed = wanted !== null && isWanted(collective, wanted);
-      if (isNamed) found = lane;
+    let found = 0;
+    for (const one of all) {
+      const { from, until } = one;
+      if (one === head) drawn.push([from, this.queue([head, ...more])]);
+      if (one === head || behind.has(one)) continue;
+      const lane = this.lanes.acquire(from);
+      if (one === named) found = lane;
       let slice: SliceRef;
       const begin = () => {
-        slice = this.begin(collective, lane, isNamed ? wanted.args : []);
+        slice = this.begin(one, lane, one === named && wanted ? wanted.args : []);
       };
-      drawn.push([collective.firstArrival, begin]);
-      const end = drawnUntil(collective);
-      if (end === null) continue;
-      this.lanes.release(lane, end);
+      drawn.push([from, begin]);
+      if (until === null) continue;
+      this.lanes.release(lane, until);
       drawn.push([
-        end,
+        until,
         () => {
-          this.sink.end(this.lanes.track(lane), end, slice);
+          this.sink.end(this.lanes.track(lane), until, slice);
         },
       ]);
     }
     drawn.sort(([a], [b]) => a - b);
     for (const [, draw] of drawn) draw();
     this.drawBusBandwidth();
-    if (!wanted) return [];
+    if (!wanted || all.length === 0) return [];
     const others = Array.from({ length: this.lanes.count }, (_, lane) => lane).filter(
       (lane) => lane !== found,
     );
-    return collectives.length === 0 ? [] : [found, ...others].map((lane) => laneName(this.place.title, lane));
+    return [found, ...others].map((lane) => laneName(this.place.title, lane));
   }
 
-  private begin(collective: Collective, lane: number, more: Args): SliceRef {
-    const { firstArrival, func, seq, ordinal } = collective;
-    const isOpen = collective.open.length > 0;
-    const name = isOpen ? `${func} ${seq}` : collective.end === null ? `${func} enqueued` : func;
-    return this.sink.begin(this.lanes.track(lane), firstArrival, name, {
-      args: [...this.args(collective), ...more],
+  private begin({ from, name, args, correlation }: Operation, lane: number, more: Args): SliceRef {
+    return this.sink.begin(this.lanes.track(lane), from, name, { args: [...args(), ...more], correlation });
+  }
+
+  private collective(one: Collective): Operation {
+    const { firstArrival, func, seq, ordinal } = one;
+    const isOpen = one.open.length > 0;
+    return {
+      ...{ from: firstArrival, until: drawnUntil(one), func, number: seq },
+      name: isOpen ? `${func} ${seq}` : one.end === null ? `${func} enqueued` : func,
+      args: () => this.args(one),
       correlation: collectiveCorrelation(this.comm.commId, func, seq, ordinal),
-    });
+      isWanted: (wanted) => func === wanted.func && seq === wanted.seq && ordinal === wanted.ordinal,
+    };
   }
 
   /** One slice for all. Each has its own on the tracks of its ranks. */
-  private queue(waiting: readonly [Collective, ...Collective[]]): () => void {
-    const at = waiting[0].firstArrival;
+  private queue(waiting: readonly [Operation, ...Operation[]]): () => void {
+    const at = waiting[0].from;
     const lane = this.lanes.acquire(at);
     const byFunc = new Map<string, number[]>();
-    for (const { func, seq } of waiting) addTo(byFunc, func, seq);
-    const calls = [...byFunc].map(([func, seqs]) => `${func} ${foldRanks(seqs)}`).join('; ');
+    for (const { func, number } of waiting) addTo(byFunc, func, number);
+    const calls = [...byFunc].map(([func, numbers]) => `${func} ${foldRanks(numbers)}`).join('; ');
     return () => {
       this.sink.begin(this.lanes.track(lane), at, `${waiting.length} more not finished`, {
         args: [['calls', calls]],
@@ -180,11 +186,7 @@ class CommLanes {
 
   private args(collective: Collective): Args {
     const { seq, ordinal, arrived, open, cutOff, aborted, absent, count, datatype } = collective;
-    const { name, commId, nRanks } = this.comm;
-    const args: [string, ArgValue][] = [];
-    if (name !== '') args.push(['comm', name]);
-    if (commId !== 0n) args.push(['commId', hex64(commId)]);
-    if (nRanks > 0) args.push(['commSize', nRanks]);
+    const args = commArgs(this.comm);
     args.push(['seq', seq]);
     if (ordinal > 0) args.push(['replay', ordinal]);
     args.push(['ranks', arrived], ['count', count], ['datatype', datatype]);
@@ -254,9 +256,9 @@ const lateOn = ({ late: { onGpu }, lastArrival }: Pick<Collective, 'late' | 'las
  * Those that a host called ahead and that wait behind one that does not end: if they are many, as the buckets of DDP, each would take a lane. The
  * one that the verdict names, or else the first call, has its own.
  */
-function queued(collectives: readonly Collective[], wanted: WantedCall | null): readonly Collective[] {
-  const open = collectives.filter((one) => drawnUntil(one) === null);
-  const front = open.find((one) => wanted !== null && isWanted(one, wanted)) ?? open[0];
+function queued(all: readonly Operation[], named: Operation | null | undefined): readonly Operation[] {
+  const open = all.filter(({ until }) => until === null);
+  const front = named?.until === null ? named : open[0];
   return open.length > MOST_OPEN ? open.filter((one) => one !== front) : [];
 }
 
@@ -277,9 +279,6 @@ export const hasBandwidth = (
   end !== null &&
   end > lastArrival &&
   collectiveSize(func, datatype, count, nRanks) !== null;
-
-/** A number for SQL, except for several ranks or a path. */
-const numberOr = (rank: string): ArgValue => (/^\d+$/.test(rank) ? Number(rank) : rank);
 
 /** Three significant digits: the precision of such a measurement. */
 const round = (value: number): number => Number(value.toPrecision(3));

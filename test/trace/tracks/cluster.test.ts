@@ -57,11 +57,12 @@ function draw(
   { nRanks, worldSize } = { nRanks: 2, worldSize: 2 },
 ): TextSink {
   const sink = new TextSink();
-  const comm = { commId: 1n, name: 'dp', nRanks, files: [0, 1], collectives };
+  const comm = { commId: 1n, name: 'dp', nRanks, files: [0, 1], collectives, exchanges: [] };
   drawCluster(sink, describeCluster(sink), [comm], {
     rankOf: String,
     comparable: () => true,
     clockBound: () => bound,
+    isSilent: () => false,
     worldSize,
   });
   return sink;
