@@ -4,7 +4,6 @@
  */
 
 import { countOf, longerThan, quantileOf } from '../base/time_bins.js';
-import type { Communicator } from '../rankfile/file_types.js';
 import { kindOf } from '../runs/communicators.js';
 import type { Run, RunMember } from '../runs/run.js';
 import type { EndTotals } from '../scan/transfer_totals.js';
@@ -71,7 +70,7 @@ export function connections({ members }: Run): Connection[] {
 }
 
 /** NCCL's profiler interface reports the size of a transfer since version 4. */
-export const reportsSizes = ({ abi }: Pick<Communicator, 'abi'>): boolean => abi >= 4;
+export const reportsSizes = ({ abi }: { readonly abi: number }): boolean => abi >= 4;
 
 /** `longest`: the send that was on the wire longest, in ticks of its file. */
 export interface TimedLink extends ComparedLink, Pick<Connection, 'longest'> {
