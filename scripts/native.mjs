@@ -162,7 +162,7 @@ export const TARGETS = [
       // Each of its own version of NCCL's interface, under the same names.
       { sources: ['tools/loopback/senders/*.cc'], flags: ['-Itools'] },
     ],
-    link: ['-ldl'],
+    link: ['-ldl', '-Wl,--dynamic-list=tools/loopback/exports.list'],
   },
   {
     // Gets all calls and only counts them. The benchmark of whole jobs compares with it.

@@ -47,7 +47,7 @@ constexpr uint32_t kEndianMark = 0x01020304;
 //   kReaderVersion  "who may read this?"    becomes kWriterVersion if an older reader would misread a new file (a field
 //                   moved, a meaning changed, the check is computed otherwise). New kinds, new areas and new fields in
 //                   reserved bytes do not count, because readers skip and count unknown kinds and areas.
-constexpr uint16_t kWriterVersion = 1;
+constexpr uint16_t kWriterVersion = 2;
 constexpr uint16_t kReaderVersion = 1;
 
 constexpr uint32_t kHeaderBytes = 4096;
@@ -314,7 +314,8 @@ struct FileHeader {
   uint32_t placement;
   uint32_t copy_interval_ms;
   uint64_t snapshot_realtime;  // of a copy: ns since 1970 when its rings were read. 0: unknown
-  uint64_t reserved_a[5];      // 0, ignored
+  uint32_t nccl_version;       // as ncclGetVersion gives it: 23007 is 2.30.7. 0: unknown
+  uint32_t reserved_a[9];      // 0, ignored
   char host_name[64];          // text fields: UTF-8, NUL-terminated, cut if too long
   char run_id[128];
   char nccl_hostid[64];
@@ -360,7 +361,7 @@ static_assert(offsetof(FileHeader, local_rank) == 136 && offsetof(FileHeader, mo
 static_assert(offsetof(FileHeader, event_mask) == 144 && offsetof(FileHeader, sample_every) == 152, "format");
 static_assert(offsetof(FileHeader, ring_bytes) == 160 && offsetof(FileHeader, max_bytes) == 168, "format");
 static_assert(offsetof(FileHeader, placement) == 176 && offsetof(FileHeader, copy_interval_ms) == 180, "format");
-static_assert(offsetof(FileHeader, snapshot_realtime) == 184, "format");
+static_assert(offsetof(FileHeader, snapshot_realtime) == 184 && offsetof(FileHeader, nccl_version) == 192, "format");
 static_assert(offsetof(FileHeader, host_name) == 232 && offsetof(FileHeader, run_id) == 296, "format");
 static_assert(offsetof(FileHeader, nccl_hostid) == 424 && offsetof(FileHeader, program) == 488, "format");
 static_assert(offsetof(FileHeader, gpu) == 552 && offsetof(FileHeader, recorder_version) == 616, "format");

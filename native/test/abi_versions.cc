@@ -2,7 +2,7 @@
 //
 //   abi_versions <plugin.so> <folder> <version> [<library>]     the folder is NCCL_TRACE_DIR
 //
-// With a library, its code is the caller's: a plugin named librccl.so, so that version 7 is RCCL's.
+// With a library, its code is the caller's: a plugin named libnccl.so, or librccl.so, so that version 7 is RCCL's.
 //
 // The tables of v5 and v6 have a test of their own, record_kinds; here they are driven by the same offsets as the others.
 
@@ -294,8 +294,8 @@ int main(int count, char** argv) {
     const auto* caller = static_cast<const RawTable*>(dlsym(dlopen(argv[4], RTLD_NOW | RTLD_LOCAL), "ncclProfiler_v6"));
     CHECK(caller != nullptr);
     logger = reinterpret_cast<LoggerFunction*>(reinterpret_cast<void*>(caller->finalize));
-    layout = &kRccl;
-    has_tags = false;
+    has_tags = strstr(argv[4], "rccl") == nullptr;
+    if (!has_tags) layout = &kRccl;
   }
   setenv("NCCL_TRACE_DIR", folder.c_str(), 1);
   setenv("NCCL_TRACE_RING_DIR", "none", 0);
@@ -329,6 +329,8 @@ int main(int count, char** argv) {
 
   AwaitClosed(folder + "/rank00001.bin");
   const RankFileReader file(folder + "/rank00001.bin");
+  // This program has no ncclGetVersion; the library has one, which counts if it is NCCL's.
+  CHECK_EQ(file.header().nccl_version, count > 4 && has_tags ? 23102 : 0);
   CheckHost(file, handles);
   CHECK_EQ(file.Live(rank_file::HandleRing(handles.coll)).muted, muted);
   if (socket_thread != 0) {

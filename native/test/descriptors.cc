@@ -65,6 +65,7 @@ void CopyOfAFile() {
                       &layout,
                       uint64_t{0x8101} << 48,
                       1,
+                      0,
                       rank_file::kTickTsc,
                       1'000'000'000,
                       {0, 0, 1'700'000'000'000'000'000, 1, 1},

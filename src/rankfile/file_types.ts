@@ -56,6 +56,8 @@ export interface RankFileHeader {
   readonly program: string;
   readonly gpu: string;
   readonly recorderVersion: string;
+  /** Of the first NCCL of its process, as "2.30.7". null: not known. */
+  readonly ncclVersion: string | null;
   readonly ringPath: string;
   readonly options: string;
   readonly life: Life;

@@ -216,6 +216,7 @@ function toHeader(bytes: Uint8Array, view: DataView, problems: Problems): RankFi
     program: text('program'),
     gpu: text('gpu'),
     recorderVersion: text('recorderVersion'),
+    ncclVersion: ncclVersion(u32(H.ncclVersion)),
     ringPath: text('ringPath'),
     options: text('options'),
     life: named(lives, u32(H.life), 'life', problems),
@@ -232,6 +233,10 @@ function toHeader(bytes: Uint8Array, view: DataView, problems: Problems): RankFi
     changedTick: tickOf(view, 'changedTick', frame, problems),
   };
 }
+
+/** 23007 is 2.30.7. */
+const ncclVersion = (code: number): string | null =>
+  code === 0 ? null : [Math.floor(code / 10_000), Math.floor(code / 100) % 100, code % 100].join('.');
 
 function tickOf(
   view: DataView,

@@ -113,6 +113,7 @@ function summarizeProcess({ header }: FileFacts) {
 function summarizeRecorder({ header }: FileFacts) {
   return {
     version: header.recorderVersion,
+    nccl: header.ncclVersion,
     mode: header.mode,
     options: header.options,
     events: eventTypeNames(header.eventMask),

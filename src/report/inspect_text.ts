@@ -41,6 +41,7 @@ function facts(file: FileSummary): string[] {
     ['life', lifeText(file)],
     ['newest', newestText(file)],
     ['recorder', `${recorder.version}, ${recorder.mode} mode${optional(',', recorder.options)}`],
+    ['NCCL', recorder.nccl ?? 'version unknown'],
     ['events', recorder.events.join(' ') || 'none'],
   ];
   if (recorder.eventsNow.join() !== recorder.events.join())

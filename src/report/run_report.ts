@@ -88,6 +88,7 @@ export function runReport(studied: Study, diagnosis: Diagnosis, options: string,
         path: scan.path,
         bytes: scan.bytes,
         recorder: recorderOf(scan.header),
+        nccl: scan.header.ncclVersion,
       })),
     },
   };

@@ -77,7 +77,7 @@ interface Versions {
   readonly text: string;
 }
 
-/** NCCL's profiler interface tells which versions it may be. null: it is not the same on all ranks. */
+/** The exact version, else all that have its profiler interface. null: the interface is not the same on all ranks. */
 function versionsOf(
   files: readonly number[],
   commId: string | null,
@@ -89,7 +89,12 @@ function versionsOf(
   const known = abi === undefined || more.length > 0 ? undefined : OF_INTERFACE[abi - 1];
   if (!known) return null;
   const [text, from, before] = known;
-  return { text, from: numberOf(from), before: before === null ? Infinity : numberOf(before) };
+  const range = { text, from: numberOf(from), before: before === null ? Infinity : numberOf(before) };
+  // One is enough, because NCCL refuses a communicator of several versions. But a process may have two NCCLs.
+  const told = files.map((file) => ranks[file]!.ncclVersion).filter((version) => version !== null);
+  const [exact = '', ...others] = new Set(told);
+  const at = others.length > 0 ? NaN : numberOf(exact);
+  return at >= range.from && at < range.before ? { text: exact, from: at, before: at + 1 } : range;
 }
 
 /** By interface, from v1 on: the versions in words, the first one, and the first one that has the next interface. */

@@ -84,7 +84,7 @@ export interface KnownBug {
 }
 
 export interface FittingBug extends KnownBug {
-  /** NCCL's version, as far as it is known: 2.29 or 2.30. */
+  /** NCCL's version, as far as it is known: `2.30.7`, or `2.29 or 2.30`. */
   readonly version: string;
   /** All versions that it may be have the bug. Otherwise only some. */
   readonly isSure: boolean;

@@ -70,7 +70,7 @@ describe('inspect', () => {
   it('shows the facts of a file', async () => {
     const { out, err, exit } = await inspect(sample('rank00003.bin'));
     expect(out).toMatchInlineSnapshot(`
-      "rank00003.bin  (8.0 KiB, format 1)
+      "rank00003.bin  (8.0 KiB, format 2)
         rank       3 of 8, local 1
         host       node000, gpu GPU-7
         process    train, pid 1003, run run1
@@ -78,6 +78,7 @@ describe('inspect', () => {
         life       recording (not closed)
         newest     31.000 s; heartbeat 1.0 s earlier, record 29.0 s earlier
         recorder   0.1.0, flight mode, NCCL_TRACE_MODE=flight
+        NCCL       version unknown
         events     Group Coll P2p ProxyOp ProxyStep ProxyCtrl KernelCh NetPlugin
                    GroupApi CollApi P2pApi KernelLaunch
         communicators

@@ -113,6 +113,7 @@ test('three plugins of different versions beside each other', async () => {
     const { header } = openRankFile(join(folder, 'chained/recorded/rank00000.bin'));
     const names = [6, 5, 4].map((version) => `libnccl-profiler-strict-v${version}.so(v${version})`);
     expect(recorderOf(header)).toBe(`${header.recorderVersion} with ${names.join(':')}`);
+    expect(header.ncclVersion).toBe('2.30.7');
   });
 });
 

@@ -24,9 +24,12 @@ test.for([1, 2, 3, 4, 5, 6, 7])('every event type of ABI version %i', (version, 
   passes(context, ['abi_versions', String(version)]),
 );
 
-test("RCCL's version 7, which has no user tags", async (context) => {
+test.for([
+  ["NCCL's, a library that says its version", 'libnccl.so.2'],
+  ["RCCL's, which has no user tags and other versions", 'librccl.so.1'],
+])('version 7 is %s', async ([, name], context) => {
   const { folder, remove } = temporaryFolder();
-  const library = path.join(folder, 'librccl.so.1');
+  const library = path.join(folder, name!);
   copyFileSync(await programFile('libnccl-profiler-stub.so'), library);
   await passes(context, ['abi_versions', '7', library]);
   remove();

@@ -1,7 +1,10 @@
 // Settings in the environment: what is recorded where, and what NCCL's log says.
 
 import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { openRankFile } from '../../src/rankfile/index.js';
+import { runRaw } from '../loopback/loopback.js';
 import { PLUGIN, inNewFolder, run } from './programs.js';
 
 interface Said {
@@ -137,6 +140,30 @@ test.each([
 
 test('v5 knows no copy engine', async () => {
   expect((await announce({ NCCL_TRACE_EVENTS: 'all' }, 'ncclProfiler_v5')).mask).toBe(0xfff);
+});
+
+test.each([
+  [1, '2.23.4'],
+  [3, '2.26.2'],
+  [4, '2.27.3'],
+  [6, '2.30.7'],
+])('the file says which NCCL called: interface v%i, %s', async (abi, version) => {
+  await inNewFolder(async (folder) => {
+    const env = { NCCL_PROFILER_PLUGIN: PLUGIN, NCCL_TRACE_DIR: folder, NCCL_TRACE_RING_DIR: 'none' };
+    await runRaw(`--ranks 2 --abi ${abi} --iterations 1 --ops allreduce:4K`, env);
+    expect(openRankFile(join(folder, 'rank00000.bin')).header.ncclVersion).toBe(version);
+  });
+});
+
+test('a program that exports no version: not known', async () => {
+  await inNewFolder(async (folder) => {
+    mkdirSync(folder);
+    await run('announce', [PLUGIN, 'ncclProfiler_v6'], {
+      env: { NCCL_TRACE_DIR: folder, NCCL_TRACE_RING_DIR: 'none', RANK: '0' },
+      cwd: folder,
+    });
+    expect(openRankFile(join(folder, 'rank00000.bin')).header.ncclVersion).toBeNull();
+  });
 });
 
 test('one line says whether it records', async () => {

@@ -249,6 +249,7 @@ function headerOf(header: RankFileHeader): Facts {
     max_bytes: `${header.maxBytes}`,
     placement: 1 + ['in-file', 'in-ring-file', 'in-memory'].indexOf(header.placement),
     copy_interval_ms: header.copyIntervalMs,
+    nccl_version: (header.ncclVersion ?? '0').split('.').reduce((code, part) => 100 * code + Number(part), 0),
     host_name: header.hostName,
     run_id: header.runId,
     nccl_hostid: header.ncclHostId,

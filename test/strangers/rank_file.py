@@ -60,7 +60,7 @@ HEADER_FIELDS = (
     ('tick_hz', 96, 'Q'), ('start_tick', 104, 'Q'), ('start_realtime', 112, 'Q'), ('start_monotonic', 120, 'Q'),
     ('rank', 128, 'i'), ('world_size', 132, 'i'), ('local_rank', 136, 'i'), ('mode', 140, 'I'),
     ('event_mask', 144, 'Q'), ('sample_every', 152, 'Q'), ('ring_bytes', 160, 'Q'), ('max_bytes', 168, 'Q'),
-    ('placement', 176, 'I'), ('copy_interval_ms', 180, 'I'), ('host_name', 232, 64), ('run_id', 296, 128),
+    ('placement', 176, 'I'), ('copy_interval_ms', 180, 'I'), ('nccl_version', 192, 'I'), ('host_name', 232, 64), ('run_id', 296, 128),
     ('nccl_hostid', 424, 64), ('program', 488, 64), ('gpu', 552, 64), ('recorder_version', 616, 32),
     ('ring_path', 648, 256), ('options', 904, 512), ('mask_now', 2072, 'Q'), ('chunks_begin', 2080, 'Q'),
     ('chunks_end', 2088, 'Q'), ('copied_tick', 2096, 'Q'), ('communicators_lost', 2104, 'Q'),

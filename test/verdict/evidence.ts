@@ -60,6 +60,8 @@ export interface MadeUpRank {
   readonly on?: RankWitness['architecture'];
   /** NCCL's interface; 6 if not said. */
   readonly abi?: number;
+  /** Its exact version; not known if not said. */
+  readonly nccl?: string;
   /** By SIGSTOP. */
   readonly isStopped?: true;
   readonly notRecorded?: readonly string[];
@@ -216,6 +218,7 @@ function witness(rank: MadeUpRank, file: number, comms: Comms, end: number, setU
   const transfers = calls.filter(({ seq, end: ended }) => seq === null && ended !== null);
   return {
     architecture: rank.on ?? null,
+    ncclVersion: rank.nccl ?? null,
     node: { id: String(file), name: String(file), machine: String(file) },
     communicators: new Map(
       commsOf(file, comms).map((comm) => [

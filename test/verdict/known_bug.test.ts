@@ -33,7 +33,17 @@ describe('a known bug', () => {
     expect(told({ on: 'aarch64', abi: 6 }, inside).join()).toContain('NCCL 2.29 or 2.30 on aarch64 may have');
   });
 
+  it.each([
+    ['2.28.3', ['NCCL 2.28.3 on aarch64 has', 'NCCL 2.28.3 has']],
+    ['2.28.9', ['NCCL 2.28.9 on aarch64 has']],
+    ['2.30.7, of another NCCL in the process', ['NCCL 2.28 on aarch64 has', 'NCCL 2.28 may have']],
+  ])('is told of the exact version where it is known: %s', (nccl, begins) => {
+    const said = told({ on: 'aarch64', abi: 5, nccl: nccl.split(',')[0]! }, inside);
+    expect(said.map((line, i) => line.slice(0, begins[i]?.length))).toEqual(begins);
+  });
+
   it.each<[string, Partial<MadeUpRank>, MadeUpCall]>([
+    ['in a patch level that is mended', { on: 'aarch64', abi: 6, nccl: '2.29.3' }, inside],
     ['without the symptom', { on: 'aarch64', abi: 5 }, open(1, 10)],
     ['on another processor', { on: 'x86-64', abi: 6 }, inside],
     ['if the processor is not known', { abi: 6 }, inside],

@@ -5,10 +5,23 @@
 #include "loopback/nccl_log.h"
 #include "loopback/parse.h"
 
+namespace {
+
+int ncclVersion = 0;
+
+}  // namespace
+
+/** NCCL's own. Of the program's functions only this one is exported (exports.list), because a plugin may ask for it. */
+extern "C" int ncclGetVersion(int* version) {
+  *version = ncclVersion;
+  return nccl_abi::kSuccess;
+}
+
 namespace loopback {
 
 void Profiler::Load(int abi, int pluginAbi) {
   release_ = &ReleaseKnowing(abi);
+  ncclVersion = release_->version;
   hidesBroadcasts_ = release_->allGatherV && EnvNumber("NCCL_ALLGATHERV_ENABLE", 1) != 0;
   if (pluginAbi == 0) return;
   plugin_ = LoadPlugin(std::min(abi, pluginAbi));

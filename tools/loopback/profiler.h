@@ -103,7 +103,8 @@ class Profiler {
   std::atomic<bool> loaded_{false};
   bool hidesBroadcasts_ = false;
   bool abuse_ = false;
-  int mask_ = 0;  // every init gets this address, and the last write counts
+  // In NCCL's own memory. Every init gets its address, and the last write counts.
+  inline static int mask_ = 0;
 };
 
 }  // namespace loopback

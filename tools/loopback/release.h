@@ -8,7 +8,8 @@
 namespace loopback {
 
 struct Release {
-  const char* name;
+  /** As ncclGetVersion gives it: 23007 is 2.30.7. */
+  int version;
   /** The event types that it has, and the mask bits for each. */
   int types;
   EventMasks masks;

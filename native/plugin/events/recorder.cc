@@ -41,7 +41,7 @@ void* Recorder::OpenCommunicator(const CommunicatorInfo& info, int known_events,
   if (state_.load(std::memory_order_acquire) == kForkedAway) return nullptr;
   pthread_mutex_lock(&mutex_);
   void* context = nullptr;
-  if (state_.load(std::memory_order_relaxed) != kIdle || Start(info, log)) {
+  if (state_.load(std::memory_order_relaxed) != kIdle || Start(info, log.logger != nullptr ? log.logger : mask, log)) {
     if (state_.load(std::memory_order_relaxed) == kRecording) {
       if (communicators_.live_count() == 0) {
         thread_.Request(rank_file::kRecording);
@@ -122,7 +122,7 @@ bool Recorder::FindForeignEvents(uint64_t& events) {
 }
 
 /** Called by the first init of this process. False: nothing is recorded, now or later. */
-bool Recorder::Start(const CommunicatorInfo& info, const Log& log) {
+bool Recorder::Start(const CommunicatorInfo& info, const void* caller, const Log& log) {
   Complaints complaints;
   ReadSettings(order_.settings, info.abi, complaints);
   order_.settings.chain = beside.text;
@@ -137,6 +137,10 @@ bool Recorder::Start(const CommunicatorInfo& info, const Log& log) {
   order_.tag = MakeTag();
   order_.local_ranks = LocalRanks(order_.settings, info);
   order_.event_mask = event_mask_ = wanted_events_ = order_.settings.event_mask;
+  const LoadedLibrary nccl(caller);
+  const bool is_rccl = nccl.IsNamed("rccl");
+  hot.has_user_tags = info.abi == 7 && !is_rccl;
+  order_.nccl_version = is_rccl ? 0 : nccl.NcclVersion();  // RCCL's numbers are those of other code
   order_.apply = ApplyControl;
   order_.find_foreign_events = FindForeignEvents;
 
@@ -152,7 +156,6 @@ bool Recorder::Start(const CommunicatorInfo& info, const Log& log) {
     StandAside(log, "not enough memory for the rings (NCCL_TRACE_RING_MB)");
     return false;
   }
-  hot.has_user_tags = info.abi == 7 && !IsInLibrary(log.logger, "rccl");
   UseImage(image);
   Announce(log);
   // Release: a thread that sees kRecording sees everything above (partner: Attach).

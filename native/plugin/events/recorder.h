@@ -115,7 +115,8 @@ class Recorder {
     ConnectionOrdinals::Entry host_connections[kHostRings][1024];
   };
 
-  bool Start(const CommunicatorInfo& info, const Log& log);
+  /** `caller`: something in the NCCL that calls. */
+  bool Start(const CommunicatorInfo& info, const void* caller, const Log& log);
   /** Returns what it stored. */
   int StoreMask();
   void StandAside(const Log& log, const char* why);

@@ -41,6 +41,7 @@ void WriteHeader(const Image& image, const HeaderFacts& facts) {
   header.max_bytes = settings.mode == rank_file::kStream ? settings.max_bytes : 0;
   header.placement = image.placement;
   header.copy_interval_ms = image.placement == rank_file::kInFile ? 0 : kCopyIntervalMs;
+  header.nccl_version = facts.nccl_version;
   snprintf(header.host_name, sizeof(header.host_name), "%s", facts.host->host_name);
   snprintf(header.run_id, sizeof(header.run_id), "%s", settings.run_id);
   snprintf(header.nccl_hostid, sizeof(header.nccl_hostid), "%s", settings.nccl_hostid);

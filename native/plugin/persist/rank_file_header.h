@@ -18,6 +18,7 @@ struct HeaderFacts {
   const FileLayout* layout;
   uint64_t tag;
   uint64_t event_mask;
+  uint32_t nccl_version;  // 0: unknown
   uint32_t tick_source;
   uint64_t tick_hz;
   ClockSample start;

@@ -12,6 +12,7 @@ struct RecordingOrder {
   FileLayout layout;
   uint64_t tag;
   uint64_t event_mask;
+  uint32_t nccl_version;  // 0: unknown
   uint32_t local_ranks;
   /** Applies a control request. False: not now. */
   bool (*apply)(uint64_t events, uint64_t sample_every);

@@ -197,8 +197,8 @@ void RecorderThread::TakeAbandonedImage() {
 }
 
 void RecorderThread::FinishHeader() {
-  WriteHeader(image_, {&order_.settings, &host_, &order_.layout, order_.tag, order_.event_mask, tick_source(), tick_hz_,
-                       start_, ring_file_.path});
+  WriteHeader(image_, {&order_.settings, &host_, &order_.layout, order_.tag, order_.event_mask, order_.nccl_version,
+                       tick_source(), tick_hz_, start_, ring_file_.path});
   rank_file::FileHeader& header = image_.header();
   Store(header.mask_now, order_.event_mask);
   Store(header.sample_now, order_.settings.sample_every);

@@ -98,6 +98,7 @@ export function made({ made: { by, options, files }, problems, run }: RunReport)
         { title: 'File', of: (row) => row.path },
         { title: 'Size', of: (row) => row.bytes, show: bytes },
         { title: 'Recorder', of: (row) => row.recorder },
+        { title: 'NCCL', of: (row) => row.nccl ?? 'unknown' },
       ],
     }),
   );

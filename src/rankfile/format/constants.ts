@@ -7,7 +7,7 @@
 export const MAGIC: readonly number[] = [0x8e, 0x4e, 0x54, 0x52, 0x0d, 0x0a, 0x1a, 0x0a];
 export const ENDIAN_MARK = 0x01020304;
 
-export const WRITER_VERSION = 1;
+export const WRITER_VERSION = 2;
 export const READER_VERSION = 1;
 
 export const HEADER_BYTES = 4096;
@@ -151,6 +151,7 @@ export const FILE_HEADER = {
   placement: 176,
   copyIntervalMs: 180,
   snapshotRealtime: 184,
+  ncclVersion: 192,
   hostName: 232,
   runId: 296,
   ncclHostid: 424,

@@ -52,6 +52,7 @@ const NUMBERS: readonly Fact[] = [
   fact('placement', 4, format.Placement, format.Placement.InFile),
   fact('copyIntervalMs', 4),
   fact('snapshotRealtime', 8),
+  fact('ncclVersion', 4),
   fact('life', 4, format.Life, format.Life.Closed),
   fact('controlWord', 8, 'hex'),
   fact('controlGeneration', 8, 'hex'),

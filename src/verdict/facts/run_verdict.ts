@@ -109,6 +109,7 @@ function witness(
   return {
     node: nodeOf(header),
     architecture: header.tickSource === 'tsc' ? 'x86-64' : header.tickSource === 'cntvct' ? 'aarch64' : null,
+    ncclVersion: header.ncclVersion,
     communicators: new Map(communicators.map((comm) => [comm.number, onAxis(comm, COMM_TICKS, time)])),
     life: {
       isClosed,

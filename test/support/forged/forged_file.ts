@@ -224,7 +224,15 @@ const HEADER_WIDTHS: Partial<Record<HeaderField, number>> = {
     ringBytes: 8,
     maxBytes: 8,
   },
-  ...{ placement: 4, copyIntervalMs: 4, snapshotRealtime: 8, life: 4, maskNow: 8, chunksBegin: 8 },
+  ...{
+    placement: 4,
+    copyIntervalMs: 4,
+    snapshotRealtime: 8,
+    ncclVersion: 4,
+    life: 4,
+    maskNow: 8,
+    chunksBegin: 8,
+  },
   ...{
     chunksEnd: 8,
     copiedTick: 8,
