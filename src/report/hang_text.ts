@@ -6,6 +6,7 @@ import { stallOf } from '../verdict/facts/suspects.js';
 import { whoOf } from '../verdict/finding.js';
 import type {
   Broken,
+  Detail,
   Finding,
   Front,
   Hang,
@@ -13,7 +14,6 @@ import type {
   Order,
   PlacedTransfer,
   Stray,
-  VerdictKind,
   Waiting,
 } from '../verdict/types.js';
 import { ranksOfNode, whoText } from './finding_text.js';
@@ -94,12 +94,7 @@ export function brokenLines(broken: Broken, report: VerdictReport): string[] {
   );
 }
 
-function stallLines(
-  verdict: VerdictKind,
-  verb: string,
-  why: readonly string[],
-  report: VerdictReport,
-): string[] {
+function stallLines(verdict: Detail, verb: string, why: readonly string[], report: VerdictReport): string[] {
   const hang = stallOf(verdict)!;
   return [
     ...title(verdict, verb, report),
@@ -122,7 +117,7 @@ function stallLines(
 }
 
 /** The culprit is in the first line, if it is known and there is room; the time then has a line of its own. */
-function title(stall: VerdictKind, verb: string, report: VerdictReport): string[] {
+function title(stall: Detail, verb: string, report: VerdictReport): string[] {
   const { since, age, nRanks, ...hang } = stallOf(stall)!;
   const what = `${verb}  ${callText(hang)}`;
   const size = ` (${sizeText(nRanks, report.worldSize)})`;

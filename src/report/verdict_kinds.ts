@@ -1,12 +1,12 @@
 /** What a verdict counts as for a script that acts on it (docs/exit-codes.md). */
 
 import type { FlightReport } from '../pytorch/flight_report.js';
-import { stallOf } from '../verdict/facts/suspects.js';
-import type { VerdictKind } from '../verdict/types.js';
+import { besides, stallOf } from '../verdict/facts/suspects.js';
+import type { Verdict } from '../verdict/types.js';
 
 export interface Judged {
   /** null: there are no rank files. */
-  readonly verdict: VerdictKind | null;
+  readonly verdict: Verdict | null;
   readonly flightRecorder: FlightReport | null;
 }
 
@@ -19,9 +19,9 @@ export function verdictKinds({ verdict, flightRecorder }: Judged): string[] {
   ];
 }
 
-/** Different calls may be the reason of a stall, or stand beside another verdict. */
-const kindsOf = (verdict: VerdictKind): string[] => [
+/** Different calls may be the reason of a stall, or stand beside what is else the matter. */
+const kindsOf = (verdict: Verdict): string[] => [
   verdict.kind,
   ...(stallOf(verdict)?.mismatch ? ['mismatch'] : []),
-  ...(verdict.kind === 'mismatch' ? kindsOf(verdict.besides) : []),
+  ...(verdict.kind === 'mismatch' ? [besides(verdict)?.kind ?? 'healthy'] : []),
 ];

@@ -6,10 +6,10 @@
 import { maxOf, minOf } from '../base/extremes.js';
 import { durationText } from '../base/duration.js';
 import type { Diagnosis } from './diagnosis.js';
-import type { FittingBug, Mismatch, VerdictKind, Way, Working } from '../verdict/types.js';
+import type { Detail, FittingBug, Mismatch, Way, Working } from '../verdict/types.js';
 import { quoted } from '../trace/commands.js';
 import { countText } from '../trace/drawing.js';
-import { stallOf } from '../verdict/facts/suspects.js';
+import { besides, stallOf } from '../verdict/facts/suspects.js';
 import { alsoLines, beforeLines } from './finding_text.js';
 import { flightLines } from './flight_text.js';
 import { brokenLines, hangLines, waitingLines } from './hang_text.js';
@@ -57,13 +57,13 @@ export function verdictText(
   const notUsed = unusableLines(report);
   // The culprit of a stall comes first.
   const said = stallOf(verdict) ? [...rest, ...notUsed] : [...notUsed, ...rest];
-  const besides = [
+  const beside = [
     ...bugLines(verdict.knownBugs),
     ...beforeLines(report),
     ...alsoLines(report),
     ...causeLines(report),
   ];
-  const lines = [...otherRuns(report), ...said, ...besides, ...missing(report), ...limits(report)];
+  const lines = [...otherRuns(report), ...said, ...beside, ...missing(report), ...limits(report)];
   const flight = [
     ...(report.flightRecorder ? flightLines(report.flightRecorder) : []),
     ...(report.ras ? rasLines(report.ras) : []),
@@ -79,7 +79,7 @@ export function verdictText(
   return [...[first, ...shown, ...flight, ...foot].map(fit), ...command];
 }
 
-function verdictLines(verdict: VerdictKind, report: VerdictReport): string[] {
+function verdictLines(verdict: Detail, report: VerdictReport): string[] {
   switch (verdict.kind) {
     case 'hung':
       return hangLines(verdict.hang, report);
@@ -88,7 +88,7 @@ function verdictLines(verdict: VerdictKind, report: VerdictReport): string[] {
     case 'broken':
       return brokenLines(verdict.broken, report);
     case 'mismatch':
-      return mismatch(verdict.mismatch, verdict.besides, report);
+      return mismatch(verdict.mismatch, report);
     case 'slow':
       return slowLines(verdict.slow, report);
     case 'unclear':
@@ -115,13 +115,10 @@ function verdictLines(verdict: VerdictKind, report: VerdictReport): string[] {
   }
 }
 
-function mismatch(
-  { ways, nRanks, call, what, ...comm }: Mismatch,
-  besides: VerdictKind,
-  report: VerdictReport,
-): string[] {
-  const isAll = besides.kind !== 'waiting' && besides.kind !== 'unclear';
-  const [title = '', ...more] = isAll ? [] : verdictLines(besides, report);
+function mismatch({ ways, nRanks, call, what, ...comm }: Mismatch, report: VerdictReport): string[] {
+  const also = besides(report.verdict);
+  const isAll = also?.kind !== 'waiting' && also?.kind !== 'unclear';
+  const [title = '', ...more] = isAll ? [] : verdictLines(also.about, report);
   const [{ func }] = ways;
   const how =
     what === 'pairs'

@@ -17,12 +17,12 @@ import type { RankWitness } from './file_facts.js';
 import { withoutStalls } from './given_up.js';
 import { describeHang } from './hang.js';
 import { stallOf } from './facts/suspects.js';
-import type { Found, Rule } from './finding.js';
+import { found, type Found, type Rule } from './finding.js';
 import type { Break } from './scene.js';
 import { causeFirst } from './stuck.js';
 import { causeAmong, HUNG_AFTER, stoodStill } from './is_hang.js';
 import type { Broken, Silent } from './types.js';
-import { unclearBreak } from './unclear.js';
+import { doubt, unclearBreak } from './unclear.js';
 
 /** Only the first one counts: the others wait for it, and are told with it. What stood still before is told as such. */
 export const brokeOff: Rule = (scene, before) => {
@@ -35,18 +35,10 @@ export const brokeOff: Rule = (scene, before) => {
       const { stall, gone, isOrderKnown, left, finished } = sure.find(({ stall: own }) => own === one)!;
       const told = { stall: describeHang(stall, stalls, scene), gone, isOrderKnown, left, finished };
       const broken = { ...told, wasBusy: false };
-      return {
-        rule: 'broke off',
-        verdict: { kind: 'broken', broken },
-        stands: true,
-        isSure: true,
-        ...because,
-      };
+      return found('broke off', { kind: 'broken', broken }, { stands: true, isSure: true, because });
     });
   const [perhaps] = breaks;
-  if (!perhaps) return [];
-  const unclear = unclearBreak(perhaps, scene);
-  return [{ rule: 'broke off', verdict: { kind: 'unclear', unclear }, stands: true, isSure: false }];
+  return perhaps ? doubt('broke off', true, unclearBreak(perhaps, scene)) : [];
 };
 
 /** All ranks ended or were killed in the middle of work. If it stood still before, or a rank disappeared, that is told instead. */
@@ -55,17 +47,15 @@ export const jobEnded: Rule = (scene, before) => {
   const ended = causeAmong(left, scene);
   if (!ended) return [];
   const stands = stoodStill(ended, scene);
-  const found = (one: Stall, because: Pick<Found, 'because'>): Found => {
+  return causeFirst(ended, left, scene, (one, because) => {
     const broken = { ...brokenInMidst(one, left, scene), wasBusy: !stands };
-    return { rule: 'job ended', verdict: { kind: 'broken', broken }, stands, isSure: false, ...because };
-  };
-  return causeFirst(ended, left, scene, found);
+    return found('job ended', { kind: 'broken', broken }, { stands, isSure: false, because });
+  });
 };
 
 const isTold = ({ commId }: Stall, before: readonly Found[]): boolean =>
   before.some(
-    ({ verdict }) =>
-      verdict.kind !== 'waiting' && commId !== null && stallOf(verdict)?.commId === hex64(commId),
+    ({ about }) => about.kind !== 'waiting' && commId !== null && stallOf(about)?.commId === hex64(commId),
   );
 
 function brokenInMidst(ended: Stall, left: readonly Stall[], evidence: Case): Omit<Broken, 'wasBusy'> {

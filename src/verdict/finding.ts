@@ -2,25 +2,21 @@
 
 import { accused, stallOf } from './facts/suspects.js';
 import type { Scene } from './scene.js';
-import type { Connection, Evidence, Finding, RuleName, Successor, VerdictKind } from './types.js';
+import type { Connection, Detail, Evidence, Finding, RuleName } from './types.js';
 
-/** `verdict`: what it is called, and all that is known about it. */
-export interface Found {
-  readonly rule: RuleName;
-  readonly verdict: VerdictKind;
-  /** The job does not go on because of it, or computes something undefined. Otherwise it cost time, or is only a doubt. */
-  readonly stands: boolean;
-  /** Nothing else explains the records. */
-  readonly isSure: boolean;
-  /** What it is about, if that is not what it is called. */
-  readonly about?: VerdictKind;
-  /** Where the ranks went on. */
-  readonly next?: Successor;
-  /** What explains it. */
-  readonly because?: Found;
-  /** What to record or to copy so that it is certain, or names the rank. */
-  readonly surer?: string;
-}
+/** A finding before all are in order. */
+export type Found = Omit<Finding, 'because'> & { readonly because: Found | null };
+
+type Said = Pick<Found, 'stands' | 'isSure'> &
+  Partial<Pick<Found, 'kind' | 'until' | 'because' | 'surer' | 'next'>>;
+
+/** All its parts follow from what it is `about`, but what the rule itself says of it. */
+export const found = (rule: RuleName, about: Detail, { stands, isSure, ...more }: Said): Found => ({
+  ...{ rule, kind: about.kind, stands, isSure },
+  ...placeOf(about),
+  ...{ who: whoOf(about), connection: connectionOf(about), because: null, surer: null, next: null, about },
+  ...more,
+});
 
 /** `before`: what the rules before it found. */
 export type Rule = (scene: Scene, before: readonly Found[]) => readonly Found[];
@@ -32,33 +28,17 @@ export const foundBy = (before: readonly Found[], ...rules: readonly RuleName[])
  * What stands now comes before what is over, what is certain before what is possible, a cause before what it explains. Then the order of
  * the rules counts, and the order in which a rule gives its findings: causes first, then the costliest.
  */
-export const inOrder = (found: readonly Found[]): Found[] =>
-  found.toSorted(
+export const inOrder = (all: readonly Found[]): Finding[] => {
+  const found = all.toSorted(
     (a, b) =>
       Number(b.stands) - Number(a.stands) ||
       Number(b.isSure) - Number(a.isSure) ||
-      Number(a.because !== undefined) - Number(b.because !== undefined),
+      Number(a.because !== null) - Number(b.because !== null),
   );
+  return found.map((one) => ({ ...one, because: one.because && found.indexOf(one.because) }));
+};
 
-export const findingsOf = (found: readonly Found[]): Finding[] =>
-  found.map((one) => {
-    const { rule, verdict, about = verdict, stands, isSure, because, surer, next } = one;
-    return {
-      rule,
-      kind: verdict.kind,
-      stands,
-      isSure,
-      ...placeOf(about),
-      ...(next && { until: about.kind === 'hung' ? about.hang.until : null }),
-      who: whoOf(about),
-      connection: connectionOf(about),
-      because: because ? found.indexOf(because) : null,
-      surer: surer ?? null,
-      next: next ?? null,
-    };
-  });
-
-function connectionOf(about: VerdictKind): Connection | null {
+function connectionOf(about: Detail): Connection | null {
   const front = stallOf(about)?.front;
   if (front) {
     const { file, peerFile, channel, isSend, wait } = front;
@@ -80,7 +60,7 @@ function connectionOf(about: VerdictKind): Connection | null {
 
 type Place = Pick<Finding, 'since' | 'until' | 'where' | 'cost' | 'records'>;
 
-function placeOf(verdict: VerdictKind): Place {
+function placeOf(verdict: Detail): Place {
   const stall = stallOf(verdict);
   const nowhere: Place = { since: null, until: null, where: null, cost: null, records: [] };
   if (stall) {
@@ -119,14 +99,7 @@ function placeOf(verdict: VerdictKind): Place {
   }
 }
 
-function late({
-  commId,
-  comm,
-  from,
-  to,
-  cost,
-  worst,
-}: Extract<VerdictKind, { kind: 'slow' }>['slow']): Place {
+function late({ commId, comm, from, to, cost, worst }: Extract<Detail, { kind: 'slow' }>['slow']): Place {
   const { func, seq, replay } = worst;
   return {
     ...{ since: from, until: to, where: { commId, comm, func, seq, replay }, cost },
@@ -141,7 +114,7 @@ const evidenceOf = (all: readonly Evidence[]): Evidence[] =>
 const MOST_RECORDS = 8;
 
 /** The ranks that it accuses for the first of its reasons. */
-export function whoOf(verdict: VerdictKind): Finding['who'] {
+export function whoOf(verdict: Detail): Finding['who'] {
   const all = [...accused(verdict)];
   const [first] = all;
   if (!first) return { degree: 'nobody known', files: [], some: [], missing: null, node: null, why: null };
@@ -158,7 +131,7 @@ export function whoOf(verdict: VerdictKind): Finding['who'] {
 }
 
 /** The node whose ranks these are. */
-const nodeIn = (verdict: VerdictKind, files: readonly number[]): string | undefined => {
+const nodeIn = (verdict: Detail, files: readonly number[]): string | undefined => {
   const node = verdict.kind === 'slow' ? verdict.slow.taker?.node : stallOf(verdict)?.front?.node;
   return node && files.every((file) => node.files.includes(file)) ? node.name : undefined;
 };

@@ -13,7 +13,7 @@ import { lastMoveIn, type Case } from './case.js';
 import type { Communicator } from '../model/recording.js';
 import type { RankWitness } from './file_facts.js';
 import { findUnfinished } from './find_stalls.js';
-import type { Rule } from './finding.js';
+import { found, type Rule } from './finding.js';
 import { describeHang } from './hang.js';
 import { NO_STALL, silentAmong, silentFiles } from './process_states.js';
 import type { GivenUp } from './scene.js';
@@ -24,17 +24,11 @@ import type { Successor } from './types.js';
 export const givenUp: Rule = ({ over, asRecorded }) =>
   over
     .toSorted((a, b) => a.at - b.at)
-    .map(({ stall, at, next }) => ({
-      rule: 'given up',
-      verdict: { kind: 'healthy', silent: [] },
-      about: {
-        kind: 'hung',
-        hang: { ...describeHang(stall, [stall], backThen(stall, asRecorded)), until: at },
-      },
-      next,
-      stands: false,
-      isSure: true,
-    }));
+    .map(({ stall, at, next }) => {
+      const hang = { ...describeHang(stall, [stall], backThen(stall, asRecorded)), until: at };
+      const isOver = { kind: 'healthy', until: at, next } as const;
+      return found('given up', { kind: 'hung', hang }, { stands: false, isSure: true, ...isOver });
+    });
 
 /** The evidence as of the time when the stall was given up: a rank that set up another communicator since it began died later, if at all. */
 const backThen = ({ commId, since }: Stall, evidence: Case): Case => ({

@@ -7,21 +7,25 @@
 import { addTo } from '../base/grouped.js';
 import type { Facts } from './case.js';
 import type { RankWitness } from './file_facts.js';
-import { findingsOf, inOrder, type Found } from './finding.js';
+import { inOrder, type Found } from './finding.js';
 import { knownBugsOf } from './known_bug.js';
 import { RULES } from './rules.js';
 import { sceneOf } from './make_scene.js';
-import type { Verdict, VerdictKind } from './types.js';
+import type { Detail, Verdict } from './types.js';
 
 export function judge(facts: Facts): Verdict {
   const scene = sceneOf(facts);
   const { ranks, lateness } = scene;
   const { comms, comparable } = facts;
-  const found = inOrder(RULES.reduce<readonly Found[]>((all, rule) => [...all, ...rule(scene, all)], []));
-  const headline = headlineOf(found, { kind: 'healthy', silent: [...scene.silent, ...scene.leftLongAgo] });
+  const findings = inOrder(RULES.reduce<readonly Found[]>((all, rule) => [...all, ...rule(scene, all)], []));
+  const [first] = findings;
+  const headline: Detail =
+    first && first.kind === first.about.kind
+      ? first.about
+      : { kind: 'healthy', silent: [...scene.silent, ...scene.leftLongAgo] };
   return {
     ...headline,
-    findings: findingsOf(found),
+    findings,
     states: scene.processes.map(({ state }) => state),
     endsNotKnown: ranks.reduce((sum, { pending }) => sum + pending.endsNotKnown, 0),
     endsToSelf: ranks.reduce((sum, { pending }) => sum + pending.endsToSelf, 0),
@@ -46,15 +50,6 @@ export function judge(facts: Facts): Verdict {
     compared: lateness.compared,
     knownBugs: knownBugsOf(headline, ranks),
   };
-}
-
-/** Beside different calls the verdict says what else is the matter. */
-function headlineOf([first, ...rest]: readonly Found[], healthy: VerdictKind): VerdictKind {
-  if (!first) return healthy;
-  const { verdict } = first;
-  if (verdict.kind !== 'mismatch') return verdict;
-  const other = rest.find((one) => one.verdict.kind !== 'mismatch');
-  return { ...verdict, besides: other?.verdict ?? healthy };
 }
 
 function sampled(ranks: readonly RankWitness[]): Verdict['sampled'] {

@@ -3,7 +3,7 @@
 import { KNOWN_BUGS } from './known_bugs.js';
 import { stallOf } from './facts/suspects.js';
 import type { RankWitness } from './file_facts.js';
-import type { FittingBug, Hang, KnownBug, VerdictKind } from './types.js';
+import type { Detail, FittingBug, Hang, KnownBug } from './types.js';
 
 type Shows = (hang: Hang, ranks: readonly RankWitness[]) => boolean;
 
@@ -35,7 +35,7 @@ const plansIn = ({ seq, waiting }: Hang, ranks: readonly RankWitness[]): Readonl
     }),
   );
 
-export function knownBugsOf(verdict: VerdictKind, ranks: readonly RankWitness[]): FittingBug[] {
+export function knownBugsOf(verdict: Detail, ranks: readonly RankWitness[]): FittingBug[] {
   const hang = stallOf(verdict);
   const unseen = hang
     ? unreportedIn(hang)

@@ -11,7 +11,7 @@ import type { ClusterComm, Collective } from '../cluster/collective_view.js';
 import { enteredBy } from './absence.js';
 import type { Case } from './case.js';
 import { differentHostCalls, haveParted } from './different_calls.js';
-import type { Rule } from './finding.js';
+import { found, type Rule } from './finding.js';
 import { allLived } from './process_states.js';
 import type { Stall } from './stall.js';
 import { sidesOf } from './stalled_transfers.js';
@@ -30,12 +30,9 @@ const mismatches = ({ comms, ranks }: Case): Mismatch[] => [
 export const differentCalls: Rule = (scene) =>
   [...mismatches(scene), ...unmatchedAtEnd(scene)]
     .sort((a, b) => begin(a) - begin(b))
-    .map((mismatch) => ({
-      rule: 'different calls',
-      verdict: { kind: 'mismatch', mismatch, besides: { kind: 'healthy', silent: [] } },
-      stands: true,
-      isSure: true,
-    }));
+    .map((mismatch) =>
+      found('different calls', { kind: 'mismatch', mismatch }, { stands: true, isSure: true }),
+    );
 
 /** The first difference on the stall's communicator that explains it. Later calls have nothing to do with the stall. */
 export function mismatchOf(stall: Stall, evidence: Case): Mismatch | null {

@@ -10,7 +10,7 @@ import { MUCH_LONGER } from '../cluster/connections.js';
 import type { SlowLink } from '../cluster/slow_links.js';
 import type { ClusterComm, Collective } from '../cluster/collective_view.js';
 import type { Case, LongestSend } from './case.js';
-import type { Found, Rule } from './finding.js';
+import { found, type Found, type Rule } from './finding.js';
 import { logChance } from './chance.js';
 import { pausedIn } from './pauses.js';
 import type { Slowness } from './types.js';
@@ -34,11 +34,11 @@ export const stoodStill: Rule = (scene) =>
   scene.comms.flatMap((comm): Found[] => {
     const slow = longestStop(comm, scene) ?? manyStops(comm, scene);
     if (!slow) return [];
-    const found = { rule: 'stood still', stands: false, isSure: true } as const;
+    const isCostly = slow.cost >= SHARE * slow.span;
     const about = { kind: 'slow', slow } as const;
-    return slow.cost >= SHARE * slow.span
-      ? [{ ...found, verdict: about }]
-      : [{ ...found, verdict: { kind: 'healthy', silent: scene.silent }, about }];
+    return [
+      found('stood still', about, { stands: false, isSure: true, kind: isCostly ? 'slow' : 'healthy' }),
+    ];
   });
 
 const lengthOf = ({ end, lastArrival }: Collective): number => (end ?? lastArrival) - lastArrival;

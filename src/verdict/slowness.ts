@@ -12,7 +12,7 @@ import { lateSpans, listOf, spansTogether, together, type LoneWait } from '../cl
 import type { ClusterComm, Collective } from '../cluster/collective_view.js';
 import { cached, type Case } from './case.js';
 import { logChance } from './chance.js';
-import type { Rule } from './finding.js';
+import { found, type Rule } from './finding.js';
 import { heldUp } from './pace.js';
 import { aheadOf } from './run_ahead.js';
 import type { Judged } from './scene.js';
@@ -57,7 +57,7 @@ const OF_ITS_OWN = 1.5;
 const MOST_OF_IT = 0.9;
 
 export const late: Rule = ({ lateness: { slow } }) =>
-  slow ? [{ rule: 'late', verdict: { kind: 'slow', slow }, stands: false, isSure: true }] : [];
+  slow ? [found('late', { kind: 'slow', slow }, { stands: false, isSure: true })] : [];
 
 /** Much of the run was lost to a rank, but chance may explain it. */
 export const perhapsLate: Rule = (scene) => {

@@ -1,28 +1,28 @@
 /** Work that stands still: it hangs, or waits and may still go on, or its end may be lost. */
 
 import { describeHang } from './hang.js';
-import type { Found, Rule } from './finding.js';
+import { found, type Found, type Rule } from './finding.js';
 import { causeAmong, hungAfter, isHang, mayGoOn } from './is_hang.js';
 import { waitingFor } from './root_stall.js';
 import type { Scene } from './scene.js';
 import type { Stall } from './stall.js';
-import { unclear } from './unclear.js';
-import type { Hang, VerdictKind } from './types.js';
+import { doubt, unclear } from './unclear.js';
+import type { Detail, Hang } from './types.js';
 
-type About = (stall: Stall, because: Pick<Found, 'because'>) => Found;
+type Describe = (stall: Stall, because: Found | null) => Found;
 
 /** The cause, and the other stalls: those that wait for it are explained by it. */
 export function causeFirst(
   cause: Stall,
   stalls: readonly Stall[],
   { ranks }: Pick<Scene, 'ranks'>,
-  found: About,
+  describe: Describe,
   isShown: (stall: Stall) => boolean = () => true,
 ): Found[] {
-  const root = found(cause, {});
+  const root = describe(cause, null);
   const behind = waitingFor(cause, stalls, ranks);
   const others = stalls.filter((stall) => stall !== cause && isShown(stall));
-  return [root, ...others.map((stall) => found(stall, behind.has(stall) ? { because: root } : {}))];
+  return [root, ...others.map((stall) => describe(stall, behind.has(stall) ? root : null))];
 }
 
 /** Each stall, the one for which the others wait first. */
@@ -37,25 +37,20 @@ export const stuck: Rule = (scene) => {
     (stall === cause || isHang(cause, scene) || !(behindCause.has(stall) && mayGoOn(stall, scene)));
   const hung = stalls.filter(isHung);
   const first = hung.includes(cause) ? cause : (causeAmong(hung, scene) ?? cause);
-  const found: About = (stall, because) => {
+  const describe: Describe = (stall, because) => {
     const hang = describeHang(stall, stalls, scene);
-    return {
-      rule: 'stuck',
-      verdict: hung.includes(stall) ? { kind: 'hung', hang } : waiting(stall, hang, scene),
-      stands: true,
-      isSure: hung.includes(stall),
-      ...because,
-      ...surerOf(stall, hang, scene),
-    };
+    const isSure = hung.includes(stall);
+    const about: Detail = isSure ? { kind: 'hung', hang } : waiting(stall, hang, scene);
+    return found('stuck', about, { stands: true, isSure, because, surer: surerOf(stall, hang, scene) });
   };
   // If all its processes have ended, nothing can come any more, and the work broke off.
   const mayCome = ({ files }: Stall): boolean =>
     files.some((file) => !ranks[file]!.life.isClosed && !ranks[file]!.life.isGone);
   const isShown = (stall: Stall): boolean => hung.includes(stall) || mayCome(stall);
-  return isShown(first) ? causeFirst(first, stalls, scene, found, isShown) : [];
+  return isShown(first) ? causeFirst(first, stalls, scene, describe, isShown) : [];
 };
 
-function waiting(stall: Stall, hang: Hang, scene: Scene): VerdictKind {
+function waiting(stall: Stall, hang: Hang, scene: Scene): Detail {
   const { ranks } = scene;
   return {
     kind: 'waiting',
@@ -68,20 +63,15 @@ function waiting(stall: Stall, hang: Hang, scene: Scene): VerdictKind {
   };
 }
 
-function surerOf({ works, files }: Stall, { front, kernels }: Hang, { ranks }: Scene): Pick<Found, 'surer'> {
+function surerOf({ works, files }: Stall, { front, kernels }: Hang, { ranks }: Scene): string | null {
   const isInNode = front?.node && kernels.length === 0;
   const isSeen = works.some(({ work }) => work.ops.length > 0 || work.blocks);
-  if (works.length === 0 || (isSeen && !isInNode)) return {};
+  if (works.length === 0 || (isSeen && !isInNode)) return null;
   const events = ['ProxyOp', 'KernelCh'].filter((event) =>
     files.some((file) => ranks[file]!.lacks.notRecorded.includes(event)),
   );
-  return events.length === 0 ? {} : { surer: `record ${events.join(' and ')} (NCCL_TRACE_EVENTS)` };
+  return events.length === 0 ? null : `record ${events.join(' and ')} (NCCL_TRACE_EVENTS)`;
 }
 
-export const perhapsOver: Rule = (scene) => {
-  if (scene.doubtful.length === 0) return [];
-  const unknown = unclear(scene, scene.doubtful);
-  return unknown
-    ? [{ rule: 'perhaps over', verdict: { kind: 'unclear', unclear: unknown }, stands: true, isSure: false }]
-    : [];
-};
+export const perhapsOver: Rule = (scene) =>
+  scene.doubtful.length === 0 ? [] : doubt('perhaps over', true, unclear(scene, scene.doubtful));

@@ -26,7 +26,8 @@ export interface ProcessState {
   readonly isSure: boolean;
 }
 
-export type Verdict = VerdictKind & {
+/** What the first finding is about (`healthy` if there is none, or `kind` says so), and what was looked at. */
+export type Verdict = Detail & {
   /** All that was found. The first one is the headline, and has its kind; empty: healthy. */
   readonly findings: readonly Finding[];
   /** By file. */
@@ -90,14 +91,15 @@ export interface FittingBug extends KnownBug {
   readonly isSure: boolean;
 }
 
-export type VerdictKind =
+/** What a finding, or a verdict, is about, with all that is known of it. */
+export type Detail =
   | { readonly kind: 'hung'; readonly hang: Hang }
   /** The same evidence without an alarm: all ranks are alive. */
   | { readonly kind: 'waiting'; readonly waiting: Waiting }
   /** No stall was long: a process disappeared, and others ended in order at about that time. */
   | { readonly kind: 'broken'; readonly broken: Broken }
-  /** No hang is seen, but ranks of a communicator made different calls. `besides`: the verdict without that. */
-  | { readonly kind: 'mismatch'; readonly mismatch: Mismatch; readonly besides: VerdictKind }
+  /** No hang is seen, but ranks of a communicator made different calls. */
+  | { readonly kind: 'mismatch'; readonly mismatch: Mismatch }
   | { readonly kind: 'slow'; readonly slow: Slowness }
   /**
    * One of four reasons. The pending work may have ended among the lost records, and there is no other sign of a hang. Files are damaged. A
@@ -130,8 +132,8 @@ export type RuleName =
 
 export interface Finding {
   readonly rule: RuleName;
-  /** What the verdict would be if nothing else was found. */
-  readonly kind: VerdictKind['kind'];
+  /** What the verdict would be if nothing else was found: what it is `about`, but healthy if that is over, or cost little. */
+  readonly kind: Detail['kind'];
   /** The job does not go on because of it, or computes something undefined. Otherwise it cost time, or is only a doubt. */
   readonly stands: boolean;
   /** Nothing else explains the records. */
@@ -155,6 +157,7 @@ export interface Finding {
   readonly surer: string | null;
   /** Where the ranks went on after they had given up the communicator; null: it is about no such thing. */
   readonly next: Successor | null;
+  readonly about: Detail;
 }
 
 export interface Connection {

@@ -4,7 +4,7 @@ import { isAborted } from './is_hang.js';
 import { endOfRun, callName, type Case } from './case.js';
 import { mismatchOf } from './mismatch.js';
 import { maxOf } from '../base/extremes.js';
-import { foundBy, type Found, type Rule } from './finding.js';
+import { found, foundBy, type Found, type Rule } from './finding.js';
 import { allLived, othersEndedAfter } from './process_states.js';
 import type { Break, Scene } from './scene.js';
 import type { Stall } from './stall.js';
@@ -46,12 +46,12 @@ export const lostRecords: Rule = (scene) => {
 export const nothingSeen: Rule = (scene) =>
   hasMoved(scene) || scene.unfinished.length > 0
     ? []
-    : [{ rule: 'nothing seen', verdict: { kind: 'nothing' }, stands: false, isSure: false }];
+    : [found('nothing seen', { kind: 'nothing' }, { stands: false, isSure: false })];
 
 const hasMoved = ({ ranks }: Case): boolean => ranks.some(({ pace }) => pace.lastMove.size > 0);
 
-export const doubt = (rule: RuleName, stands: boolean, found: Unclear | null): Found[] =>
-  found ? [{ rule, verdict: { kind: 'unclear', unclear: found }, stands, isSure: false }] : [];
+export const doubt = (rule: RuleName, stands: boolean, unclear: Unclear | null): Found[] =>
+  unclear ? [found(rule, { kind: 'unclear', unclear }, { stands, isSure: false })] : [];
 
 /**
  * The pending work may have ended in lost records, and there is no other evidence of a hang: no absent rank, no dead process, no abort, no
@@ -210,5 +210,5 @@ function working(files: readonly number[], isUnfinished: boolean, { ranks, silen
     silent,
     isLive: ranks.some(({ life }) => life.isAlive),
   };
-  return { rule: 'at work', verdict: { kind: 'working', working }, stands: false, isSure: false };
+  return found('at work', { kind: 'working', working }, { stands: false, isSure: false });
 }

@@ -87,7 +87,6 @@ describe('findings', () => {
       { calls: slow, closed: true },
     ]);
     expect(told(facts).map(({ kind }) => kind)).toEqual(['mismatch', 'slow']);
-    expect(judge(facts)).toMatchObject({ kind: 'mismatch', besides: { kind: 'slow' } });
   });
 
   it('are none in a healthy run', () => {

@@ -348,8 +348,8 @@ describe('calls that differ', () => {
     expect(verdict).toMatchObject({
       kind: 'mismatch',
       mismatch: { ways: [{ count: 1 }, { count: 2, entered: [{ file: 2 }] }] },
-      besides: { kind: 'unclear', unclear: { silent: [{ file: 2 }] } },
     });
+    expect(verdict.findings[1]!.about).toMatchObject({ kind: 'unclear', unclear: { silent: [{ file: 2 }] } });
   });
 
   it('come before a stall elsewhere that may go on, and the verdict says so', () => {
@@ -359,7 +359,7 @@ describe('calls that differ', () => {
     });
     expect(judge(evidence([waits(1), waits(2)], { comms, end: 12 }))).toMatchObject({
       kind: 'mismatch',
-      besides: { kind: 'waiting', waiting: { stall: { comm: 'tp' } } },
+      findings: [{ kind: 'mismatch' }, { about: { kind: 'waiting', waiting: { stall: { comm: 'tp' } } } }],
     });
   });
 
@@ -384,7 +384,7 @@ describe('calls that differ', () => {
   it('are the only problem if all work ended', () => {
     expect(judge(evidence([calls(1), calls(2)], { end: 6 }))).toMatchObject({
       kind: 'mismatch',
-      besides: { kind: 'working', working: { isUnfinished: false } },
+      findings: [{ kind: 'mismatch' }, { about: { kind: 'working', working: { isUnfinished: false } } }],
     });
   });
 });

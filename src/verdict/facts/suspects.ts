@@ -2,17 +2,21 @@
 
 import type { SuspectLabel } from '../../base/suspect_labels.js';
 import { Wait } from '../../model/waits.js';
-import type { Hang, Mismatch, Silent, SomeRanks, Verdict, VerdictKind } from '../types.js';
+import type { Detail, Finding, Hang, Mismatch, Silent, SomeRanks, Verdict } from '../types.js';
 
 /** If there are more suspects than this, they prove nothing about any rank. */
 const MOST = 8;
 
 /** The stall, whether it is called a hang, WAITING or BROKEN OFF. */
-export function stallOf(verdict: VerdictKind): Hang | null {
+export function stallOf(verdict: Detail): Hang | null {
   if (verdict.kind === 'hung') return verdict.hang;
   if (verdict.kind === 'broken') return verdict.broken.stall;
   return verdict.kind === 'waiting' ? verdict.waiting.stall : null;
 }
+
+/** What else is the matter, where the headline is that ranks made different calls. */
+export const besides = ({ findings }: Verdict): Finding | undefined =>
+  findings.find(({ kind }) => kind !== 'mismatch');
 
 export interface Suspect {
   readonly file: number;
@@ -38,14 +42,14 @@ export const silentFiles = ({ states }: Verdict): boolean[] =>
 /** Files, the most suspect first. */
 export const suspects = (verdict: Verdict): number[] => suspectsOf(verdict).map(({ file }) => file);
 
-function silentIn(verdict: VerdictKind): readonly Silent[] {
+function silentIn(verdict: Detail): readonly Silent[] {
   if (verdict.kind === 'unclear') return verdict.unclear.silent;
   return stallOf(verdict)?.silent ?? [];
 }
 
 /** Files may come twice. null: the rank that is the other side of `front`. */
 export function* accused(
-  verdict: VerdictKind,
+  verdict: Detail,
 ): Generator<readonly [file: number | null, label: SuspectLabel, some?: SomeRanks]> {
   if (verdict.kind === 'slow') {
     const { file, link, taker, together } = verdict.slow;

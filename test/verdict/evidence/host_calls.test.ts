@@ -76,7 +76,7 @@ describe('bare calls', () => {
           { root: 0, entered: [{ file: 1, record: '0:6', at: 2 * S + 10 }] },
         ],
       },
-      besides: { kind: 'nothing' },
+      findings: [{ kind: 'mismatch' }, { kind: 'nothing' }],
     });
   });
 
