@@ -1,6 +1,6 @@
 /** A rank does not call, or calls something else than the others. */
 
-import { blame, ITERATIONS, stalling, STALLED, type DrawCase, type Place } from './scenes.js';
+import { allRanks, blame, ITERATIONS, stalling, STALLED, type DrawCase, type Place } from './scenes.js';
 import { shapeArgs, type Shape, type Wishes } from './shapes.js';
 
 /** In the second one, of each pair, only its own ranks meet. */
@@ -39,6 +39,9 @@ export const never = (wishes: Wishes, more = ''): DrawCase =>
     args: `${skip(rank, at)} ${more.replace('RANKS', String(shape.ranks))}`.trim(),
     truth: blame(rank),
   }));
+
+/** Makes the connections that a send to a wrong peer needs. */
+const FAR = 'group{send(+2)+recv(-2):8K}';
 
 /** Neighbours exchange; one of them never sends. */
 const noSend = (behind: string, at: (drawn: number) => number): DrawCase =>
@@ -100,6 +103,11 @@ export const CALL_FAULTS: Readonly<Record<string, DrawCase>> = {
     'allreduce:64K*2,sleep:20ms,allreduce:64K*3',
     'allreduce:64K,allgather:64K,sleep:20ms,allreduce:64K*3',
   ),
+  // One against one: nobody can be accused.
+  'a tie: other function': stalling({ most: 2, least: 2, ops: ['allreduce:8K,allreduce:128K'] }, (place) => ({
+    args: other(place, 'allreduce:8K,reducescatter:128K'),
+    truth: { ...blame([], ['mismatch', 'hung', 'waiting']), needsName: false },
+  })),
   'extra collective': mismatch('allreduce:128K', 'allreduce:128K,allreduce:16K'),
   'crossed communicators': stalling(
     { ops: ['allreduce:8K,allreduce@pair:64K'], groups: 'pair=RANKS' },
@@ -114,6 +122,25 @@ export const CALL_FAULTS: Readonly<Record<string, DrawCase>> = {
       args: other(place, 'allreduce@pair:64K,sync,allreduce:8K,sync'),
       truth: blame(place.rank, [...STALLED, 'mismatch']),
     }),
+  ),
+  'two circles at once': stalling(
+    { ops: ['allreduce@tp:8K,allreduce@pp:64K'], ranksOf: [4, 8], groups: 'tp=2 --groups pp=2' },
+    ({ at, shape }) => ({
+      args: `--one-stream ${[0, 2].map((rank) => other({ rank, at }, 'allreduce@pp:64K,allreduce@tp:8K')).join(' ')}`,
+      truth: blame(allRanks(shape).slice(0, 4), [...STALLED, 'mismatch']),
+    }),
+  ),
+  'sends to a wrong peer': stalling(
+    { ops: [`allreduce:8K,${FAR},group{send+recv:64K}`], least: 4 },
+    (place) => ({
+      args: other(place, `allreduce:8K,${FAR},group{send(+2)+recv:64K}`),
+      truth: blame(place.rank, [...STALLED, 'mismatch']),
+    }),
+  ),
+  // NCCL reports only the call.
+  'never calls a Broadcast': stalling(
+    { ops: ['broadcast:64K,sync', 'allreduce:8K,broadcast:64K,sync'], abi: 6, events: ['default'] },
+    ({ rank, at }) => ({ args: skip(rank, at), truth: blame(rank, [...STALLED, 'unclear']) }),
   ),
   'startup: never calls the first collective': stalling(
     { ops: ['allreduce:64K', 'allgather:64K,allreduce:8K'], leastAbi: 5 },

@@ -17,7 +17,12 @@ export interface Case {
   /** Options of `nccl-trace control` that change the running job, one second apart. */
   readonly control?: readonly string[];
   /** Another job in the same folder, which began before: a replica, or the job before it was restarted. */
-  readonly earlier?: { readonly args: string; readonly isOver: boolean };
+  readonly earlier?: {
+    readonly args: string;
+    readonly isOver: boolean;
+    /** Only the files of these ranks are left of it. Absent: all. */
+    readonly left?: readonly number[];
+  };
   /** What is done to the files before they are read. */
   readonly files: FileFate;
 }
@@ -33,6 +38,8 @@ export interface Truth {
   readonly needsName?: boolean;
   /** Of a straggler: what is slow. */
   readonly on?: 'host' | 'GPU';
+  /** Source of the known bug of NCCL that must be told. */
+  readonly bug?: string;
 }
 
 export type VerdictKind =
@@ -54,6 +61,8 @@ export interface Look {
   readonly isLive: boolean;
   /** `dumps`: those of PyTorch's Flight Recorder, and no rank file. */
   readonly how: 'in place' | 'copy' | 'snapshot' | 'hosts' | 'dumps';
+  /** In the dumps the wall clock of rank 0 is ahead by so many minutes. */
+  readonly aheadMinutes?: number;
 }
 
 export interface FileFate {

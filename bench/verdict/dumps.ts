@@ -33,6 +33,14 @@ export const DUMP_FAULTS: Readonly<Record<string, DrawCase>> = {
   'dumps: never calls, one communicator of several': asDumps(
     never({ ...WORK, ops: ['allreduce@tp:64K*3,allreduce:8K'], ranksOf: [4, 8], groups: 'tp=2' }),
   ),
+  'dumps: never calls, beside a job that went well': asDumps((draw) => ({
+    ...never(WORK)(draw),
+    earlier: { args: '--ranks 4 --iterations 40 --ops allreduce:64K,sleep:20ms', isOver: true },
+  })),
+  'dumps: never calls, a clock is minutes ahead': (draw) => {
+    const drawn = asDumps(never({ ...WORK, ops: ['allreduce:64K*6,allgather:64K*4'] }))(draw);
+    return { ...drawn, look: { ...drawn.look, aheadMinutes: draw.between(2, 30) } };
+  },
   'dumps: other count': asDumps(mismatch('allreduce:128K', 'allreduce:96K', WORK)),
   'dumps: other function': asDumps(mismatch('allreduce:128K', 'reducescatter:128K', WORK)),
   'dumps: killed': asDumps(
@@ -44,7 +52,7 @@ export const DUMP_FAULTS: Readonly<Record<string, DrawCase>> = {
 };
 
 /** Writes the dumps of a job's ranks into a folder. */
-export function dumpTruth(truth: string, folder: string, ranks: number): void {
+export function dumpTruth(truth: string, folder: string, ranks: number, aheadMinutes = 0): void {
   const accounts = Array.from({ length: ranks }, (_, rank) =>
     existsSync(join(truth, `truth-${rank}.jsonl`)) ? wholeLines(truth, rank) : [],
   );
@@ -61,7 +69,9 @@ export function dumpTruth(truth: string, folder: string, ranks: number): void {
     {
       groups: Object.fromEntries(groups),
       descriptions: Object.fromEntries(names),
-      calls: accounts.map((lines) => (hasEnded(lines) ? callsOf(lines) : null)),
+      calls: accounts.map((lines, rank) =>
+        hasEnded(lines) ? callsOf(lines, rank === 0 ? aheadMinutes * 60e9 : 0) : null,
+      ),
       firstRecord: 0,
     },
     null,
@@ -86,7 +96,8 @@ function wholeLines(truth: string, rank: number): TruthLine[] {
 const hasEnded = (lines: readonly TruthLine[]): boolean =>
   lines.some(({ kind, final }) => kind === 'totals' && final === true);
 
-function callsOf(lines: readonly TruthLine[]): MadeUpCall[] {
+/** `ahead`: ns. */
+function callsOf(lines: readonly TruthLine[], ahead: number): MadeUpCall[] {
   const seqs = new Map<string, number>();
   const tasks = tasksOf(lines).sort((a, b) => a.startNs - b.startNs);
   const begin = tasks[0]?.startNs ?? 0;
@@ -99,7 +110,7 @@ function callsOf(lines: readonly TruthLine[]): MadeUpCall[] {
       op: OPS[func] ?? func,
       state: completed ? 'completed' : begunNs === null ? 'scheduled' : 'started',
       sizes: [[count]],
-      at: startNs - begin,
+      at: startNs - begin + ahead,
       ...(begunNs !== null && { startedAfter: begunNs - startNs }),
       ...(completed && endNs !== null && { endedAfter: endNs - startNs }),
     };

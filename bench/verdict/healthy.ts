@@ -107,6 +107,11 @@ export const HEALTHY: Readonly<Record<string, DrawCase>> = {
     [3, 20],
     (draw) => `--node-size ${draw.pick([1, 2, 4])} --exit ${draw.pick(['leave', 'abrupt'])}`,
   ),
+  'trees, hosts ahead': well(
+    { ranksOf: [4, 6, 8], ops: ['allreduce:16K*4', 'allreduce:64K*8,sleep:20ms'] },
+    [5, 20],
+    () => '--algo tree',
+  ),
   'two nodes': well({ ranksOf: [4, 8] }, [3, 15], (draw) => `--node-size ${draw.pick([2, 4])}`),
   'sockets, threads, graphs': well(
     { ops: ['graph{allreduce:64K+allgather:32K}*3,allreduce:8K'] },

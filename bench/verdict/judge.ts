@@ -33,7 +33,9 @@ function ofHealthy({ kind, groups, comm, firstSeq }: Naming, isTrulySlow: IsTrul
   return kind === 'unclear' || kind === 'none' ? 'doubt' : 'quiet';
 }
 
-function ofFaulty({ culprits, beside, kinds, needsName, on }: Truth, naming: Naming): Outcome {
+function ofFaulty(truth: Truth, naming: Naming): Outcome {
+  const { culprits, beside, kinds, needsName, on, bug } = truth;
+  if (bug !== undefined && !naming.bugs.includes(bug)) return 'missed';
   const { kind, groups } = naming;
   if (!kinds.includes(kind)) {
     const saysWhoWasLate = naming.late !== null && culprits.includes(naming.late);

@@ -17,7 +17,11 @@ export interface Naming {
   readonly late: number | null;
   /** Of a slow rank: what of it; null: not said. */
   readonly on: 'host' | 'GPU' | null;
+  /** Sources of the known bugs of NCCL that it tells. */
+  readonly bugs: readonly string[];
 }
+
+const NOBODY = { groups: [], comm: null, firstSeq: 0, late: null, on: null, bugs: [] };
 
 /** What is read of the diagnosis; anything may be absent. */
 interface Diagnosis {
@@ -36,6 +40,7 @@ interface Front {
   readonly peerFile: number | null;
   readonly peerInComm: number;
   readonly peerIsPast: boolean;
+  readonly isUnposted?: boolean;
   readonly wait: { readonly name: string } | null;
   readonly node: Node | null;
 }
@@ -50,11 +55,23 @@ interface Hang {
   readonly silent?: readonly FileEntry[];
   readonly ended?: readonly FileEntry[];
   readonly different?: readonly number[];
+  readonly mismatch?: Mismatch | null;
+  readonly unhanded?: readonly FileEntry[];
+  readonly unseen?: { readonly last: readonly FileEntry[] } | null;
   readonly front?: Front | null;
   readonly nRanks?: number;
   readonly missing?: readonly number[];
   readonly kernels?: readonly (FileEntry & { readonly isLeast: boolean })[];
 }
+
+interface Mismatch {
+  readonly what: string;
+  readonly ways: readonly { readonly entered: readonly FileEntry[] }[];
+}
+
+/** As many ranks called one thing as the other, so nobody is accused. */
+const isTie = ({ what, ways: [most, other] }: Mismatch): boolean =>
+  (what === 'calls' || what === 'arguments') && most?.entered.length === other?.entered.length;
 
 interface Slow {
   readonly commId: string;
@@ -63,7 +80,7 @@ interface Slow {
 }
 
 export function namingOf(diagnosis: Diagnosis | null): Naming {
-  if (diagnosis === null) return { kind: 'none', groups: [], comm: null, firstSeq: 0, late: null, on: null };
+  if (diagnosis === null) return { kind: 'none', ...NOBODY };
   const { verdict, ranks, missingRanks } = diagnosis;
   const ofFiles = (files: readonly (number | null)[]): number[] =>
     files.flatMap((file) => (file === null ? [] : [ranks[file]?.rank ?? -1]));
@@ -84,6 +101,7 @@ export function namingOf(diagnosis: Diagnosis | null): Naming {
     firstSeq: Number(/\d+$/.exec(slow?.leftOut?.first ?? '')?.[0] ?? 0),
     late: latest ? (ranks[latest.file]?.rank ?? null) : null,
     on: slow?.on ?? null,
+    bugs: ((verdict.knownBugs ?? []) as { source: string }[]).map(({ source }) => source),
   };
 }
 
@@ -94,13 +112,12 @@ interface DumpVerdict {
 }
 
 export function namingOfDumps(found: { readonly verdict: DumpVerdict } | null): Naming {
-  const none = { groups: [], comm: null, firstSeq: 0, late: null, on: null };
-  if (found === null) return { kind: 'none', ...none };
+  if (found === null) return { kind: 'none', ...NOBODY };
   const { kind, findings } = found.verdict;
   const groups = findings
     .map(({ named }) => named.map(({ rank }) => rank))
     .filter((group) => group.length > 0);
-  return { ...none, groups, kind: kind === 'pending' ? 'waiting' : kind === 'quiet' ? 'healthy' : kind };
+  return { ...NOBODY, groups, kind: kind === 'pending' ? 'waiting' : kind === 'quiet' ? 'healthy' : kind };
 }
 
 function fileGroups(verdict: Diagnosis['verdict']): (number | null)[][] {
@@ -113,8 +130,9 @@ function fileGroups(verdict: Diagnosis['verdict']): (number | null)[][] {
       return [[...(taker?.node?.files ?? (together.length > 0 ? together.map((one) => one.file) : [file]))]];
     }
     case 'mismatch': {
-      const { ways } = verdict.mismatch as { ways: readonly { entered: readonly FileEntry[] }[] };
-      return [ways.slice(1).flatMap(({ entered }) => entered.map(({ file }) => file))];
+      const mismatch = verdict.mismatch as Mismatch;
+      if (isTie(mismatch)) return [];
+      return [mismatch.ways.slice(1).flatMap(({ entered }) => entered.map(({ file }) => file))];
     }
     case 'hung':
       return hangGroups(verdict.hang as Hang);
@@ -134,7 +152,7 @@ function fileGroups(verdict: Diagnosis['verdict']): (number | null)[][] {
         idle: { behind: readonly { files: readonly number[] }[] } | null;
         silent: readonly FileEntry[];
       };
-      return [silent.map(({ file }) => file), (idle?.behind ?? []).flatMap(({ files }) => files)];
+      return [silent.map(({ file }) => file), ...(idle?.behind ?? []).map(({ files }) => [...files])];
     }
     default:
       return [];
@@ -143,11 +161,14 @@ function fileGroups(verdict: Diagnosis['verdict']): (number | null)[][] {
 
 function hangGroups(hang: Hang): (number | null)[][] {
   const { neverEntered = [], silent = [], ended = [], different = [], front = null, kernels = [] } = hang;
+  if (hang.mismatch && isTie(hang.mismatch)) return [];
   return [
     different.length <= 4 ? [...different] : [],
     silent.filter(({ mayBeCopy }) => mayBeCopy !== true).map(({ file }) => file),
     ended.map(({ file }) => file),
     neverEntered.map(({ file }) => file),
+    (hang.unseen?.last ?? []).map(({ file }) => file),
+    (hang.unhanded ?? []).map(({ file }) => file),
     kernels.filter(({ isLeast }) => isLeast).map(({ file }) => file),
     frontFiles(front),
     // The line names both ends.
@@ -159,7 +180,7 @@ function hangGroups(hang: Hang): (number | null)[][] {
 function frontFiles(front: Front | null): (number | null)[] {
   if (front === null) return [];
   if (front.node) return [...front.node.files];
-  if (front.peerIsPast) return [front.file];
+  if (front.peerIsPast || front.isUnposted === true) return [front.file];
   const wait = front.wait?.name ?? 'send wait';
   if (wait === 'send wait') return [front.file, front.peerFile];
   const needsPeer = wait === 'recv wait' || wait === 'peer wait';

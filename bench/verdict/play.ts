@@ -56,8 +56,10 @@ async function playIn(one: Case, folder: string, memory: string, begin: number, 
       NCCL_TRACE_DIR: join(folder, 'recording'),
     });
   const other = one.earlier && start(join(folder, 'earlier'), one.earlier.args);
-  if (one.earlier?.isOver) await other?.ended;
-  else if (one.earlier) await allThere(one.earlier, join(folder, 'recording'));
+  if (one.earlier?.isOver) {
+    await other?.ended;
+    removeAllBut(one.earlier.left, join(folder, 'recording'));
+  } else if (one.earlier) await allThere(one.earlier, join(folder, 'recording'));
   const job = start(folder, one.args);
   const recording = join(folder, 'recording');
   let code: number | null = null;
@@ -139,7 +141,10 @@ async function filesOf(one: Case, folder: string, copy: string, memory: string):
       skewRun(recording, copy, drawSkews(look.after + 1, rankFiles(recording).length, ANY_HZ));
       return copy;
     case 'dumps':
-      dumpTruth(join(folder, 'truth'), copy, ranksOf(one));
+      dumpTruth(join(folder, 'truth'), copy, ranksOf(one), look.aheadMinutes);
+      // PyTorch's default is one folder per user.
+      if (one.earlier)
+        dumpTruth(join(folder, 'earlier', 'truth'), join(copy, 'earlier'), ranksOf(one.earlier));
       return copy;
     case 'snapshot':
       await program(['snapshot', recording, '-o', copy, '--ring-dir', memory, '--quiet']);
@@ -147,9 +152,16 @@ async function filesOf(one: Case, folder: string, copy: string, memory: string):
   }
 }
 
+const rankIn = (name: string): number => Number(/rank(\d+)\.bin$/.exec(name)?.[1]);
+
+function removeAllBut(ranks: readonly number[] | undefined, folder: string): void {
+  if (ranks === undefined) return;
+  for (const name of rankFiles(folder)) if (!ranks.includes(rankIn(name))) rmSync(join(folder, name));
+}
+
 function spoil(folder: string, { missing, cut }: FileFate): void {
   for (const name of rankFiles(folder)) {
-    const rank = Number(/rank(\d+)\.bin$/.exec(name)?.[1]);
+    const rank = rankIn(name);
     if (missing.includes(rank)) rmSync(join(folder, name));
     const shortened = cut.find((file) => file.rank === rank);
     if (shortened !== undefined) truncateSync(join(folder, name), shortened.bytes);

@@ -1,8 +1,8 @@
 /** A process, or a whole node, is gone or stopped. */
 
 import type { Draw } from './draw.js';
-import { allRanks, blame, someSteps, stalling, STALLED, type DrawCase } from './scenes.js';
-import { NODE_MEMORY } from './shapes.js';
+import { allRanks, blame, ITERATIONS, next, someSteps, stalling, STALLED, type DrawCase } from './scenes.js';
+import { NODE_MEMORY, type Wishes } from './shapes.js';
 
 /** Stages that pass data on. */
 const CHAINS = ['allreduce:8K,group{send+recv:64K}*4', 'group{send(-1)+recv(+1):256K}*3,allreduce:8K'];
@@ -18,9 +18,9 @@ const ofProcess = (kind: string, moment: Moment): DrawCase =>
   }));
 
 /** Rings lie in the memory of the nodes, as they do by default; the job has gone on for long enough to be copied. */
-const ofNode = (moment: Moment): DrawCase =>
+const ofNode = (moment: Moment, wishes: Wishes = {}): DrawCase =>
   stalling(
-    { ranksOf: [4, 4, 8], inMemory: true, ops: ['allreduce:64K', 'allreduce:64K,allgather:64K'] },
+    { ranksOf: [4, 4, 8], inMemory: true, ops: ['allreduce:64K', 'allreduce:64K,allgather:64K'], ...wishes },
     (place) => {
       const { draw, rank, at, shape } = place;
       const size = shape.ranks / 2;
@@ -48,6 +48,11 @@ export const PROCESS_FAULTS: Readonly<Record<string, DrawCase>> = {
   'node dies before a collective': ofNode('before'),
   'node dies in a collective': ofNode('in'),
   'node dies after a collective': ofNode('after'),
+  'node dies, pairs beside the world': ofNode('in', {
+    ops: ['allreduce@tp:64K,allreduce:64K'],
+    ranksOf: [8],
+    groups: 'tp=2',
+  }),
   'exits in a collective': ofProcess('exit', 'in'),
   'aborts in a collective': ofProcess('abort', 'in'),
   'all exit in a collective': stalling(
@@ -65,6 +70,15 @@ export const PROCESS_FAULTS: Readonly<Record<string, DrawCase>> = {
     args: `--fault kill:${rank}@${at}:${someSteps(draw)} --hang-signal TERM`,
     truth: blame(rank),
   })),
+  // The wrong call goes through, because its data fit.
+  'other type that all got past, then another killed': stalling(
+    { ops: ['allreduce:64K,allreduce:8K'] },
+    (place) => {
+      const { rank, shape } = place;
+      const wrong = `other:${next(rank, shape)}@${place.draw.between(0, 2)}:allreduce:64K/i32,allreduce:8K`;
+      return { args: `--fault ${wrong} --fault kill:${rank}@${ITERATIONS - 1}:before`, truth: blame(rank) };
+    },
+  ),
   'killed in a pipeline': stalling({ ops: CHAINS }, ({ draw, rank, at }) => ({
     args: `--fault kill:${rank}@${at}:${draw.pick(['before', 'in'])}`,
     truth: blame(rank),

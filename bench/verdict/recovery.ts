@@ -3,6 +3,7 @@
 import { skip } from './call_faults.js';
 import type { Draw } from './draw.js';
 import { blame, ITERATIONS, someSteps, stalling, type DrawCase, type Place } from './scenes.js';
+import { shapeArgs } from './shapes.js';
 
 /** All ranks meet in each iteration, so all are stuck when one has died. */
 export const MET = ['allreduce:256K', 'allreduce:64K,allgather:256K', 'allreduce:64K*4,sleep:20ms'];
@@ -24,5 +25,18 @@ const again = (wrong: (place: Place) => string): DrawCase =>
 export const RECOVERY_FAULTS: Readonly<Record<string, DrawCase>> = {
   'never calls after a recovery': again(({ rank, at }) => skip(rank, at)),
   'stuck GPU after a recovery': again(({ draw, rank, at }) => `--fault gpu:${rank}@${at}:${someSteps(draw)}`),
+  // Of the attempt before, the files of two ranks are left, which others of this run replaced.
+  'never calls, after two processes were replaced': stalling(
+    { least: 4, most: 8 },
+    ({ rank, at, shape }) => ({
+      args: skip(rank, at),
+      truth: blame(rank),
+      earlier: {
+        args: `${shapeArgs(shape, 4)} --fault kill:${(rank + 1) % shape.ranks}@1 --hang-seconds 1`,
+        isOver: true,
+        left: [(rank + 1) % shape.ranks, (rank + 2) % shape.ranks],
+      },
+    }),
+  ),
   'killed after a recovery': again(({ draw, rank, at }) => `--fault kill:${rank}@${at}:${someSteps(draw)}`),
 };

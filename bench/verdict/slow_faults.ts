@@ -36,7 +36,6 @@ const always = (ms: number): string => `${ms}ms`;
 
 export const SLOW_FAULTS: Readonly<Record<string, DrawCase>> = {
   'straggler on the host': straggler('host', 20, always),
-  'straggler on the host, each tenth': straggler('host', 60, everyTenth),
   'straggler on the host, since a moment': straggler('host', 30, sinceHalf),
   'straggler on the GPU': straggler('GPU', 20, always),
   'straggler on the GPU, each tenth': straggler('GPU', 60, everyTenth),
@@ -77,6 +76,20 @@ export const SLOW_FAULTS: Readonly<Record<string, DrawCase>> = {
     args: `--slow host:${rank}:${draw.between(40, 80)}ms`,
     truth: late(rank, 'host'),
   })),
+  'straggler, three large waits': lasting(
+    { ops: OPS, ranksOf: [4], leastAbi: 4, iterations: 40 },
+    ({ draw, rank }) => ({
+      args: `--slow host:${rank}:${draw.between(600, 900)}ms/13`,
+      truth: late(rank, 'host'),
+    }),
+  ),
+  'late sender in a pipeline': lasting(
+    { ops: ['group{send+recv:64K}*2,allreduce:8K'], least: 4, leastAbi: 4, iterations: 30 },
+    ({ draw, rank }) => ({
+      args: `--slow host:${rank}:${draw.between(40, 80)}ms`,
+      truth: late(rank, 'host'),
+    }),
+  ),
   'slow link': lasting(
     { ops: ['allreduce:1M', 'allreduce:1M,allgather:1M'], iterations: 12 },
     ({ rank, shape }) => ({
@@ -115,6 +128,21 @@ export const SLOW_FAULTS: Readonly<Record<string, DrawCase>> = {
       truth: blame(rank, ['slow'], [next(rank, shape)]),
     }),
   ),
+  'link stops again and again': lasting(
+    { ops: ['allreduce:256K,sleep:20ms'], iterations: 30 },
+    ({ draw, rank, shape }) => {
+      const ms = draw.between(150, 300);
+      const stops = Array.from({ length: 9 }, (_, i) => `--fault drop:${rank}@${3 * i + 2}:1/${ms}ms`);
+      return { args: stops.join(' '), truth: blame(rank, ['slow'], [next(rank, shape)]) };
+    },
+  ),
+  'two slow links': lasting({ ops: ['allreduce:1M'], least: 5, iterations: 12 }, ({ rank, shape }) => {
+    const far = (rank + 2) % shape.ranks;
+    return {
+      args: `--slow link:${rank}:8 --slow link:${far}:8`,
+      truth: blame([rank, far], ['slow'], [next(rank, shape), next(far, shape)]),
+    };
+  }),
   'slow channel': lasting(
     { ops: ['allreduce:1M', 'allreduce:2M'], iterations: 12 },
     ({ draw, rank, shape }) => ({

@@ -21,6 +21,27 @@ export const STUCK_FAULTS: Readonly<Record<string, DrawCase>> = {
     truth: blame(rank, STALLED, [next(rank, shape)]),
   })),
   'stuck GPU': stuck('gpu'),
+  'stuck GPU, in a tree': stalling({ ops: LARGE, least: 4 }, ({ draw, rank, at }) => ({
+    args: `--algo tree --fault gpu:${rank}@${at}:${someSteps(draw)}`,
+    truth: blame(rank),
+  })),
+  'stuck GPU, no steps recorded': stalling(
+    { ops: LARGE, events: ['CollApi,P2pApi,Coll,P2p,ProxyOp'] },
+    ({ draw, rank, at }) => ({
+      args: `--fault gpu:${rank}@${at}:${someSteps(draw)}`,
+      // Without steps nothing tells who is stuck.
+      truth: { ...blame(rank), needsName: false },
+    }),
+  ),
+  // Its call was handed to the proxy on one channel of two.
+  'stuck inside ncclGroupEnd': stalling({ ops: ['allreduce:256K'], leastAbi: 5 }, ({ rank, at }) => ({
+    args: `--channels 2 --fault post:${rank}@${at}`,
+    truth: blame(rank),
+  })),
+  'stuck receive, as by a known bug of NCCL 2.31': stalling({ ops: LARGE, abi: 7 }, ({ draw, rank, at }) => ({
+    args: `--fault recv:${rank}@${at}:${someSteps(draw)}`,
+    truth: { ...blame(rank), bug: 'https://github.com/NVIDIA/nccl/issues/2389' },
+  })),
   // With more than two GPUs in a node it is not known which one is stuck between those that send and those that receive.
   'stuck GPU in an all-to-all': stalling({ ops: ['alltoall:256K'] }, ({ draw, rank, at }) => ({
     args: `--fault gpu:${rank}@${at}:${someSteps(draw)}`,

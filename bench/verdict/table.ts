@@ -4,7 +4,7 @@ import { FAULTY_OUTCOMES, HEALTHY_OUTCOMES, type Outcome } from './judge.js';
 import type { Played } from './play.js';
 
 /** Columns. */
-const NAME = 46;
+const NAME = 50;
 
 export function tableOf(results: readonly Played[]): string[] {
   const faulty = results.filter((one) => one.case.truth !== null);
@@ -13,6 +13,9 @@ export function tableOf(results: readonly Played[]): string[] {
     ...(faulty.length > 0 ? part('fault', faulty, FAULTY_OUTCOMES) : []),
     ...(faulty.length > 0 ? [share(faulty)] : []),
     ...(healthy.length > 0 ? part('nothing wrong', healthy, HEALTHY_OUTCOMES) : []),
+    ...(healthy.length > 0
+      ? [`false alarms: ${count(healthy, 'alarm').replace('·', '0')} in ${healthy.length} healthy runs\n`]
+      : []),
   ];
 }
 

@@ -101,7 +101,8 @@ function explains(mismatch: Mismatch, stall: Stall, evidence: Case): boolean {
   const isPast = comm?.collectives.some(
     ({ firstCalled, arrived, end, open, different }) =>
       firstCalled > maxOf(times) &&
-      arrived === comm.nRanks &&
+      // Up to interface v3 NCCL does not report how many ranks there are.
+      arrived >= (comm.nRanks || comm.files.length) &&
       end !== null &&
       open.length + different.length === 0,
   );

@@ -109,6 +109,14 @@ test('drop: its sends do not arrive, its receives do', async () => {
   expect(arrived.stepsDone).toBeLessThanOrEqual(sent.stepsDone);
 });
 
+test('post: the proxy gets the operations of channel 0 only', async () => {
+  const result = await run(`--ranks 3 ${small} --channels 2 --fault post:1@1 --hang-seconds 0.3`);
+  expect(result.exit.code).toBe(4);
+  const { task } = result.tasks(1).at(-1)!;
+  const begun = result.proxyOps(1).filter((op) => op.task === task && op.started);
+  expect(new Set(begun.map(({ channel }) => channel))).toEqual(new Set([0]));
+});
+
 test('--hang-signal TERM: the survivors end by it', async () => {
   const result = await run(`--ranks 3 ${small} --fault kill:0@0 --hang-seconds 0.1 --hang-signal TERM`);
   expect(result.summary.perRank.map(({ ended }) => ended)).toEqual(['signal 9', 'signal 15', 'signal 15']);

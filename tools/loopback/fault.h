@@ -24,6 +24,7 @@ enum class FaultKind {
   kRecv,      // its proxy posts no more receives
   kStall,     // its progress thread stops
   kDrop,      // no byte of its sends arrives
+  kPost,      // its proxy has room for the operations of one channel, and the call waits for more for ever
   // Faults of what it calls.
   kSkip,     // it never enters the iteration
   kOther,    // it calls something else

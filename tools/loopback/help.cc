@@ -101,6 +101,7 @@ faults (ranks of the world; iterations from 0):
                        send, recv: its proxy sends no more, posts no more receives, after N steps
                        stall: its progress thread stops; drop: no byte of its sends arrives; after N steps.
                        drop:RANK@ITER:N/TIME: only for so long
+                       post: NCCL hands its proxy the operations of channel 0 only, and its call does not return
                        skip: it never enters that iteration; corrupt: it sends one wrong number, which the job must find
                        other:RANK@ITER:SCRIPT: it calls this instead.
   --slow host:R:TIME   rank R calls late by TIME, in every iteration

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "loopback/clock.h"
 #include "loopback/parse.h"
 #include "loopback/payload.h"
 #include "loopback/scheduler.h"
@@ -165,8 +166,19 @@ void NcclApi::Launch(LaunchPlan& plan, HostEvents& events) {
   if (byHostStream) return hostStream_.Add({std::move(plan), std::move(schedule), announced});
   if (!announced) return;
   events.StartTasks(plan);
+  if (sticks_) StickInPost(std::move(schedule.proxyOps));
   progress_->Post(std::move(schedule.proxyOps));
   events.StopTasks(plan);
+}
+
+/** As where slots of operations were lost: the caller waits for free ones until the process ends. */
+void NcclApi::StickInPost(std::vector<ProxyOp> ops) {
+  ops.erase(std::remove_if(ops.begin(), ops.end(), [](const ProxyOp& op) { return op.channel != 0; }), ops.end());
+  progress_->Post(std::move(ops));
+  while (true) {
+    SleepNs(kMillisecond);
+    meanwhile_();
+  }
 }
 
 /** Without operations that watch kernels, if one of them may never end. */

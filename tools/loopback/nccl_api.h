@@ -45,6 +45,8 @@ class NcclApi {
 
   /** Called once, with the number of steps, before the next kernel's operations are posted. */
   void BeforeNextPost(std::function<void(int64_t steps)> hook) { beforePost_ = std::move(hook); }
+  /** The next launch hands the proxy the operations of channel 0 only, and does not return. */
+  void StickInNextPost() { sticks_ = true; }
   /** A call does this while it waits for other ranks. */
   void WhileWaiting(std::function<void()> meanwhile) { meanwhile_ = std::move(meanwhile); }
   /** Afterwards only the calling thread makes callbacks. */
@@ -71,6 +73,7 @@ class NcclApi {
   void Launch(LaunchPlan& plan, HostEvents& events);
   void Capture(LaunchPlan& plan, HostEvents& events);
   void Expect(Schedule& schedule);
+  [[noreturn]] void StickInPost(std::vector<ProxyOp> ops);
   int CountAwaited(std::vector<ProxyOp>& ops);
 
   HostEvents events_;
@@ -84,6 +87,7 @@ class NcclApi {
   const int maxChannels_;
   const bool launchBlocking_;
   bool lostMark_ = false;
+  bool sticks_ = false;
   int depth_ = 0;
   std::vector<LaunchPlan> pending_;  // of the open group
   Graph* graph_ = nullptr;           // what is being captured

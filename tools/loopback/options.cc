@@ -188,17 +188,17 @@ void CheckScript(const Options& o, const Script& script) {
   for (const ScriptItem& item : script) CheckSelf(o, item);
 }
 
-/** A rank counts steps for one fault only. */
+/** A rank counts steps for one fault only, and for faults that pass in other iterations. */
 void CheckFaults(const Options& o) {
   for (const Slowdown& slow : o.slowdowns) {
     if (slow.rank >= o.ranks) throw UsageError("there is no rank " + std::to_string(slow.rank) + " to be slow");
   }
-  std::set<int> counting;
+  std::set<std::pair<int, int>> counting;  // rank, iteration of a fault that passes
   for (const Fault& fault : o.faults) {
     if (fault.rank >= o.ranks) throw UsageError("there is no rank " + std::to_string(fault.rank) + " to go wrong");
     const bool counts = fault.moment == FaultMoment::kIn && fault.kind != FaultKind::kGpu &&
-                        fault.kind != FaultKind::kGpuStart && !fault.OfCalls();
-    if (counts && !counting.insert(fault.rank).second) {
+                        fault.kind != FaultKind::kGpuStart && fault.kind != FaultKind::kPost && !fault.OfCalls();
+    if (counts && !counting.insert({fault.rank, fault.lastsNs == 0 ? kNever : fault.at}).second) {
       throw UsageError("--fault: rank " + std::to_string(fault.rank) + " can count steps for one fault only");
     }
   }

@@ -128,6 +128,7 @@ void Workload::Expect(const Fault& fault) {
   if (isStuck) control_->Send(MessageType::kStuck);
   if (fault.kind == FaultKind::kGpu || fault.kind == FaultKind::kGpuStart) return;  // the GPU knows
   if (fault.OfCalls()) return;
+  if (fault.kind == FaultKind::kPost) return api_->StickInNextPost();
   AfterSteps then = AfterSteps::kFreeze;
   if (fault.kind == FaultKind::kSend) then = AfterSteps::kStopSending;
   if (fault.kind == FaultKind::kRecv) then = AfterSteps::kStopReceiving;
