@@ -7,6 +7,7 @@ export const SUSPECT_LABELS = [
   'NOT CALLED',
   'INSIDE NCCL',
   'OTHER CALL',
+  'ALONE',
   'BEHIND',
   'LATE',
   'SLOW SENDS',

@@ -31,6 +31,7 @@ const DID: Readonly<Record<string, string>> = {
   'NOT CALLED': 'never entered it',
   'INSIDE NCCL': 'stuck inside ncclGroupEnd',
   'OTHER CALL': 'called differently',
+  ALONE: 'called it alone',
   LATE: 'late',
   'SLOW SENDS': 'slow sends',
 };

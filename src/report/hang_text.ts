@@ -7,7 +7,6 @@ import { whoOf } from '../verdict/finding.js';
 import type {
   Broken,
   Detail,
-  Finding,
   Front,
   Hang,
   KernelState,
@@ -354,20 +353,28 @@ function kernelLines(kernels: readonly KernelState[], report: VerdictReport): st
     : [...lines, labelled('which GPU', 'not known: all began; within a node no record says more')];
 }
 
-/** Other stuck communicators: the rules for what stands still found them beside this one. */
-function alsoStuck(hang: Hang, { verdict: { findings } }: VerdictReport): string[] {
-  const isOwn = ({ where }: Finding): boolean => where !== null && callText(where) === callText(hang);
-  const own = findings.findIndex(isOwn);
-  const others = findings.flatMap((one) =>
-    STUCK.includes(one.rule) && one.where && !isOwn(one)
-      ? [{ where: one.where, isBehind: one.because === own }]
-      : [],
-  );
-  return [true, false].flatMap((isBehind) => {
-    const calls = others.filter((one) => one.isBehind === isBehind).map(({ where }) => callText(where));
-    return calls.length === 0 ? [] : [labelled(isBehind ? 'only wait' : 'stuck too', few(calls, 2))];
-  });
+/** What else stands still: what only waits for a stall that is told, and each other cause with the ranks that it names. */
+function alsoStuck(hang: Hang, report: VerdictReport): string[] {
+  const { findings } = report.verdict;
+  const own = findings.findIndex(({ where }) => where !== null && callText(where) === callText(hang));
+  const others = findings.filter(({ rule, where }, i) => i !== own && where !== null && STUCK.includes(rule));
+  const behind = others.flatMap(({ where, because }) => (because === null ? [] : [callText(where!)]));
+  const causes = others
+    .filter(({ because }) => because === null)
+    .map(({ where, who }) => {
+      const named = whoText(who, where, report);
+      return `${callText(where!)}${named && `: ${named}`}`;
+    });
+  const more = causes.length - MOST_CAUSES;
+  return [
+    ...listed('stuck too', causes.slice(0, MOST_CAUSES)),
+    ...(more > 0 ? [continued(`and ${more} more`)] : []),
+    ...(behind.length > 0 ? [labelled('only wait', few(behind, 2))] : []),
+  ];
 }
+
+/** Further causes are only counted. */
+const MOST_CAUSES = 3;
 
 const STUCK: readonly string[] = ['stuck', 'broke off', 'job ended'];
 

@@ -19,8 +19,8 @@ import { describeHang } from './hang.js';
 import { stallOf } from './facts/suspects.js';
 import { found, type Found, type Rule } from './finding.js';
 import type { Break } from './scene.js';
-import { causeFirst } from './stuck.js';
-import { causeAmong, HUNG_AFTER, stoodStill } from './is_hang.js';
+import { causesFirst } from './stuck.js';
+import { HUNG_AFTER, inCauseOrder, stoodStill } from './is_hang.js';
 import type { Broken, Silent } from './types.js';
 import { doubt, unclearBreak } from './unclear.js';
 
@@ -28,10 +28,12 @@ import { doubt, unclearBreak } from './unclear.js';
 export const brokeOff: Rule = (scene, before) => {
   const breaks = scene.breaks.filter(({ stall }) => !isTold(stall, before));
   const sure = breaks.filter(({ isSure }) => isSure);
-  const stalls = sure.map(({ stall }) => stall);
-  const cause = causeAmong(stalls, scene);
-  if (cause)
-    return causeFirst(cause, stalls, scene, (one, because) => {
+  const stalls = inCauseOrder(
+    sure.map(({ stall }) => stall),
+    scene,
+  );
+  if (stalls.length > 0)
+    return causesFirst(stalls, scene, (one, because) => {
       const { stall, gone, isOrderKnown, left, finished } = sure.find(({ stall: own }) => own === one)!;
       const told = { stall: describeHang(stall, stalls, scene), gone, isOrderKnown, left, finished };
       const broken = { ...told, wasBusy: false };
@@ -43,11 +45,14 @@ export const brokeOff: Rule = (scene, before) => {
 
 /** All ranks ended or were killed in the middle of work. If it stood still before, or a rank disappeared, that is told instead. */
 export const jobEnded: Rule = (scene, before) => {
-  const left = scene.left.filter((one) => !isTold(one, before));
-  const ended = causeAmong(left, scene);
+  const left = inCauseOrder(
+    scene.left.filter((one) => !isTold(one, before)),
+    scene,
+  );
+  const [ended] = left;
   if (!ended) return [];
   const stands = stoodStill(ended, scene);
-  return causeFirst(ended, left, scene, (one, because) => {
+  return causesFirst(left, scene, (one, because) => {
     const broken = { ...brokenInMidst(one, left, scene), wasBusy: !stands };
     return found('job ended', { kind: 'broken', broken }, { stands, isSure: false, because });
   });

@@ -5,8 +5,7 @@
  */
 
 import { cached, callName } from './case.js';
-import { firstWorks, type Stall } from './stall.js';
-import type { PendingWork } from '../model/pending.js';
+import { firstWorks, hasBegun, type Stall } from './stall.js';
 import type { RankWitness } from './file_facts.js';
 import type { Order } from './types.js';
 
@@ -72,6 +71,3 @@ export const strayedIn = ([rarest = [], ...others]: readonly (readonly Order[])[
   (others.length === 1 && others[0]!.length > rarest.length ? [rarest] : [rarest, ...others])
     .flat()
     .map(({ file }) => file);
-
-/** Data may arrive before the kernel starts, so a receive in flight proves nothing. */
-export const hasBegun = ({ blocks, hasMoved }: PendingWork): boolean => hasMoved || (blocks?.begun ?? 0) > 0;

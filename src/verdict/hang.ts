@@ -4,9 +4,9 @@ import { minOf } from '../base/extremes.js';
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import type { Collective } from '../cluster/collective_view.js';
+import { aloneIn } from './alone.js';
 import { leftAt, ranksInComm, SHORTEST_HANG, SILENT_AFTER } from './absence.js';
 import { commOf, callName, type Case } from './case.js';
-import { circleIn } from './circle.js';
 import { crossedWith, strayedIn } from './crossed_order.js';
 import { strangersIn } from './facts/suspects.js';
 import { placesOf, endOfWaits, waitsOf, type FileWork } from './wait_chains.js';
@@ -35,7 +35,7 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
   const present = new Set(files.flatMap((file) => ranksInComm(ranks[file]!, commId)));
   const mismatch = mismatchOf(stall, evidence) ?? mismatchBefore(stall, evidence);
   const crossed = mismatch ? [] : crossedWith(stall, stalls, ranks);
-  const circle = circleIn(stall, ranks);
+  const { circle = [] } = stall;
   const unseen = unseenBefore(stall, ranks);
   const front = unseen
     ? null
@@ -61,6 +61,7 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
     unseen,
     unmatched: stall.unmatched ?? [],
     circle,
+    alone: aloneIn(stall, evidence),
     different:
       stall.strayed ?? (crossed.length > 0 ? strayedIn(crossed) : mismatch ? strangersIn(mismatch) : []),
     waiting: waitingIn(stall, ranks).filter(({ file }) => !doubtful.includes(file)),

@@ -8,7 +8,7 @@ import { maxOf } from '../base/extremes.js';
 import { SHORTEST_HANG } from './absence.js';
 import { commOf, type Case } from './case.js';
 import { mismatchOf } from './mismatch.js';
-import { causeOf } from './root_stall.js';
+import { inOrderOfCause } from './root_stall.js';
 import { allLived } from './process_states.js';
 import { ageOf, farBeyond, filesInDoubt, MUCH_LONGER, type Stall } from './stall.js';
 import type { RankWitness } from './file_facts.js';
@@ -41,28 +41,28 @@ const PAUSE = 2e9;
  * All missing ranks work in other communicators up to the end, with no longer pauses than before. A rank that works for long overwrites
  * what would show that it has not called, so those of which it is not known count, too.
  */
-function areElsewhere({ commId, absent, collective, since }: Stall, { ranks }: Case): boolean {
+function areElsewhere(stall: Stall, { ranks }: Case): boolean {
+  const { absent, collective } = stall;
   const missing = new Set([...absent, ...(collective?.absent ?? []), ...(collective?.notKnown ?? [])]);
-  return (
-    missing.size > 0 &&
-    [...missing].every((file) => {
-      const { communicators, pace, reach, life } = ranks[file]!;
-      const moves = [...communicators].flatMap(([number, comm]) =>
-        comm.commId === commId ? [] : (pace.lastMove.get(number) ?? []),
-      );
-      const last = maxOf(moves, 0);
-      const until = Math.min(reach.knownUntil, life.lastSign ?? 0);
-      return last > since + SHORTEST_HANG && until - last <= Math.max(PAUSE, MUCH_LONGER * pace.longestQuiet);
-    })
+  return missing.size > 0 && [...missing].every((file) => isElsewhere(file, stall, ranks));
+}
+
+export function isElsewhere(file: number, { commId, since }: Stall, ranks: readonly RankWitness[]): boolean {
+  const { communicators, pace, reach, life } = ranks[file]!;
+  const moves = [...communicators].flatMap(([number, comm]) =>
+    comm.commId === commId ? [] : (pace.lastMove.get(number) ?? []),
   );
+  const last = maxOf(moves, 0);
+  const until = Math.min(reach.knownUntil, life.lastSign ?? 0);
+  return last > since + SHORTEST_HANG && until - last <= Math.max(PAUSE, MUCH_LONGER * pace.longestQuiet);
 }
 
 /** It lasted so long that this is no ordinary wait, even if it is too young for a hang. */
 export const stoodStill = (stall: Stall, { ranks }: Case): boolean =>
   ageOf(stall, ranks) >= Math.max(SHORTEST_HANG, MUCH_LONGER * stall.longestBefore);
 
-export const causeAmong = (stalls: readonly Stall[], evidence: Case): Stall | null =>
-  causeOf(stalls, evidence.ranks, (stall) => mismatchOf(stall, evidence) === null);
+export const inCauseOrder = (stalls: readonly Stall[], evidence: Case): readonly Stall[] =>
+  inOrderOfCause(stalls, evidence.ranks, (stall) => mismatchOf(stall, evidence) === null);
 
 export function mayGoOn(stall: Stall, evidence: Case): boolean {
   return (

@@ -6,20 +6,20 @@
 
 import { minOf } from '../base/extremes.js';
 import { commOf } from './case.js';
-import { firstWorks, type Stall } from './stall.js';
+import { begunBy, firstWorks, hasBegun, type Stall } from './stall.js';
 import type { PendingWork } from '../model/pending.js';
 import type { RankWitness } from './file_facts.js';
 
 /**
- * The cause waits for no stall, or only for stalls that wait for it, too. If there are several, it is the one that misses the fewest ranks,
- * because most ranks are right. Otherwise it is the one that began first. A stall with different calls comes before all others, because it
- * can cause any other stall.
+ * The causes first. A cause waits for no stall, or only for stalls that wait for it, too. Of these it is the one that misses the fewest
+ * ranks, because most ranks are right. Otherwise it is the one that began first. A stall with different calls comes before all others,
+ * because it can cause any other stall.
  */
-export function causeOf(
+export function inOrderOfCause(
   stalls: readonly Stall[],
   ranks: readonly RankWitness[],
   callAlike: (stall: Stall) => boolean,
-): Stall | null {
+): readonly Stall[] {
   const isBehind = waitsFor(stalls, ranks);
   const waiting = new Map(stalls.map((stall) => [stall, thoseBehind(stall, stalls, isBehind)]));
   const ranked = stalls.map((stall) => {
@@ -44,18 +44,35 @@ export function causeOf(
       a.fewer - b.fewer ||
       a.begin - b.begin,
   );
-  return ranked[0]?.stall ?? null;
+  return ranked.map(({ stall }) => stall);
 }
 
-/** Stalls that wait for `cause`, directly or through others, or miss the same ranks. */
-export const waitingFor = (
+/**
+ * Stalls that would end with `cause`: all ranks that they miss are missing there, or stuck there or in another such stall. If they miss none,
+ * they queue behind such a stall.
+ */
+export function waitingFor(
   cause: Stall,
   stalls: readonly Stall[],
   ranks: readonly RankWitness[],
-): ReadonlySet<Stall> => {
-  const isBehind = waitsFor(stalls, ranks);
-  return thoseBehind(cause, stalls, (stall, other) => isBehind(stall, other) || missSameRank(stall, other));
-};
+): ReadonlySet<Stall> {
+  const explained = new Set([cause]);
+  const held = new Set<number>();
+  // What is added meanwhile explains others.
+  for (const other of explained) {
+    for (const file of other.absent) held.add(file);
+    ranks.forEach((_, file) => {
+      if (!held.has(file) && stuckIn(file, other, ranks)) held.add(file);
+    });
+    for (const stall of stalls) {
+      const { absent } = stall;
+      if (absent.length > 0 ? absent.every((file) => held.has(file)) : queuesBehind(stall, other))
+        explained.add(stall);
+    }
+  }
+  explained.delete(cause);
+  return explained;
+}
 
 type Relation = (stall: Stall, other: Stall) => boolean;
 
@@ -88,32 +105,31 @@ function waitsFor(stalls: readonly Stall[], ranks: readonly RankWitness[]): Rela
   return relation;
 }
 
-const missSameRank = (stall: Stall, other: Stall): boolean =>
-  stall.absent.some((file) => other.absent.includes(file));
-
 const missesOneIn = ({ absent }: Stall, other: Stall, ranks: readonly RankWitness[]): boolean =>
   absent.some((file) => stuckIn(file, other, ranks));
 
-function stuckIn(
-  file: number,
-  { works, inside, commId, collective }: Stall,
-  ranks: readonly RankWitness[],
-): boolean {
-  if ([...works, ...inside].some((one) => one.file === file)) return true;
+function stuckIn(file: number, other: Stall, ranks: readonly RankWitness[]): boolean {
+  const { works, inside, commId, collective } = other;
+  if (begunBy(other).has(file) || [...works, ...inside].some((one) => one.file === file)) return true;
   const isOther = (work: PendingWork): boolean => commOf(ranks[file]!, work)?.commId === commId;
   return collective !== null && ranks[file]!.pending.works.some(isOther);
 }
 
+/** Most ranks in both began the other one first. Works of two communicators do not queue on a GPU that has begun this one. */
 function queuesBehind(stall: Stall, other: Stall): boolean {
-  const others = firstWorks(other);
+  const others = begunBy(other);
+  const works = firstWorks(stall);
   let balance = 0;
-  for (const [file, { start }] of firstWorks(stall))
-    balance += Math.sign(start - (others.get(file)?.start ?? start));
+  for (const [file, at] of begunBy(stall)) {
+    const work = works.get(file);
+    if (!work || stall.commId === other.commId || !hasBegun(work))
+      balance += Math.sign(at - (others.get(file) ?? at));
+  }
   return balance > 0;
 }
 
-const begin = ({ collective, works, inside }: Stall): number =>
+const begin = (stall: Stall): number =>
   minOf(
-    [...works.map(({ work }) => work.start), ...inside.map(({ call }) => call.at)],
-    collective?.firstCalled ?? Infinity,
+    [...begunBy(stall).values(), ...stall.inside.map(({ call }) => call.at)],
+    stall.collective?.firstCalled ?? Infinity,
   );

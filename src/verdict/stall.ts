@@ -7,7 +7,7 @@ import { cached, type Case } from './case.js';
 import type { InsideCall, PendingWork } from '../model/pending.js';
 import type { RankWitness } from './file_facts.js';
 import { pausedIn } from './pauses.js';
-import type { Hang } from './types.js';
+import type { Hang, InCircle } from './types.js';
 
 /** Times its communicator's longest collective or pause before. */
 export const MUCH_LONGER = 2;
@@ -19,6 +19,8 @@ const FAR_LONGER = 10;
 
 export const farBeyond = (longestBefore: number, { hungAfter: asked }: Pick<Case, 'hungAfter'>): number =>
   Math.max(NEVER_SEEN, FAR_LONGER * longestBefore, asked ?? 0);
+
+export const OTHER_SIDE: Readonly<Record<string, string>> = { Send: 'Recv', Recv: 'Send' };
 
 /** ns, if no send or receive ever ended: a receive may be posted long before its send. */
 export const TRANSFER_MAY_TAKE = 5e9;
@@ -34,6 +36,8 @@ export interface Stall {
   readonly collective: Collective | null;
   /** Unfinished works of this collective. */
   readonly works: readonly FileWork[];
+  /** Without works: when each rank called it. NCCL reports no more within a node without KernelCh, so all of them may be in it. */
+  readonly called?: ReadonlyMap<number, number>;
   /** Threads inside an NCCL call that has not returned: nothing is enqueued yet. */
   readonly inside: readonly Inside[];
   /**
@@ -45,6 +49,8 @@ export interface Stall {
   readonly partlyAbsent: readonly { readonly file: number; readonly inComm: readonly number[] }[];
   /** Sends and receives of which the other side is known to have called fewer. */
   readonly unmatched?: Hang['unmatched'];
+  /** Sends and receives that wait for each other. */
+  readonly circle?: readonly InCircle[];
   /** Ranks that named a wrong peer. */
   readonly strayed?: readonly number[];
   readonly since: TraceNs;
@@ -82,3 +88,16 @@ export const firstWorks = cached(({ works }: Pick<Stall, 'works'>): ReadonlyMap<
   }
   return first;
 });
+
+/** By file, when it began the oldest work, or called what NCCL reports no work of. */
+export const begunBy = cached(
+  ({ works, called, inside }: Stall): ReadonlyMap<number, number> =>
+    new Map([
+      ...(called ?? []),
+      ...inside.flatMap(({ file, call, hasReturned }) => (hasReturned ? [[file, call.at] as const] : [])),
+      ...[...firstWorks({ works })].map(([file, { start }]) => [file, start] as const),
+    ]),
+);
+
+/** Data may arrive before the kernel starts, so a receive in flight proves nothing. */
+export const hasBegun = ({ blocks, hasMoved }: PendingWork): boolean => hasMoved || (blocks?.begun ?? 0) > 0;

@@ -107,6 +107,7 @@ export function collectiveStall(comm: ClusterComm, collective: Collective, evide
     files: membersOf(commId, nRanks, ranks),
     collective,
     works,
+    ...(entered.length === 0 && { called: callsOf(collective, comm, evidence.ranks) }),
     inside: [],
     absent: [...new Set([...absent, ...gone])].sort((a, b) => a - b),
     partlyAbsent: partlyAbsentFrom(collective, comm, ranks),
@@ -116,6 +117,14 @@ export function collectiveStall(comm: ClusterComm, collective: Collective, evide
     longestBefore: Math.max(longest, longestPause(comm, collective)),
   };
 }
+
+const callsOf = (one: Collective, comm: ClusterComm, ranks: readonly RankWitness[]): Map<number, number> =>
+  new Map(
+    enteredBy(comm, one).flatMap((file) => {
+      const call = ranks[file]!.calls.entered(comm.commId, one);
+      return call ? [[file, call.at] as const] : [];
+    }),
+  );
 
 /** ns. The first one is as long as the ranks' start-up. */
 function longestFinished({ collectives }: ClusterComm): number {

@@ -4,10 +4,11 @@ import { addTo } from '../base/grouped.js';
 import { maxOf } from '../base/extremes.js';
 import type { TraceNs } from '../base/time.js';
 import { membersOf } from './absence.js';
+import { tanglesIn, type Tangle } from './circle.js';
 import { commOf, knownUntilOf, lastMoveIn } from './case.js';
 import type { EnteredCall, RankWitness } from './file_facts.js';
 import { placesOf, type FileWork } from './wait_chains.js';
-import { firstWorks, TRANSFER_MAY_TAKE, type Stall } from './stall.js';
+import { firstWorks, OTHER_SIDE, TRANSFER_MAY_TAKE, type Stall } from './stall.js';
 
 /**
  * Sends and receives, except those queued behind the communicator's stuck collective. Also collectives that cannot be joined, because their
@@ -25,10 +26,12 @@ export function looseStalls(ranks: readonly RankWitness[], covered: ReadonlyMap<
       addTo(groups, key, { file, work });
     }
   });
-  return [...groups.values()].map((works) => looseStall(works, ranks));
+  return [...groups.values()].flatMap((works) =>
+    tanglesIn(works, ranks).map((one) => looseStall(one, ranks)),
+  );
 }
 
-function looseStall(works: readonly FileWork[], ranks: readonly RankWitness[]): Stall {
+function looseStall({ works, circle }: Tangle, ranks: readonly RankWitness[]): Stall {
   const [{ file, work }] = works as [FileWork];
   const comm = commOf(ranks[file]!, work);
   const commId = comm === null || comm.commId === 0n ? null : comm.commId;
@@ -49,6 +52,7 @@ function looseStall(works: readonly FileWork[], ranks: readonly RankWitness[]): 
     collective: null,
     works,
     inside: [],
+    circle,
     ...(wrong.length > 0
       ? { absent: [], strayed: wrong, unmatched: alone }
       : { absent: idlePeers(works, commId, ranks) }),
@@ -115,8 +119,6 @@ const wrongPeers = (alone: readonly Alone[]): number[] => [
     ),
   ),
 ];
-
-export const OTHER_SIDE: Readonly<Record<string, string>> = { Send: 'Recv', Recv: 'Send' };
 
 const beganItsSide = (
   one: FileWork,

@@ -2,7 +2,7 @@
 
 import { describeHang } from './hang.js';
 import { found, type Found, type Rule } from './finding.js';
-import { causeAmong, hungAfter, isHang, mayGoOn } from './is_hang.js';
+import { hungAfter, inCauseOrder, isHang, mayGoOn } from './is_hang.js';
 import { waitingFor } from './root_stall.js';
 import type { Scene } from './scene.js';
 import type { Stall } from './stall.js';
@@ -11,24 +11,29 @@ import type { Detail, Hang } from './types.js';
 
 type Describe = (stall: Stall, because: Found | null) => Found;
 
-/** The cause, and the other stalls: those that wait for it are explained by it. */
-export function causeFirst(
-  cause: Stall,
+/** `stalls`: causes first. Those that wait for a cause are explained by it. */
+export function causesFirst(
   stalls: readonly Stall[],
   { ranks }: Pick<Scene, 'ranks'>,
   describe: Describe,
-  isShown: (stall: Stall) => boolean = () => true,
-): Found[] {
+): readonly Found[] {
+  const [cause, ...others] = stalls;
+  if (!cause) return [];
   const root = describe(cause, null);
-  const behind = waitingFor(cause, stalls, ranks);
-  const others = stalls.filter((stall) => stall !== cause && isShown(stall));
-  return [root, ...others.map((stall) => describe(stall, behind.has(stall) ? root : null))];
+  const behind = waitingFor(cause, others, ranks);
+  const rest = others.filter((stall) => !behind.has(stall));
+  return [
+    root,
+    ...others.flatMap((stall) => (behind.has(stall) ? [describe(stall, root)] : [])),
+    ...causesFirst(rest, { ranks }, describe),
+  ];
 }
 
 /** Each stall, the one for which the others wait first. */
 export const stuck: Rule = (scene) => {
-  const { stalls, ranks } = scene;
-  const cause = causeAmong(stalls, scene);
+  const { ranks } = scene;
+  const stalls = inCauseOrder(scene.stalls, scene);
+  const [cause] = stalls;
   if (!cause) return [];
   const behindCause = waitingFor(cause, stalls, ranks);
   // If a stall waits for ranks that have just begun other work, it is no hang at any age.
@@ -36,7 +41,6 @@ export const stuck: Rule = (scene) => {
     isHang(stall, scene) &&
     (stall === cause || isHang(cause, scene) || !(behindCause.has(stall) && mayGoOn(stall, scene)));
   const hung = stalls.filter(isHung);
-  const first = hung.includes(cause) ? cause : (causeAmong(hung, scene) ?? cause);
   const describe: Describe = (stall, because) => {
     const hang = describeHang(stall, stalls, scene);
     const isSure = hung.includes(stall);
@@ -46,8 +50,10 @@ export const stuck: Rule = (scene) => {
   // If all its processes have ended, nothing can come any more, and the work broke off.
   const mayCome = ({ files }: Stall): boolean =>
     files.some((file) => !ranks[file]!.life.isClosed && !ranks[file]!.life.isGone);
+  const first = hung[0] ?? cause;
   const isShown = (stall: Stall): boolean => hung.includes(stall) || mayCome(stall);
-  return isShown(first) ? causeFirst(first, stalls, scene, describe, isShown) : [];
+  const shown = stalls.filter((stall) => stall !== first && isShown(stall));
+  return isShown(first) ? causesFirst([first, ...shown], scene, describe) : [];
 };
 
 function waiting(stall: Stall, hang: Hang, scene: Scene): Detail {

@@ -344,6 +344,8 @@ export interface Hang extends CallName {
   }[];
   /** Ranks whose sends and receives wait for each other; empty: none seen. Each waits for the next rank, the last one for the first. */
   readonly circle: readonly InCircle[];
+  /** The ranks that called it, if they are few and all others go on without it. Else empty. */
+  readonly alone: readonly number[];
   /** Files that differ from most in `mismatch` or `crossed`. */
   readonly different: readonly number[];
   /** Ranks that entered and did not finish. */

@@ -11,8 +11,7 @@ import { cached, knownUntilOf, lastMoveIn, laterBy, type Case, type Facts } from
 import type { PendingWork } from '../model/pending.js';
 import type { Communicator } from '../model/recording.js';
 import type { EnteredCall, RankWitness } from './file_facts.js';
-import { TRANSFER_MAY_TAKE, type Stall } from './stall.js';
-import { OTHER_SIDE } from './stalled_transfers.js';
+import { OTHER_SIDE, TRANSFER_MAY_TAKE, type Stall } from './stall.js';
 import type { Mismatch } from './types.js';
 import { placesOf, type FileWork } from './wait_chains.js';
 

@@ -105,6 +105,7 @@ it('fits, whatever the evidence, and lets no control character through to the te
       wasKilled: fc.boolean(),
       unmatched: fc.array(fc.record({ file: fc.nat(511), func: text, peerFile: fc.nat(511), by: fc.nat() })),
       circle: fc.array(fc.record({ file: fc.nat(511), first: transfer, later: transfer })),
+      alone: files,
       until: time,
       notKnown: files,
       different: files,

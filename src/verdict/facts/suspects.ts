@@ -101,6 +101,8 @@ function* accusedOf(stall: Hang): ReturnType<typeof accused> {
   for (const { file, isStopped } of goneFirst(stall)) yield [file, isStopped ? 'STOPPED' : 'SILENT'];
   // Each side never entered the other's call.
   if (stall.mismatch && isTie(stall.mismatch)) return;
+  for (const file of stall.alone) yield [file, 'ALONE'];
+  if (stall.alone.length > 0) return;
   for (const { file } of circle) yield [file, 'STUCK'];
   for (const { file } of ended) yield [file, 'GONE'];
   for (const { file, inComm } of neverEntered) yield [file, 'NOT CALLED', inComm ? { inComm } : {}];
