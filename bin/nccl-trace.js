@@ -6,7 +6,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { setFlagsFromString } from 'node:v8';
 
 /** `engines.node` in package.json says the same; npm only warns, and an old Node fails in obscure ways. */
 const NEEDED_NODE = [20, 11];
@@ -18,21 +17,11 @@ const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const missing = whatIsMissing();
 if (missing === undefined && hasLittleRoom()) await startWithoutReserve();
 else if (missing === undefined) {
-  compileLess();
   const { main } = await import('../dist/cli/main.js');
   process.exitCode = await main(process.argv.slice(2));
 } else {
   process.stderr.write(`nccl-trace: ${missing}\n`);
   process.exitCode = 2;
-}
-
-/**
- * V8 optimizes what it believes to be hot, and most of what a command runs has done its work before that pays: a quarter of the CPU time of
- * `inspect` were V8's compiler threads. So code has to be eight times as hot.
- */
-function compileLess() {
-  const [major] = process.versions.node.split('.').map(Number);
-  setFlagsFromString(major < 22 ? '--interrupt-budget=540672' : '--invocation-count-for-turbofan=24000');
 }
 
 /**

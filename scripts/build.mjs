@@ -17,6 +17,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { bundleCommand, transpileModules } from './bundle.mjs';
+import { ensureCodeCache } from './code_cache.mjs';
 import { ensureNative } from './ensure_native.mjs';
 import { KernelBuildError, buildKernel } from './kernel.mjs';
 import { NativeBuildError } from './native_build.mjs';
@@ -69,6 +70,7 @@ async function buildTypeScript() {
     await bundleCommand(root);
     await writeManPage();
     await buildKernel(root, { debug: !isInstall });
+    ensureCodeCache(root);
     if (!isInstall) await transpileModules(root);
   } catch (error) {
     if (error.code === 'ERR_MODULE_NOT_FOUND') fail('the packages are not installed; run "npm install"');

@@ -1,51 +1,79 @@
 // Turns src/ into JavaScript with esbuild, which strips the types. `npm run check` checks them with `tsc`.
 //
 //   dist/page/      what runs in the browser, for the page of a report
-//   dist/           the command in a few files. A start used to load 270 modules, a quarter of a second before any work.
+//   dist/bundle/    the command in one file, and its code cache (scripts/code_cache.mjs). A start used to load 270 modules.
+//   dist/cli/, dist/study/   what is started by name, and src/cli/load.ts, which runs the bundle for it
 //   build/modules/  file by file, for benchmarks and tests that reach into the built code
 //
-// What a command needs is loaded when it is asked for: each `import()` in src/ begins a chunk of its own.
+// The bundle is a script and not a module, because Node takes a code cache for scripts only. What a command needs runs when it is asked
+// for: with the first `import()` of it in src/.
 
+import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { cacheOf } from './code_cache.mjs';
 import { KERNEL_FILES } from './kernel.mjs';
 import { put } from './put.mjs';
 
-/** Read by their path, so their names stay: by bin/nccl-trace.js, and as the code of worker threads and of the process of a look. */
-const ENTRIES = ['src/cli/main.ts', 'src/cli/look.ts', 'src/study/task.ts'];
+/** Sources that are started by their name: by bin/nccl-trace.js, as the process of a look, as the code of worker threads. With their exports. */
+const ENTRIES = { 'cli/main.js': ['main', 'manPage'], 'cli/look.js': [], 'study/task.js': ['default'] };
 
 /** Brings files of its own (a worker's code, WebAssembly) that it finds beside itself. DuckDB is there if the user installed it. */
 const STAY_PACKAGES = ['piscina', '@bokuweb/zstd-wasm', 'node-sqlite3-wasm', '@duckdb/node-api'];
-
-/** Packages written for `require` may call it while they are bundled. */
-const BANNER = `import { createRequire as __createRequire } from 'node:module';
-const require = __createRequire(import.meta.url);`;
 
 /** Throws what esbuild throws; it has said why. */
 export async function bundleCommand(root) {
   const { build } = await import('esbuild');
   const { outputFiles } = await build({
     ...optionsIn(root),
-    entryPoints: ENTRIES,
+    stdin: { contents: bundleOf(Object.keys(ENTRIES)), resolveDir: root, sourcefile: 'program' },
     outdir: path.join(root, 'dist'),
+    // As deep as the sources, so that a path relative to the code means the same in each.
+    entryNames: 'bundle/program-[hash]',
     bundle: true,
-    splitting: true,
+    format: 'cjs',
+    define: { ...optionsIn(root).define, 'import.meta.url': 'bundleUrl' },
     external: STAY_PACKAGES,
-    // As deep as the entries, so that a path relative to the code means the same in each.
-    chunkNames: 'chunks/[name]-[hash]',
-    banner: { js: BANNER },
+    // By `require`: see importModule in src/cli/native_files.ts.
+    supported: { 'dynamic-import': false },
+    banner: {
+      js: '(function (require, module, bundleUrl, importModule) {"use strict";const exports = module.exports;',
+    },
+    footer: { js: '})' },
     minifyWhitespace: true,
     write: false,
   });
+  const bundle = outputFiles.find((file) => file.path.endsWith('.js')).path;
+  const starts = await startsOf(root, build, bundle);
   const page = [...(await bundlePage(root, build)), parquetIn(root)];
-  // Entries last: a command that starts meanwhile finds all chunks of the old or of the new entry.
-  const isEntry = ({ path: file }) => !file.includes(`${path.sep}chunks${path.sep}`);
-  for (const file of [...page, ...outputFiles.filter((f) => !isEntry(f)), ...outputFiles.filter(isEntry)])
-    put(file.path, file.contents);
-  const made = [...page, ...outputFiles].map((file) => file.path);
+  // What starts the bundle last: a command that starts meanwhile finds all of the old or of the new one.
+  for (const file of [...page, ...outputFiles, ...starts]) put(file.path, file.contents);
+  const made = [...page, ...outputFiles, ...starts].map((file) => file.path);
   const kernel = KERNEL_FILES.map((name) => path.join(root, 'dist', name));
-  removeAllBut(path.join(root, 'dist'), new Set([...made, ...kernel]));
+  removeAllBut(path.join(root, 'dist'), new Set([...made, ...kernel, cacheOf(bundle)]));
+}
+
+const bundleOf = (names) =>
+  names.map((name) => `exports['${name}'] = () => import('./src/${name}');`).join('\n');
+
+/** src/cli/load.ts, and a file for each entry that asks it for the entry's exports. */
+async function startsOf(root, build, bundle) {
+  const { outputFiles } = await build({
+    ...optionsIn(root),
+    entryPoints: ['src/cli/load.ts'],
+    define: { NCCL_TRACE_BUNDLE: JSON.stringify(`../bundle/${path.basename(bundle)}`) },
+    outdir: path.join(root, 'dist'),
+    write: false,
+  });
+  const entries = Object.entries(ENTRIES).map(([name, exports]) => ({
+    path: path.join(root, 'dist', name),
+    contents: Buffer.from(`import { load } from '../cli/load.js';
+const entry = await load('${name}');
+${exports.map((one) => (one === 'default' ? 'export default entry.default;' : `export const ${one} = entry.${one};`)).join('\n')}
+`),
+  }));
+  return [...outputFiles, ...entries];
 }
 
 /** The code of parquet-wasm is bundled. It is given its WebAssembly by src/export/parquet.ts. */

@@ -11,7 +11,6 @@ import { OutputError, RankFileError, UsageError } from '../base/errors.js';
 import { hint } from '../base/nearest.js';
 import { projectFile } from '../base/project.js';
 import { printable } from '../report/text.js';
-import { tuneCompiler } from './compiler.js';
 import { ExitCode, exitCodeOf } from './exit.js';
 import { examplesOf, ONE_LINE_PER_COMMAND, prepareHelp, withoutAll } from './help.js';
 import { stackInSources } from './source_stack.js';
@@ -60,7 +59,6 @@ const EXAMPLES = `Examples:
 /** Called by bin/nccl-trace.js, which sets the exit code: nothing in here ends the process. */
 export async function main(args: readonly string[]): Promise<ExitCode> {
   hearErrors();
-  tuneCompiler();
   try {
     let exit: ExitCode = ExitCode.ok;
     const { args: asked, all } = withoutAll(withoutHelpCommand(args));

@@ -24,6 +24,9 @@ interface Builder {
   }) => Promise<string | undefined>;
 }
 
+/** Given to the bundle, whose own `import` is a `require` (cli/load.ts). */
+declare const importModule: ((url: string) => Promise<unknown>) | undefined;
+
 /** Their paths, in this order. Missing files are built first, once, which takes up to a minute. */
 export async function nativeFiles<const Names extends readonly string[]>(
   ...names: Names
@@ -42,7 +45,10 @@ async function build(names: readonly string[]): Promise<void> {
       `this package has no ${list} for ${process.arch}: make it with "npm pack" where there is a C++ compiler for this machine`,
     );
   }
-  const { ensureNative } = (await import(pathToFileURL(script).href)) as Builder;
+  const { href } = pathToFileURL(script);
+  const { ensureNative } = (await (typeof importModule === 'undefined'
+    ? import(href)
+    : importModule(href))) as Builder;
   const whyNot = await ensureNative({
     root: projectFile('.'),
     what: 'compiling',

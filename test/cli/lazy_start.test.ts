@@ -1,62 +1,83 @@
-/** What a start of the command loads, by the imports of the built files: only what is needed at once. */
+/** What a start runs, by V8's coverage: only the modules that are needed at once; and that the code comes from V8's code cache. */
 
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { expect, it } from 'vitest';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { afterAll, expect, it } from 'vitest';
+import { PROGRAM } from '../support/program/program.js';
+import { temporaryFolder } from '../support/program/temporary_folder.js';
 
-const DIST = fileURLToPath(new URL('../../dist/', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+/** For the table of what was read, and the records of a trace above the ranks. */
+const MERGE_PACKAGES = ['commander', 'console-table-printer', 'long', 'protobufjs', 'simple-wcswidth'];
+const SAMPLE = path.join(ROOT, 'samples/straggler');
+const { folder, remove } = temporaryFolder();
+afterAll(remove);
 
 it('--version and --help of a command load neither the merge nor a package other than commander', () => {
-  const { files, packages, bytes } = loadedBy('cli/main.js');
-  expect(packages).toEqual([]);
-  expect(files.length).toBeLessThan(12);
-  expect(bytes).toBeLessThan(150_000);
+  for (const args of [['--version'], ['inspect', '--help']]) {
+    const modules = modulesOf(...args);
+    expect(modules).toContain('node_modules/commander/index.js');
+    expect(modules).toContain('src/cli/main.ts');
+    expect(roomsOf(modules)).not.toContain('node_modules/piscina');
+    expect(modules).not.toContain('src/merge.ts');
+  }
 });
 
-it('merge waits for no thread pool and no zstd', () => {
-  const [merge] = chunksNamed('cli/main.js', /merge-\w+\.js$/);
-  const { packages, bytes } = loadedBy(merge!);
-  expect(packages).toEqual([]);
-  // These figures show that the imports were found at all.
-  expect(bytes).toBeGreaterThan(300_000);
+it('inspect loads nothing that draws, serves or exports', () => {
+  const modules = modulesOf('inspect', SAMPLE);
+  expect(roomsOf(modules)).toContain('src/verdict');
+  expect(modules).not.toContain('src/trace/convert.ts');
+  expect(roomsOf(modules)).not.toContain('src/export');
+  expect(roomsOf(modules)).not.toContain('src/live');
+  expect(packagesOf(modules)).toEqual(['commander']);
 });
 
-it('inspect does not load what draws', () => {
-  const [merge, inspect] = ['merge', 'inspect'].map((name) => {
-    const [entry] = chunksNamed('cli/main.js', new RegExp(`${name}-\\w+\\.js$`));
-    return loadedBy(entry!).bytes;
+it('merge loads what draws and prints, and nothing that exports', () => {
+  const modules = modulesOf('merge', SAMPLE, '-qo', path.join(folder, 'a.pftrace'));
+  expect(modules).toContain('src/trace/convert.ts');
+  expect(roomsOf(modules)).not.toContain('src/export');
+  expect(packagesOf(modules)).toEqual(MERGE_PACKAGES);
+});
+
+it('takes its code from the cache; where V8 refuses the cache, it does without', () => {
+  const load = pathToFileURL(path.join(ROOT, 'dist/cli/load.js')).href;
+  const code = `const { isFromCache, load } = await import('${load}'); await load('cli/main.js'); console.log(isFromCache)`;
+  const answer = (...flags: string[]): string =>
+    spawnSync(process.execPath, [...flags, '--input-type=module', '-e', code], { encoding: 'utf8' }).stdout;
+  expect(answer()).toBe('true\n');
+  expect(answer('--stack-size=900')).toBe('false\n');
+});
+
+const roomsOf = (modules: readonly string[]): Set<string> =>
+  new Set(modules.map((name) => name.split('/').slice(0, 2).join('/')));
+
+const packagesOf = (modules: readonly string[]): string[] =>
+  [...roomsOf(modules)].flatMap((room) => /^node_modules\/(.*)/.exec(room)?.[1] ?? []).sort();
+
+/** The bundle makes a function of each module, named by its path. */
+function modulesOf(...args: string[]): string[] {
+  const reports = path.join(folder, args.join().replaceAll('/', '_'));
+  const env = { ...process.env, NODE_V8_COVERAGE: reports };
+  const { status, stderr } = spawnSync(process.execPath, [PROGRAM, ...args], { env, encoding: 'utf8' });
+  expect(status, stderr).toBe(0);
+  return readdirSync(reports).flatMap((name) => {
+    const { result } = JSON.parse(readFileSync(path.join(reports, name), 'utf8')) as Coverage;
+    return result
+      .flatMap(({ functions }) => functions)
+      .filter(
+        ({ functionName, ranges }) => /^(src|node_modules)\//.test(functionName) && ranges[0]!.count > 0,
+      )
+      .map(({ functionName }) => functionName);
   });
-  expect(inspect! / merge!).toBeLessThan(0.75);
-});
-
-interface Loaded {
-  readonly files: string[];
-  readonly packages: string[];
-  readonly bytes: number;
 }
 
-/** The file and all that it imports before its first line runs. */
-function loadedBy(entry: string, seen = new Set<string>()): Loaded {
-  const packages = new Set<string>();
-  let bytes = 0;
-  const visit = (file: string): void => {
-    if (seen.has(file)) return;
-    seen.add(file);
-    const text = readFileSync(path.join(DIST, file), 'utf8');
-    bytes += text.length;
-    for (const [, module] of text.matchAll(/(?:^|[;}\n])(?:import|export)(?:[^"'();]*from)?"([^"]+)"/g)) {
-      if (module!.startsWith('.')) visit(path.join(path.dirname(file), module!));
-      else if (!module!.startsWith('node:')) packages.add(module!);
-    }
-  };
-  visit(entry);
-  return { files: [...seen], packages: [...packages], bytes };
-}
-
-function chunksNamed(file: string, name: RegExp): string[] {
-  const text = readFileSync(path.join(DIST, file), 'utf8');
-  return [...text.matchAll(/import\("([^"]+)"\)/g)]
-    .map(([, module]) => path.join(path.dirname(file), module!))
-    .filter((module) => name.test(module));
+interface Coverage {
+  readonly result: readonly {
+    readonly functions: readonly {
+      readonly functionName: string;
+      readonly ranges: readonly { readonly count: number }[];
+    }[];
+  }[];
 }

@@ -2,6 +2,7 @@
 
 import { fileURLToPath } from 'node:url';
 import { bundleCommand } from '../../../scripts/bundle.mjs';
+import { ensureCodeCache } from '../../../scripts/code_cache.mjs';
 import { ensureNative } from '../../../scripts/ensure_native.mjs';
 import { buildKernel } from '../../../scripts/kernel.mjs';
 import { ADDON } from '../../../scripts/native.mjs';
@@ -10,5 +11,6 @@ export default async function buildCommand(): Promise<void> {
   const root = fileURLToPath(new URL('../../..', import.meta.url));
   await bundleCommand(root);
   await buildKernel(root);
+  ensureCodeCache(root);
   await ensureNative({ root, what: 'compiling the addon', warningsAreErrors: false, only: [ADDON] });
 }

@@ -1,0 +1,1 @@
+export function ensureCodeCache(root: string): void;
