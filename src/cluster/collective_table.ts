@@ -82,8 +82,8 @@ export class CollectiveTable {
   readonly plans = new Names();
   readonly came = new LatestTwo();
   readonly waited = new LatestTwo();
-  readonly onGpu = new LatestFew();
-  readonly onHost = new LatestFew();
+  readonly onGpu: LatestFew;
+  readonly onHost: LatestFew;
   readonly open: FilesOf = new Map();
   readonly aborted: FilesOf = new Map();
   readonly different: FilesOf = new Map();
@@ -91,6 +91,12 @@ export class CollectiveTable {
   readonly notKnown: FilesOf = new Map();
   /** By function and ordinal, then by sequence number. */
   private readonly byName = new Map<number, Map<number, number>>();
+
+  /** `nRanks`: of the communicator; 0: not known. */
+  constructor(nRanks: number) {
+    this.onGpu = new LatestFew(nRanks);
+    this.onHost = new LatestFew(nRanks);
+  }
 
   /** Adds a rank's part: the work at which `walk` is now. Returns the collective's row. */
   add(entry: Entry, work: number, walk: RankWalk): number {
@@ -177,8 +183,8 @@ export class CollectiveTable {
     const { at, called, earliest, latest } = arrival;
     // A call alone does not tell when the GPU began.
     const waited = arrival.basis === 'call' && arrival.isOwn ? Infinity : latest;
-    this.onGpu.add(row, { file, rank, came: earliest, began: earliest, waited, idle: walk.idle });
-    this.onHost.add(row, { file, rank, came: called, began: at, waited: walk.waited, idle: walk.hostIdle });
+    this.onGpu.add(row, file, rank, earliest, earliest, waited, walk.idle);
+    this.onHost.add(row, file, rank, called, at, walk.waited, walk.hostIdle);
   }
 
   private compare(row: number, entry: Entry, work: number): void {

@@ -39,6 +39,7 @@ export function joinCollectives(
       comm.joined(file, name, nRanks);
     }
   });
+  for (const comm of comms.values()) comm.begin();
   members.forEach((member, file) => {
     addRows(member, file, comms, heard);
   });
@@ -130,7 +131,7 @@ class CommDraft {
   private name = '';
   private nRanks = 0;
   private readonly files: number[] = [];
-  private readonly table = new CollectiveTable();
+  private table!: CollectiveTable;
   private readonly parts = new Map<number, FilePart>();
 
   constructor(private readonly commId: bigint) {}
@@ -139,6 +140,11 @@ class CommDraft {
     if (this.files.at(-1) !== file) this.files.push(file);
     if (this.name === '') this.name = name;
     this.nRanks = Math.max(this.nRanks, nRanks);
+  }
+
+  /** When all files have joined. */
+  begin(): void {
+    this.table = new CollectiveTable(this.nRanks);
   }
 
   placeOf(member: ClusterMember, file: number, { rank }: ClusterCommunicator): Place {
