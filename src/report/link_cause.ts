@@ -1,5 +1,6 @@
 /** What makes a slow link slow, in one line of a verdict that names the link. */
 
+import type { RankLabel } from '../analysis/rank_labels.js';
 import type { RunNumbers } from '../analysis/run_numbers.js';
 import type { SlowLinks } from '../analysis/slow_link_causes.js';
 import type { LinkCause } from './diagnosed.js';
@@ -10,28 +11,15 @@ export function linkCause(
   { causes, ranks }: Pick<RunNumbers, 'causes' | 'ranks'>,
   { file, peerFile }: { readonly file: number; readonly peerFile: number },
 ): LinkCause | null {
-  const [rank, peer] = [ranks[file], ranks[peerFile]];
-  const found = causes.flatMap((cause): LinkCause[] => {
-    switch (cause.cause) {
-      case 'starved proxy thread':
-        return cause.rank === rank || cause.rank === peer
-          ? [{ says: `the proxy thread of rank ${cause.rank} gets too little CPU time`, isSure: true }]
-          : [];
-      case 'slow node':
-      case 'slow NIC':
-      case 'thin channel':
-      case 'slow link':
-        return (cause.ends.includes(rank!) && cause.ends.includes(peer!)) ||
-          cause.rank === rank ||
-          cause.rank === peer
-          ? [{ says: shortLinksText(cause), isSure: cause.cannotTell === null }]
-          : [];
-      default:
-        return [];
-    }
-  });
+  const ends: readonly RankLabel[] = [ranks[file] ?? null, ranks[peerFile] ?? null];
   // A thread without CPU time makes the links of its rank slow.
-  return found.find(({ says }) => says.startsWith('the proxy')) ?? found[0] ?? null;
+  for (const cause of causes)
+    if (cause.cause === 'starved proxy thread' && ends.includes(cause.rank))
+      return { says: `the proxy thread of rank ${cause.rank} gets too little CPU time`, isSure: true };
+  for (const cause of causes)
+    if ('ends' in cause && (ends.includes(cause.rank) || cause.ends.every((end) => ends.includes(end))))
+      return { says: shortLinksText(cause), isSure: cause.cannotTell === null };
+  return null;
 }
 
 function shortLinksText({ cause, rank, host, pairs, ends, channel, cannotTell }: SlowLinks): string {

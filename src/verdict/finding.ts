@@ -25,13 +25,15 @@ export const foundBy = (before: readonly Found[], ...rules: readonly RuleName[])
   before.filter(({ rule }) => rules.includes(rule));
 
 /**
- * What stands now comes before what is over, what is certain before what is possible, a cause before what it explains. Then the order of
- * the rules counts, and the order in which a rule gives its findings: causes first, then the costliest.
+ * What stands comes before what does not, and what is over or cost little comes last. Then what is certain comes before what is possible, a
+ * cause before what it explains. Then the order of the rules counts, and the order in which a rule gives its findings: causes first, then the
+ * costliest.
  */
 export const inOrder = (all: readonly Found[]): Finding[] => {
   const found = all.toSorted(
     (a, b) =>
       Number(b.stands) - Number(a.stands) ||
+      Number(a.kind === 'healthy') - Number(b.kind === 'healthy') ||
       Number(b.isSure) - Number(a.isSure) ||
       Number(a.because !== null) - Number(b.because !== null),
   );

@@ -117,3 +117,13 @@ it('a communicator that all but one rank left for a smaller one is given up, bef
   // It still lived when they had left, so it may wait for them.
   expect(judged(11.5).kind).toBe('hung');
 });
+
+it('what is over does not hide that the job is still at work', () => {
+  const goesOn = [done(0, 10.5, { comm: 'pair' }), stuck(1, 11.9, { comm: 'pair' })];
+  const rank = { calls: [stuck(0, 10), ...goesOn], isAlive: true } as const;
+  const facts = evidence([rank, rank, { calls: [stuck(0, 10)], alive: 10.1 }], {
+    ...{ end: 12, comms, setUp: [10.3, 10.3, 10.3] },
+  });
+  const { kind, findings } = judge(facts);
+  expect([kind, ...findings.map(({ rule }) => rule)]).toEqual(['working', 'at work', 'given up']);
+});
