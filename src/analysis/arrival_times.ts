@@ -3,8 +3,8 @@
  * bound of the two clocks. Connections whose clocks cannot be compared are left out.
  */
 
-import { hex64 } from '../base/hex.js';
 import type { TransferTimes } from '../clocks/evidence/transfer_times.js';
+import { linkKey } from '../cluster/connections.js';
 import { minOf } from '../base/extremes.js';
 
 export interface OnTheWay {
@@ -15,17 +15,6 @@ export interface OnTheWay {
   /** 99 % bound of the error of each time. 0: one clock. */
   readonly boundNs: number;
 }
-
-interface Ends {
-  readonly commId: bigint;
-  readonly channel: number | null;
-  readonly source: number;
-  readonly destination: number;
-}
-
-/** Ranks are those of the communicator. `channel` null: all channels together. */
-export const linkKey = ({ commId, channel, source, destination }: Ends): string =>
-  `${hex64(commId)} ${channel} ${source} ${destination}`;
 
 /** `bound`: of two files' clocks. */
 export function onTheWay(

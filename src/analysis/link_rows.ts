@@ -3,7 +3,8 @@
 import { hex64 } from '../base/hex.js';
 import type { Run } from '../runs/run.js';
 import { WAITED } from '../scan/transfer_totals.js';
-import { linkKey, type OnTheWay } from './arrival_times.js';
+import { linkKey } from '../cluster/connections.js';
+import type { OnTheWay } from './arrival_times.js';
 import type { Link } from './all_channels.js';
 import { lineTime } from './latency_and_rate.js';
 import type { RankLabels } from './rank_labels.js';

@@ -6,9 +6,10 @@
 
 import type { TraceNs } from '../base/time.js';
 import type { TransferTimes } from '../clocks/evidence/transfer_times.js';
+import { linkKey } from '../cluster/connections.js';
 import type { RunLinks } from '../cluster/slow_links.js';
 import type { Run } from '../runs/run.js';
-import { linkKey, onTheWay } from './arrival_times.js';
+import { onTheWay } from './arrival_times.js';
 import { allChannels, type Link } from './all_channels.js';
 import { linkRows } from './link_rows.js';
 import { sendSeries } from './over_time.js';
@@ -46,10 +47,7 @@ export function transfersOf(
     pairs: linkRows(pairSenders, allPairs, run, labels, arrivals),
     /** By pair. */
     sends: pairSenders.map(sendSeries),
-    slowLinks: slowLinkRows(found, times, bound, {
-      run,
-      rowOf: (link) => rows.get(linkKey(link)),
-    }),
+    slowLinks: slowLinkRows(found.slow, (link) => rows.get(linkKey(link))),
   };
 }
 

@@ -3,6 +3,7 @@
  * reads these rows: slow links, the tables of a report, the causes.
  */
 
+import { hex64 } from '../base/hex.js';
 import { countOf, longerThan, quantileOf } from '../base/time_bins.js';
 import { kindOf } from '../runs/communicators.js';
 import type { Run, RunMember } from '../runs/run.js';
@@ -47,6 +48,15 @@ export interface TimesOfSize {
    */
   readonly ownNs: number;
 }
+
+/** Ranks are those of the communicator. `channel` null: all channels together. */
+export const linkKey = ({
+  commId,
+  channel,
+  source,
+  destination,
+}: Pick<Connection, 'commId' | 'source' | 'destination'> & { readonly channel: number | null }): string =>
+  `${hex64(commId)} ${channel} ${source} ${destination}`;
 
 /** Without those of communicators that NCCL reported no id of. */
 export function connections({ members }: Run): Connection[] {

@@ -1,14 +1,16 @@
 /**
- * Finds links that are slow compared with similar links: those of the same communicator and its sisters, within a host or between hosts, size by size. The
- * verdict and the report use this one rule for the times of sends. The report also uses it for the times until arrival. Medians are
- * compared, because a few long sends or one slow link do not move them.
+ * Finds links that are slow compared with similar links: those of the same communicator and its sisters, within a host or between hosts, size by size. This
+ * one rule is for the times of sends, on which the verdict rests, and for the times until arrival. Those show a slow way into a rank, which a
+ * network with buffers hides from the sender. Medians are compared, because a few long sends or one slow link do not move them.
  */
 
 import { addTo } from '../base/grouped.js';
 import { maxOf } from '../base/extremes.js';
+import type { TransferTimes } from '../clocks/evidence/transfer_times.js';
 import type { Run } from '../runs/run.js';
 import {
   connections,
+  linkKey,
   sendTimes,
   type ComparedLink,
   type Connection,
@@ -51,13 +53,54 @@ const IN_FLIGHT = 8;
 export interface RunLinks {
   readonly ends: readonly Connection[];
   readonly sends: readonly TimedLink[];
-  readonly slow: readonly SlowLink[];
+  /** `by`: the time that is long. One link may be slow by both: first come those by their sends. */
+  readonly slow: readonly (SlowLink & { readonly by: 'send' | 'arrival' })[];
 }
 
-export function runLinks(run: Run): RunLinks {
+/** `bound`: of two files' clocks, ns; Infinity: they cannot be compared. */
+export function runLinks(
+  run: Run,
+  onTheWay: readonly TransferTimes[],
+  bound: (sender: number, receiver: number) => number,
+): RunLinks {
   const ends = connections(run);
   const sends = sendTimes(ends, run);
-  return { ends, sends, slow: slowLinks(sends) };
+  const lateArrivals = slowLinks(arrivalTimes(onTheWay, sends, run)).filter(
+    ({ times, medianNs, usualNs }) => medianNs - usualNs > 2 * bound(times.file, times.peerFile),
+  );
+  return {
+    ...{ ends, sends },
+    slow: [
+      ...slowLinks(sends).map((one) => ({ ...one, by: 'send' as const })),
+      ...lateArrivals.map((one) => ({ ...one, by: 'arrival' as const })),
+    ],
+  };
+}
+
+function arrivalTimes(
+  onTheWay: readonly TransferTimes[],
+  sends: readonly TimedLink[],
+  { members }: Run,
+): ComparedLink[] {
+  const sisters = new Map(sends.map((one) => [one.commId, one.sisters]));
+  /** ns: how long a send waits until the rank's other sends are served. */
+  const ofOthers = new Map(
+    sends.flatMap((link) =>
+      link.sizes.map(
+        ({ bytes, medianNs, ownNs }) => [`${linkKey(link)} ${bytes}`, medianNs - ownNs] as const,
+      ),
+    ),
+  );
+  return onTheWay.map(({ sender: file, receiver: peerFile, ...link }) => {
+    const [from, to] = [file, peerFile].map((one) => members[one]!.scan.header.hostName);
+    const sizes = link.sizes.map((size) => {
+      const others = Math.max(0, ofOthers.get(`${linkKey(link)} ${size.bytes}`) ?? 0);
+      return { ...size, ownNs: Math.max(1, size.medianNs - others) };
+    });
+    const { commId } = link;
+    const about = { file, peerFile, sizes, isWithinHost: from === to };
+    return { ...link, ...about, sisters: sisters.get(commId) ?? `${commId}` };
+  });
 }
 
 /** The costliest first. */

@@ -5,6 +5,8 @@
 
 import { joinRun } from '../cluster/join_run.js';
 import { runLinks, type RunLinks } from '../cluster/slow_links.js';
+import type { TraceNs } from '../base/time.js';
+import { comparableBy } from '../clocks/comparable.js';
 import { traceTimeOf } from '../clocks/domains.js';
 import type { ClusterComm } from '../cluster/collective_view.js';
 import type { WorkEndTable } from '../model/work_end_table.js';
@@ -12,6 +14,7 @@ import type { Verdict } from '../verdict/types.js';
 import { gpuLines, type GpuLines } from '../clocks/evidence/gpu_clocks.js';
 import { resolveOrigins, type OriginTable } from '../cluster/pxn.js';
 import type { Run } from '../runs/run.js';
+import { runDuration } from '../trace/duration.js';
 import { scanRun, type ScannedRun, type ScanOptions } from './scanned_run.js';
 import { runVerdict, type VerdictOptions } from '../verdict/facts/run_verdict.js';
 import { suspects } from '../verdict/facts/suspects.js';
@@ -76,7 +79,10 @@ export function joinRanks(scanned: ScannedRun): JoinedRun {
   }));
   const lines = run.members.map(({ scan }, file) => gpuLines(scan, solution.scales[file]!));
   const comms = joinRun(run, solution, ends, lines);
-  return { ...scanned, origins, ends, gpuLines: lines, comms, links: runLinks(run) };
+  const { clockBound } = comparableBy(solution);
+  const middle = (runDuration(run, solution) / 2) as TraceNs;
+  const links = runLinks(run, scanned.clocks.transferTimes, (a, b) => clockBound(a, b, middle));
+  return { ...scanned, origins, ends, gpuLines: lines, comms, links };
 }
 
 export const judged = (joined: JoinedRun, found: Pick<Study, 'verdict' | 'alive'>): Study => ({

@@ -3,7 +3,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { linkKey, onTheWay } from '../../src/analysis/arrival_times.js';
+import { onTheWay } from '../../src/analysis/arrival_times.js';
+import { linkKey } from '../../src/cluster/connections.js';
 import { examine } from '../../src/report/examine.js';
 import { record } from '../support/jobs/loopback.js';
 import { drawSkews, skewRun, solveFiles } from '../support/clocks/skewed_run.js';

@@ -70,7 +70,7 @@ export function runVerdict(
   return judge({
     comms,
     ranks,
-    slowLinks: links.slow,
+    slowLinks: links.slow.filter(({ by }) => by === 'send'),
     longestSends: links.sends.map(({ longest: { took, since, step }, sizes, ...link }) => ({
       ...link,
       ...{ from: times[link.file]!(since), to: times[link.file]!(since + took), step },
