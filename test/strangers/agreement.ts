@@ -1,42 +1,14 @@
-/**
- * What both readers make of the same bytes: ours, and rank_file.py, which was written from schemas/rank-file.md alone, in
- * another language, by someone who did not know the code.
- */
+/** What both readers make of the same bytes (readings.ts). */
 
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 
-import { RankFileError } from '../../src/base/errors.js';
-import { openRankFile } from '../../src/rankfile/index.js';
 import { resealed } from '../rankfile/read.js';
 import { RankFileBuilder, type RingBuilder } from '../support/rank_files/rank_file_builder.js';
-import { factsOf, type RankFileFacts, type StrangersLine, strangersFacts } from './facts.js';
-
-const script = fileURLToPath(new URL('rank_file.py', import.meta.url));
-
-export type Reading = RankFileFacts | 'refused';
-
-export function readByStranger(files: readonly string[]): Reading[] {
-  if (files.length === 0) return [];
-  const run = spawnSync('python3', [script, ...files], { encoding: 'utf8', maxBuffer: 2 ** 29 });
-  if (run.error !== undefined) throw new Error('this test needs python3 on the PATH', { cause: run.error });
-  if (run.status !== 0) throw new Error(`rank_file.py failed: ${run.stderr}`);
-  const lines = run.stdout.trimEnd().split('\n');
-  return strangersFacts(lines.map((line) => JSON.parse(line) as StrangersLine));
-}
-
-export function readByUs(file: string): Reading {
-  try {
-    return factsOf(openRankFile(file));
-  } catch (error) {
-    if (error instanceof RankFileError) return 'refused';
-    throw error;
-  }
-}
+import type { RankFileFacts } from './facts.js';
+import { readByStranger, readByUs, type Reading } from './readings.js';
 
 /** Both readings of each file agree; returns what they agree on. */
 export function agreed(...files: Uint8Array[]): Reading[] {

@@ -1,18 +1,15 @@
 /** Both readers on rings, copies, damage and whole files (agreement.ts): records and losses. */
 
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { FILE_HEADER, Kind } from '../../src/rankfile/format/constants.js';
-import { forger, randomOf } from '../support/forged/forged_values.js';
 import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
 import { SlotArea } from '../support/rank_files/slot_area.js';
 import {
-  readByStranger,
-  readByUs,
   agreed,
   agreedFacts,
   fill,
@@ -23,6 +20,7 @@ import {
   slotsOffset,
   upTo,
 } from './agreement.js';
+import { readByStranger, readByUs } from './readings.js';
 import { inTier } from '../support/tiers/tier.js';
 
 const samples = fileURLToPath(new URL('../../samples', import.meta.url));
@@ -172,20 +170,6 @@ describe("a stranger's reader agrees with ours on", () => {
     agreed(...files);
   });
 
-  it('forged numbers whose checks hold, in files of all samples', () => {
-    const rounds = inTier({ first: 1, ci: 2, long: 100 });
-    for (let round = 0; round < rounds; round++)
-      agreed(
-        ...readdirSync(samples, { withFileTypes: true }).flatMap((sample, i) => {
-          if (!sample.isDirectory()) return [];
-          const recorded = new Uint8Array(readFileSync(path.join(samples, sample.name, 'rank00000.bin')));
-          if (recorded.length > LARGEST_SAMPLE) return [];
-          const { bytes, changes } = forger(recorded, { most: 6 })!(randomOf(1000 * round + i));
-          return changes.some((change) => isRounded(change, recorded)) ? [] : [bytes];
-        }),
-      );
-  });
-
   it('every sample', () => {
     const files = readdirSync(samples, { recursive: true, encoding: 'utf8' })
       .filter((name) => /^rank.*\.bin$/.test(path.basename(name)))
@@ -196,10 +180,3 @@ describe("a stranger's reader agrees with ours on", () => {
     for (const [i, file] of files.entries()) expect(theirs[i], file).toEqual(readByUs(file));
   });
 });
-
-/** A tick further from the start than 2^53: our reader may return a neighbour of it (rule 5 of schemas/rank-file.md). */
-function isRounded(change: string, recorded: Uint8Array): boolean {
-  const start = new DataView(recorded.buffer).getBigUint64(FILE_HEADER.startTick, true);
-  const apart = BigInt(change.split(' = ')[1]!) - start;
-  return /tick\[|received\[|done\[/i.test(change) && (apart > 2n ** 53n || apart < -(2n ** 53n));
-}

@@ -10,7 +10,7 @@ import * as format from '../../../src/rankfile/format/constants.js';
 import { crc32 } from '../../../src/rankfile/format/crc32.js';
 import { metaHigh, slotCheck, word3High } from '../../../src/rankfile/format/slot.js';
 import { openRankFile } from '../../../src/rankfile/index.js';
-import { checkRing } from '../rank_files/reference_slots.js';
+import { positionsIn } from '../rank_files/slot_positions.js';
 import type { RecordColumns } from '../../../src/rankfile/file_types.js';
 import { u64 } from '../../../src/rankfile/field_values.js';
 
@@ -87,7 +87,7 @@ function skewSlots(bytes: Uint8Array, view: DataView, entry: number, shift: Shif
   const slots = Number(view.getBigUint64(entry + AREA_ENTRY.slotsOffset, true));
   const head = Number(view.getBigUint64(live + AREA_LIVE.head, true));
   const copy = bytes.slice(slots, slots + capacity * format.SLOT_BYTES);
-  const { position } = checkRing(new Uint32Array(copy.buffer), capacity, head);
+  const position = positionsIn(new Uint32Array(copy.buffer), capacity, head);
   for (let index = 0; index < capacity; index++) {
     if (position[index]! < 0) continue;
     const at = slots + index * format.SLOT_BYTES;

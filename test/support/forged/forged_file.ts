@@ -11,7 +11,7 @@ import { crc32 } from '../../../src/rankfile/format/crc32.js';
 import { type Field, LAYOUTS } from '../../../src/rankfile/format/layouts.js';
 import { readHeader } from '../../../src/rankfile/header.js';
 import { Problems } from '../../../src/rankfile/problems.js';
-import { checkRing } from '../rank_files/reference_slots.js';
+import { positionsIn } from '../rank_files/slot_positions.js';
 import { word3 } from '../rank_files/slot_area.js';
 
 /** One number in a file. */
@@ -119,7 +119,7 @@ export class ForgedFile {
     const at = area.slotsOffset;
     const words = new Uint32Array(this.bytes.slice(at, at + area.capacity * format.SLOT_BYTES).buffer);
     const head = Number(this.view.getBigUint64(area.liveOffset, true));
-    const { position } = checkRing(words, area.capacity, head);
+    const position = positionsIn(words, area.capacity, head);
     return [...position].flatMap((position, index) =>
       position < 0 ? [] : this.fieldsOfSlot(name, at + index * format.SLOT_BYTES, position),
     );

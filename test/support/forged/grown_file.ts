@@ -10,7 +10,7 @@ import { crc32 } from '../../../src/rankfile/format/crc32.js';
 import { type Field, LAYOUTS } from '../../../src/rankfile/format/layouts.js';
 import { readHeader } from '../../../src/rankfile/header.js';
 import { Problems } from '../../../src/rankfile/problems.js';
-import { checkRing } from '../rank_files/reference_slots.js';
+import { positionsIn } from '../rank_files/slot_positions.js';
 import type { Forgery, Random } from './forged_values.js';
 import { sealSlot } from '../rank_files/sealed_slot.js';
 
@@ -48,7 +48,7 @@ function modelsIn(recorded: Uint8Array, areas: readonly Area[]): Map<string, Mod
     const at = area.slotsOffset;
     const words = new Uint32Array(recorded.slice(at, at + area.capacity * format.SLOT_BYTES).buffer);
     const head = Number(view.getBigUint64(area.liveOffset, true));
-    const { position } = checkRing(words, area.capacity, head);
+    const position = positionsIn(words, area.capacity, head);
     position.forEach((place, index) => {
       const meta = words[index * SLOT_WORDS + 6]! & 0xffff;
       const [kind, part, parts] = [meta & 0xff, (meta >> 8) & 15, meta >> 12];

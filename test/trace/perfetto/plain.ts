@@ -7,10 +7,6 @@ const { Trace } = perfetto.protos;
 
 export const plainPackets = (bytes: Uint8Array): unknown => plain(Trace.decode(bytes).packet);
 
-/** Each packet's own bytes, by way of the generated code. */
-export const splitPackets = (bytes: Uint8Array): Uint8Array[] =>
-  Trace.decode(bytes).packet.map((packet) => Trace.encode({ packet: [packet] }).finish());
-
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
