@@ -84,8 +84,7 @@ class Comm {
   std::array<KernelMarks, kMaxChannels> workStarted;
   std::array<KernelMarks, kMaxChannels> workCompleted;
   SymmetricMarks symmetric;
-  std::array<uint64_t, kMaxChannels> selfWorks{};       // GPU thread: sends to itself, which the host does not count
-  std::array<uint64_t, kMaxChannels> uncountedWorks{};  // GPU thread: KernelFaults::lag, once it has begun
+  std::array<uint64_t, kMaxChannels> selfWorks{};  // GPU thread: sends to itself, which the host does not count
 
   // Progress thread: where the next operation is queued behind the last one.
   ProxyArgs* sharedAppend[2] = {nullptr, nullptr};  // receives, sends

@@ -8,12 +8,7 @@
 namespace loopback {
 
 Gpu::Gpu(const GpuClock& clock, const Options& options, Completion* completion)
-    : clock_(clock),
-      faults_(options.kernelFaults),
-      troubles_(options),
-      completion_(completion),
-      backoff_(options.spin),
-      thread_([this] { Run(); }) {}
+    : clock_(clock), troubles_(options), completion_(completion), backoff_(options.spin), thread_([this] { Run(); }) {}
 
 Gpu::~Gpu() {
   {
@@ -25,7 +20,6 @@ Gpu::~Gpu() {
 }
 
 void Gpu::Launch(std::unique_ptr<Kernel> kernel) {
-  unfinished_.fetch_add(1, std::memory_order_relaxed);
   {
     std::lock_guard<std::mutex> lock(mutex_);
     inbox_.push_back(std::move(kernel));
@@ -133,13 +127,6 @@ bool Gpu::AdvanceBlock(Kernel& kernel, Block& block) {
 }
 
 void Gpu::MarkBegin(Comm& comm, const Block& block, Batch& batch) {
-  if (!batch.symmetric && faults_.lag > 0 && batch.marks > 0) {
-    uint64_t& uncounted = comm.uncountedWorks[block.channel];
-    // Not for the first work, which must be visible.
-    const bool begins = uncounted == 0 && batch.firstCounter > 1;
-    batch.firstCounter += uncounted;
-    if (begins) batch.marks += uncounted = faults_.lag;
-  }
   if (!batch.symmetric) {
     uint64_t& selfWorks = comm.selfWorks[block.channel];
     batch.firstCounter += selfWorks;
@@ -152,7 +139,6 @@ void Gpu::MarkBegin(Comm& comm, const Block& block, Batch& batch) {
 
 void Gpu::MarkEnd(const Kernel& kernel, const Block& block, const Batch& batch) {
   Comm& comm = *kernel.comm;
-  if (block.channel == 0 && kernel.tasks[0]->iteration == faults_.lostAt) return;
   Mark(batch.symmetric ? comm.symmetric.completed : comm.workCompleted, block, batch);
 }
 
@@ -166,10 +152,8 @@ void Gpu::Mark(std::array<KernelMarks, kMaxChannels>& marks, const Block& block,
   const uint64_t now = clock_.Now();
   for (int i = 0; i < batch.marks; i++) {
     KernelMark& mark = marks[block.channel][(batch.firstCounter + i) % kMaxProfilerMarks];
-    const uint64_t counter = batch.firstCounter + i;
-    const bool torn = faults_.torn > 0 && counter % faults_.torn == 0;
-    if (!torn) mark.timestamp.store(now, std::memory_order_relaxed);
-    mark.counter.store(counter, std::memory_order_release);
+    mark.timestamp.store(now, std::memory_order_relaxed);
+    mark.counter.store(batch.firstCounter + i, std::memory_order_release);
   }
 }
 
@@ -179,7 +163,6 @@ void Gpu::Finish(Kernel& kernel) {
   }
   const int64_t now = MonotonicNs();
   for (Task* task : kernel.tasks) task->endNs.store(now, std::memory_order_release);
-  unfinished_.fetch_sub(1, std::memory_order_release);  // partner: acquire in idle(). All marks come before
   completion_->Done();
 }
 

@@ -57,7 +57,6 @@ class Gpu {
   /** Adds the kernel to its stream. It may begin before this returns. */
   void Launch(std::unique_ptr<Kernel> kernel);
   /** True if no kernel runs or waits. */
-  bool idle() const { return unfinished_.load(std::memory_order_acquire) == 0; }
 
  private:
   using Stream = std::deque<std::unique_ptr<Kernel>>;
@@ -76,7 +75,6 @@ class Gpu {
   void Finish(Kernel& kernel);
 
   const GpuClock& clock_;
-  const KernelFaults& faults_;
   GpuTroubles troubles_;
   Completion* const completion_;
   Backoff backoff_;
@@ -86,7 +84,6 @@ class Gpu {
   std::deque<std::unique_ptr<Kernel>> inbox_;  // under mutex_
   std::atomic<bool> hasMail_{false};           // so that a busy GPU looks without locking
   std::atomic<bool> stop_{false};
-  std::atomic<int> unfinished_{0};
 
   std::map<const void*, Stream> streams_;  // the thread's own
   std::thread thread_;

@@ -81,14 +81,7 @@ what NCCL says, beyond the usual:
   --symmetric          collectives on symmetric memory, from 2.27 on: nearly invisible, with phases in 2.31 (--abi 7)
   --transport net|collnet|memcpy
                        collnet (collectives) and memcpy: operations start as receives, and that is all of them (net)
-  --lost-recv-stops    2.24 to 2.26: of receives that are used up at once only the first is stopped
   --pxn R:P            rank P executes the sends of rank R, but for those to P: PXN
-  --kernel-marks LIST  what is wrong with the times of kernels; of
-                       missed-start:N  every Nth kernel is seen to end before it was seen to start (not in 2.31)
-                       lag:N           from a channel's second kernel on marks are those of N works ago
-                       torn:N          every Nth mark is read before its time was written
-                       late            nobody looks before all have ended; more than 64 overwrite each other
-                       lost:ITER       one end is never marked: until 2.30 ncclCommDestroy hangs, and so does the job
   --abuse              after each stop a call nobody wants, in turn: starts, stops and states that are
                        repeated, late or unknown, with handles, parents and texts that are NULL, stale or garbage
 

@@ -7,8 +7,8 @@
 
 namespace loopback {
 
-KernelThread::KernelThread(Profiler* profiler, Completion* completion, const std::atomic<bool>* watch, bool spin)
-    : completion_(completion), watch_(watch), events_(profiler), backoff_(spin), thread_([this] { Run(); }) {}
+KernelThread::KernelThread(Profiler* profiler, Completion* completion, bool spin)
+    : completion_(completion), events_(profiler), backoff_(spin), thread_([this] { Run(); }) {}
 
 void KernelThread::Post(const ProxyOp& op) {
   {
@@ -43,8 +43,6 @@ void KernelThread::Run() {
   prctl(PR_SET_TIMERSLACK, 1);
   while (WaitForWork()) {
     Round() ? backoff_.Progressed() : backoff_.Idle();
-    // This was the last look: drop what has not ended.
-    if (stopping_) active_.remove_if([](const ProxySub& sub) { return !sub.op.awaited; });
   }
 }
 
@@ -58,19 +56,17 @@ bool KernelThread::WaitForWork() {
     while (true) pause();
   }
   active_.splice(active_.end(), posted_);
-  stopping_ = stop_;
   return !stop_ || !active_.empty();
 }
 
 bool KernelThread::Round() {
   bool ended = false;
-  if (!watch_->load(std::memory_order_acquire)) return false;
   for (auto it = active_.begin(); it != active_.end();) {
     if (!Advance(*it)) {
       ++it;
       continue;
     }
-    if (it->op.awaited) completion_->Done();
+    completion_->Done();
     it = active_.erase(it);
     ended = true;
   }

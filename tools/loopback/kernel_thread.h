@@ -18,12 +18,11 @@ namespace loopback {
 
 class KernelThread {
  public:
-  /** Looks at marks only while `*watch`. */
-  KernelThread(Profiler* profiler, Completion* completion, const std::atomic<bool>* watch, bool spin);
+  KernelThread(Profiler* profiler, Completion* completion, bool spin);
   ~KernelThread() { Stop(); }
 
   void Post(const ProxyOp& op);
-  /** Finishes what it watches, drops kernels that never end, and joins. */
+  /** Finishes what it watches, and joins. */
   void Stop();
   /** As in ProgressThread: there is no callback after it. */
   void Freeze();
@@ -37,7 +36,6 @@ class KernelThread {
   bool Advance(ProxySub& sub);
 
   Completion* const completion_;
-  const std::atomic<bool>* const watch_;
   ProxyEvents events_;
   Backoff backoff_;
 
@@ -50,7 +48,6 @@ class KernelThread {
 
   // The thread's own.
   std::list<ProxySub> active_;
-  bool stopping_ = false;
   std::thread thread_;
 };
 

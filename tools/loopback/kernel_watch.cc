@@ -11,13 +11,8 @@ bool ProgressThread::ProgressKernelWatch(ProxyArgs& args) {
   ProxySub& sub = args.subs[0];
   const Comm& comm = *sub.op.comm;
   const int channel = sub.op.channel;
-  const int missed = options_.kernelFaults.missedStarts;
-  if (!watchKernels_.load(std::memory_order_acquire)) return false;
   uint64_t timestamp;
-  // Start and end are read one after the other, so the end may be seen first. The handle is then an old one, from an
-  // earlier use of this memory.
-  const bool startMissed = missed > 0 && sub.op.workCounter % missed == 0;
-  if (sub.posted == 0 && !startMissed) {
+  if (sub.posted == 0) {
     if (!ReadMark(comm.workStarted[channel], sub.op.workCounter, &timestamp)) return false;
     events_.StartKernelCh(sub, timestamp);
     sub.posted = 1;

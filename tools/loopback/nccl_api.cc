@@ -181,19 +181,6 @@ void NcclApi::StickInPost(std::vector<ProxyOp> ops) {
   }
 }
 
-/** Without operations that watch kernels, if one of them may never end. */
-int NcclApi::CountAwaited(std::vector<ProxyOp>& ops) {
-  const int lostAt = options_.kernelFaults.lostAt;
-  int awaited = 0;
-  for (ProxyOp& op : ops) {
-    const bool watches = op.kind == ProxyKind::kProfiler;
-    lostMark_ |= watches && op.channel == 0 && op.task->iteration == lostAt;
-    op.awaited = !watches || lostAt < 0;
-    awaited += op.awaited;
-  }
-  return awaited;
-}
-
 /** If there are no operations, a replay has no host node, so the tasks are announced now. */
 void NcclApi::Capture(LaunchPlan& plan, HostEvents& events) {
   plan.persistent = true;
@@ -240,7 +227,7 @@ void NcclApi::LaunchGraph(Graph& graph, const std::vector<Task*>& replays) {
 }
 
 void NcclApi::Expect(Schedule& schedule) {
-  completion_->Add(1 + CountAwaited(schedule.proxyOps));
+  completion_->Add(1 + schedule.proxyOps.size());
   if (!beforePost_) return;
   int64_t steps = 0;
   for (const ProxyOp& op : schedule.proxyOps) steps += op.truth == nullptr ? 0 : op.truth->nSteps;

@@ -52,11 +52,6 @@ class NcclApi {
   /** Afterwards only the calling thread makes callbacks. */
   void Freeze();
 
-  /** True if kernels run or wait to be launched. */
-  bool KernelsRunning() { return hostStream_.Busy() || !gpu_->idle(); }
-  /** True after KernelFaults::lostAt: a watched kernel will never end. */
-  bool lostMark() const { return lostMark_; }
-
   std::vector<const CallCounts*> counts() const {
     return {&events_.counts(), &launchEvents_.counts(), &hostStream_.counts()};
   }
@@ -74,7 +69,6 @@ class NcclApi {
   void Capture(LaunchPlan& plan, HostEvents& events);
   void Expect(Schedule& schedule);
   [[noreturn]] void StickInPost(std::vector<ProxyOp> ops);
-  int CountAwaited(std::vector<ProxyOp>& ops);
 
   HostEvents events_;
   HostEvents launchEvents_;  // for the thread of non-blocking communicators
@@ -86,7 +80,6 @@ class NcclApi {
   const Options& options_;
   const int maxChannels_;
   const bool launchBlocking_;
-  bool lostMark_ = false;
   bool sticks_ = false;
   int depth_ = 0;
   std::vector<LaunchPlan> pending_;  // of the open group

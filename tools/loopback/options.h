@@ -10,7 +10,6 @@
 #include "loopback/clock.h"
 #include "loopback/comm_spec.h"
 #include "loopback/fault.h"
-#include "loopback/kernel_faults.h"
 #include "loopback/net_events.h"
 #include "loopback/nodes.h"
 #include "loopback/script.h"
@@ -83,10 +82,8 @@ struct Options {
 
   NetEventOptions netEvents;
   Transport transport = Transport::kNet;
-  bool lostRecvStops = false;
   bool abuse = false;
   PxnOptions pxn;
-  KernelFaults kernelFaults;
   bool copyEngine = false;
   bool symmetric = false;
 

@@ -20,10 +20,8 @@ ProgressThread::ProgressThread(Comm* owner, Profiler* profiler, Completion* comp
       network_(network),
       options_(options),
       events_(profiler),
-      watchKernels_(!options.kernelFaults.late),
-      kernels_(profiler->release().kernelThread
-                   ? std::make_unique<KernelThread>(profiler, completion, &watchKernels_, options.spin)
-                   : nullptr),
+      kernels_(profiler->release().kernelThread ? std::make_unique<KernelThread>(profiler, completion, options.spin)
+                                                : nullptr),
       backoff_(options.spin),
       thread_([this] { Run(); }) {}
 
@@ -182,7 +180,7 @@ void ProgressThread::EndIfDone(ProxyArgs& args) {
       continue;
     }
     if (args.kind != ProxyKind::kProfiler) sub.op.truth->completed = true;
-    if (sub.op.awaited) completion_->Done();
+    completion_->Done();
   }
 }
 

@@ -52,9 +52,6 @@ class ProgressThread {
     stepsLeft_.store(steps, std::memory_order_release);
   }
 
-  /** Whether marks of kernels are read. KernelFaults::late turns this off for a while. */
-  void WatchKernels(bool on) { watchKernels_.store(on, std::memory_order_release); }
-
   const CallCounts& counts() const { return events_.counts(); }
   const Network& network() const { return *network_; }
   const CallCounts& kernelCounts() const { return kernels_ == nullptr ? noCalls_ : kernels_->counts(); }
@@ -92,7 +89,6 @@ class ProgressThread {
   bool TakeArrivals(ProxyArgs& args);
   bool ShowToGpu(ProxyArgs& args);
   bool TakeConsumed(ProxyArgs& args);
-  int AtOnce(const ProxyArgs& args, const ProxySub& sub) const;
   bool ProgressKernelWatch(ProxyArgs& args);
   void BeginSubs(ProxyArgs& args);
   void StepEnded(ProxyArgs& args, ProxySub& sub, int rawStep);
@@ -105,7 +101,6 @@ class ProgressThread {
   const Options& options_;
   ProxyEvents events_;
   const CallCounts noCalls_;
-  std::atomic<bool> watchKernels_;
   const std::unique_ptr<KernelThread> kernels_;  // NCCL 2.31
   Backoff backoff_;
 

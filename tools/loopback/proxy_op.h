@@ -55,7 +55,6 @@ struct ProxyOp {
   uint64_t opCount;                             // operations with the same one may share a ProxyArgs
   uint64_t workCounter;                         // kProfiler: the mark to watch for
   bool symmetric;                               // kProfiler: among those of symmetric-memory kernels
-  bool awaited = true;                          // the API thread waits for its end
   bool endless = false;                         // not by network: it starts and reports nothing more
   const RegisteredSteps* registered = nullptr;  // instead of slots
   OpOrigin* origin = nullptr;                   // another process, which waits

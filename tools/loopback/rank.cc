@@ -98,7 +98,6 @@ class Rank {
       truth_.Totals(workload.Totals(0), true);
       options_.exit == ExitStyle::kLeave ? exit(code) : _exit(code);
     }
-    if (api.lostMark() && !profiler_.release().kernelThread) workload.HangInDestroy();
     DestroyComms();
     truth_.Totals(workload.Totals(comms_.size()), true);
     return code;

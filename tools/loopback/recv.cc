@@ -89,21 +89,13 @@ bool ProgressThread::ShowToGpu(ProxyArgs& args) {
   return moved;
 }
 
-/** For --lost-recv-stops: two at a time, or the rest. */
-int ProgressThread::AtOnce(const ProxyArgs& args, const ProxySub& sub) const {
-  return std::min({2 * sub.op.sliceSteps, sub.op.rawSteps - sub.done, MaxDepth(args.nSubs)});
-}
-
 bool ProgressThread::TakeConsumed(ProxyArgs& args) {
   bool moved = false;
-  const bool stopsFirstOnly = options_.lostRecvStops && profiler_->release().wrongRecvStops;
   for (int i = 0; i < args.nSubs; i++) {
     ProxySub& sub = args.subs[i];
     const uint64_t used = sub.op.connection->head.load(std::memory_order_acquire);
-    const int first = sub.done;
-    if (stopsFirstOnly && used < sub.base + first + AtOnce(args, sub)) continue;
     while (used > sub.base + sub.done && sub.done < sub.transmitted) {
-      const int step = stopsFirstOnly ? first : sub.done;
+      const int step = sub.done;
       sub.done += sub.op.sliceSteps;
       StepEnded(args, sub, step);
       moved = true;

@@ -12,13 +12,12 @@ constexpr Release Until225(int version, bool rawSteps) {
   Release r{version, kTypesV2, masks::kUntil225};
   r.opDetails = r.maskPerPlan = r.stopsWithoutHandle = r.strictContexts = true;
   r.rawSteps = rawSteps;
-  r.wrongRecvStops = !rawSteps;
   return r;
 }
 
 constexpr Release Release226() {
   Release r{22602, kTypesV4, masks::kUntil227};
-  r.opDetails = r.strictContexts = r.wrongRecvStops = true;
+  r.opDetails = r.strictContexts = true;
   return r;
 }
 

@@ -19,8 +19,6 @@ struct Release {
   bool opDetails = false;
   /** 2.23: steps are counted in buffer slots, not in transfers. */
   bool rawSteps = false;
-  /** 2.24 to 2.26: if several receives are consumed at once, only the first one's event is surely stopped. */
-  bool wrongRecvStops = false;
   /** Since 2.28: steps start even if their operation has no handle. */
   bool orphanSteps = false;
   /** Since 2.27: kernels have the GPU's time. */

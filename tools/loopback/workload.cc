@@ -239,21 +239,8 @@ void Workload::WriteForeign() {
   for (const ForeignOp& op : pxn_->TakeFinished()) truth_->ForeignOpDone(op, options_.pxn.origin);
 }
 
-void Workload::HangInDestroy() {
-  control_->Send(MessageType::kStuck);
-  SleepUntilKilled();
-}
-
-/** Marks may be read only afterwards. */
-void Workload::WaitForKernels() {
-  while (api_->KernelsRunning()) Sleep(kMillisecond);
-  progress_->WatchKernels(true);
-}
-
 void Workload::Sync() {
   api_->AwaitLaunch();
-  const bool late = options_.kernelFaults.late;
-  if (late) WaitForKernels();
   while (!completion_->WaitFor(kLookUpEvery)) LookUp();
   for (const std::unique_ptr<Task>& task : open_) {
     Verify(*task);
@@ -261,7 +248,6 @@ void Workload::Sync() {
   }
   open_.clear();
   WriteForeign();
-  if (late) progress_->WatchKernels(false);
 }
 
 void Workload::Verify(const Task& task) {

@@ -28,9 +28,6 @@ class Workload {
   /** Runs all iterations. The result also says whether the data was right. */
   RankResult Run();
 
-  /** Hangs as ncclCommDestroy does if the progress thread waits for a kernel's mark. */
-  [[noreturn]] void HangInDestroy();
-
   /** Writes the ended operations that were executed for another rank. */
   void WriteForeign();
 
@@ -61,7 +58,6 @@ class Workload {
   float* BufferFor(size_t bytes);
 
   void Sync();
-  void WaitForKernels();
   void Verify(const Task& task);
   void Report();
 

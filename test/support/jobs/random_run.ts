@@ -2,13 +2,13 @@
 
 import { seeded } from '../clocks/simulated_links.js';
 
-/** Several progress threads, old interfaces, events of network plugins, a hang, late starts, lost stops, wrong handles. */
+/** Several progress threads, old interfaces, events of network plugins, a hang, late starts, wrong handles. */
 const WAYS = [
   '--groups tp=2 --ops allreduce:1M,allreduce@tp:64K*3',
   '--abi 3 --ops allreduce:256K*2,allgather:64K',
   '--net-events ib --ops allreduce:256K,allreduce:64K*2',
   '--abuse --ops allreduce:64K*4',
-  '--lost-recv-stops --abi 4 --ops allreduce:256K*2',
+  '--abi 4 --ops allreduce:256K*2',
   '--irecv-busy 2 --registered --ops allgather:1M,group{send+recv:256K}',
   '--pxn 0:1 --ops alltoall:64K*2',
   '--fault skip:1@2 --hang-seconds 1 --ops allreduce:256K*3',
