@@ -31,33 +31,6 @@ describe('a hang', () => {
     expect(hangOf(judge(evidence([both, ahead, both])))).toMatchObject({ neverEntered: [], notKnown: [1] });
   });
 
-  it('names the ranks that never entered and those that wait, since when, and where to look', () => {
-    const hang = hangOf(
-      judge(
-        evidence([
-          { calls: [done(0, 1), open(1, 10, { ops: [waitingFor(2)] })] },
-          { calls: [done(0, 1), open(1, 11, { ops: [waitingFor(0, { done: 4 })] })] },
-          { calls: [done(0, 1)] },
-        ]),
-      ),
-    );
-    expect(hang).toMatchObject({
-      commId: '0x0000000000000001',
-      comm: 'world',
-      func: 'AllReduce',
-      seq: 1,
-      since: s(11),
-      age: s(89),
-      neverEntered: [{ file: 2, stuckIn: null }],
-      waiting: [0, 1],
-      notKnown: [],
-      missing: [],
-      silent: [],
-      front: { file: 0, peerFile: 2, peerInComm: 2, isSend: false, done: 0, record: '0:7' },
-      waits: [['recv wait', 2]],
-    });
-  });
-
   it('says what a rank entered instead, measured against most of the ranks', () => {
     const instead = open(0, 9, { func: 'AllGather', ops: [waitingFor(1)] });
     const hang = hangOf(

@@ -310,20 +310,6 @@ describe('calls that differ', () => {
       '  end not known:  3 collectives, sends, receives',
     ]);
   });
-
-  it('says which call it is if only the calls show it', () => {
-    const rank = (root: number): MadeUpRank => ({
-      calls: [],
-      asked: [{ at: 1 }, { at: 2, func: 'Broadcast', root }],
-      closed: true,
-    });
-    expect(body(report(judge(evidence([rank(0), rank(0), rank(1)])), 3))).toEqual([
-      'MISMATCH  on world: the 3 ranks did not all call the same',
-      '  2 ranks (0-1):  Broadcast call 1 (1024 ncclFloat32, root 0) 03:00:02 UTC',
-      '  rank 2:         Broadcast call 1 (1024 ncclFloat32, root 1) 03:00:02 UTC',
-      '  no hang is seen for it; what NCCL computes from such calls is not defined',
-    ]);
-  });
 });
 
 it('names the rank that was silent first in a job that seems healthy, and says that its file may be a copy', () => {
@@ -481,13 +467,6 @@ describe('the first lines say', () => {
     ]);
   });
 
-  it('that a hang ended in a kill, with its culprit', () => {
-    const missing: MadeUpRank = { calls: [done(0, 1)], isGone: true };
-    expect(first([stuck({ isGone: true }), missing, stuck({ isGone: true })], 1)).toEqual([
-      'HUNG, then KILLED  AllReduce seq 1 on world (3 ranks): rank 1 never entered it',
-    ]);
-  });
-
   it('which events the mask leaves out, if nothing can be judged', () => {
     const rank: MadeUpRank = { calls: [], notRecorded: ['Coll', 'P2p', 'ProxyOp'] };
     const lines = first([rank, rank], 9);
@@ -495,13 +474,5 @@ describe('the first lines say', () => {
     expect(lines).toContain(
       '                  (NCCL_PROFILE_EVENT_MASK or NCCL_TRACE_EVENTS leaves them out)',
     );
-  });
-
-  it('that no end is recorded, not that all is healthy', () => {
-    const calls = [done(0, 1, { noEnd: true }), done(1, 2, { noEnd: true })];
-    const rank: MadeUpRank = { calls, closed: true, notRecorded: ['KernelCh'] };
-    expect(first([rank, rank], 1)).toEqual([
-      'NO END RECORDED  and nothing unfinished seen (without KernelCh)',
-    ]);
   });
 });
