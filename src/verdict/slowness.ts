@@ -30,12 +30,14 @@ export const FEWEST = 4;
  */
 const shareOf = (collectives: number): number => 0.05 + 0.5 / collectives;
 /**
- * How rarely equal ranks may show such a difference by chance. The limit is low, because a team looks at hundreds of runs a day. Lost time
- * is evidence, too, so the limit rises with it, until half of the time is lost. Where most of it went to one rank, three waits
- * are enough.
+ * How rarely equal ranks may show such a difference by chance. The limit is low, because a team looks at hundreds of runs a day. Few waits
+ * are never rare: three of four equal ranks are for one of them in 1 of 16 runs, whatever their sizes. So the limit rises where one rank
+ * cost most of the run: `beyondOthers` is the share of the time that it cost more than all others together. Ranks that jitter alike
+ * share the lost time, however much it is.
  */
-const leastLikely = (share: number): number =>
-  share >= MOSTLY ? MOST_LOST : IS_NO_CHANCE + (MAY_BE_CHANCE - IS_NO_CHANCE) * Math.min(1, share / HALF);
+const leastLikely = (beyondOthers: number): number =>
+  IS_NO_CHANCE +
+  (MOST_LOST - IS_NO_CHANCE) * Math.min(1, Math.max(0, (beyondOthers - QUARTER) / (MOSTLY - QUARTER)));
 const IS_NO_CHANCE = Math.log(1 / 1000);
 const MAY_BE_CHANCE = Math.log(1 / 20);
 const MOST_LOST = Math.log(1 / 10);
@@ -256,7 +258,8 @@ function judgedWaits(
   const latest = latecomers.reduce((a, b) => (b.cost > a.cost ? b : a));
   const { waits, spells, cost } = latest;
   const others = latecomers.filter((one) => one !== latest);
-  const ofOthers = others.reduce((sum, one) => sum + one.cost, 0) / Math.max(1, size - 1);
+  const ofAllOthers = others.reduce((sum, one) => sum + one.cost, 0);
+  const ofOthers = ofAllOthers / Math.max(1, size - 1);
   const span = whole.at(-1)!.end! - Math.min(whole[0]!.firstArrival, waits[0]!.from);
   const longest = longestOf(spells, MOST_OF_IT * cost);
   const worst = waits.reduce((a, b) => (b.to - b.from > a.to - a.from ? b : a));
@@ -283,7 +286,7 @@ function judgedWaits(
   const slowFrom = Math.max(shareOf(whole.length), mayBeItsThread ? QUARTER : 0);
   const isCostly = habit >= slowFrom;
   // Lost time shows that somebody was late, not that the same ranks were late together.
-  const rare = worst.ranks ? IS_NO_CHANCE : leastLikely(share);
+  const rare = worst.ranks ? IS_NO_CHANCE : leastLikely((held - ofAllOthers) / span);
   const isByChance = chance > rare;
   const isFew = whole.length < FEWEST;
   const { one } = worst;

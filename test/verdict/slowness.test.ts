@@ -67,7 +67,7 @@ describe('the slow rank', () => {
     expect(slow).toMatchObject({ file: 1, together: [] });
   });
 
-  it('are no several ranks if all jitter alike, however long now and then', () => {
+  it('is no rank, nor several, if all jitter alike, however long now and then', () => {
     const random = seeded(11);
     const jitter = (): number => -Math.log(random()) * (random() < 0.1 ? 0.2 : 0.02);
     const run = (): Verdict => {
@@ -80,10 +80,10 @@ describe('the slow rank', () => {
       }
       return judge(evidence(ranks.map((calls) => ({ calls, closed: true }))));
     };
-    const together = Array.from({ length: 150 }, run).flatMap((verdict) =>
-      verdict.kind === 'slow' ? verdict.slow.together : [],
-    );
-    expect(together).toEqual([]);
+    // As rarely as the limit says, not more often because most of the time is lost.
+    const slow = Array.from({ length: 150 }, run).flatMap((one) => (one.kind === 'slow' ? [one.slow] : []));
+    expect(slow.length).toBeLessThanOrEqual(1);
+    expect(slow.flatMap(({ together }) => together)).toEqual([]);
   });
 
   it('is no rank if the cost is small, or if it is not always the same rank', () => {
