@@ -41,7 +41,8 @@ import { startWorkers, withWorkers, type Workers } from './study/workers.js';
 import { checkOutput } from './output/allowed.js';
 import { withWorkFolderFor } from './output/deliver.js';
 import { findRankFiles } from './rankfile/index.js';
-import type { BesidePlace, DrawnBeside, WithFile } from './foreign/beside/beside.js';
+import type { BesidePlace, DrawnBeside } from './foreign/beside/beside.js';
+import type { WithFile } from './foreign/beside/parts.js';
 
 export interface MergeOptions
   extends ClockOptions, RunOptions, VerdictOptions, FlightOptions, Omit<FinishOptions, 'dumps'> {
@@ -76,8 +77,6 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
   const found = findRankFiles(options.inputs);
   const output = { path: options.output, kind: TRACE };
   const others = options.with ?? [];
-  if (options.redact && others.length > 0)
-    throw new UsageError('--redact cannot hide the names in files of --with; leave one of the two out');
   const inputs = [...found.files, ...others.map(({ path }) => path)];
   const permission = { force: options.force ?? false, inputs, others: OUTPUT_KINDS };
   const place = checkOutput(output, permission);

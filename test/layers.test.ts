@@ -37,7 +37,7 @@ const LAYERS = table(`
   output         | base rankfile/format rankfile/addon                |               |            | yes
   study          | base rankfile model runs scan clocks clocks/evidence cluster verdict output trace export/steps |       | piscina    | yes
   report         | base foreign/ras_beside rankfile model runs scan clocks clocks/evidence cluster verdict output trace study analysis pytorch trace/tracks/flow_census | trace/perfetto foreign foreign/beside | console-table-printer | yes
-  export         | base kernel/host model rankfile runs clocks output study trace analysis report | clocks/evidence | parquet-wasm apache-arrow @duckdb/node-api | yes
+  export         | base kernel/host model rankfile runs clocks output study trace analysis report foreign/beside | clocks/evidence | parquet-wasm apache-arrow @duckdb/node-api | yes
   page/client    | base report/run_tables                             | page report analysis pytorch | chart.js | no
   page           | base output report/text                            | report live   |            | yes
   live           | base rankfile runs verdict output report clocks cluster analysis model/work_end_table model/waits | study model/pending | prom-client protobufjs @opentelemetry/api @opentelemetry/exporter-metrics-otlp-proto @opentelemetry/resources @opentelemetry/sdk-metrics | yes

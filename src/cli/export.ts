@@ -13,17 +13,20 @@ import { say, tellProblems } from './streams.js';
 import { refuseStudy } from './study_input.js';
 import { addStudyOptions, studyOptions, type StudyFlags } from './study_options.js';
 import { watched } from './watching.js';
+import { addWithOption, withFiles } from './with_option.js';
 
 interface Options extends StudyFlags {
   readonly parquet?: string;
   readonly csv?: string;
   readonly jobs?: number;
   readonly quiet?: true;
+  readonly with?: string[];
 }
 
 const EXAMPLES = `Examples:
   $ nccl-trace export RUN --parquet tables       for DuckDB, pandas, Polars, Spark: SELECT * FROM 'tables/links.parquet'
   $ nccl-trace export RUN --csv tables           for spreadsheets
+  $ nccl-trace export RUN --parquet tables --with trace*.json.gz   also training_steps: what no kernel covers of NCCL's time
 `;
 
 export function exportCommand(setExit: (code: ExitCode) => void): Command {
@@ -38,10 +41,12 @@ export function exportCommand(setExit: (code: ExitCode) => void): Command {
       wholeNumber(1),
     )
     .option('-q, --quiet', 'print errors only');
-  return addMemoryOption(addStudyOptions(command)).action(async (paths: string[], options: Options) => {
-    await run(paths, options);
-    setExit(ExitCode.ok);
-  });
+  return addMemoryOption(addStudyOptions(addWithOption(command))).action(
+    async (paths: string[], options: Options) => {
+      await run(paths, options);
+      setExit(ExitCode.ok);
+    },
+  );
 }
 
 async function run(inputs: readonly string[], options: Options): Promise<void> {
@@ -51,13 +56,15 @@ async function run(inputs: readonly string[], options: Options): Promise<void> {
   if (folder === undefined || (parquet !== undefined && csv !== undefined))
     throw new UsageError('name the folder to make with --parquet or with --csv');
   refuseStudy(inputs, options);
-  const { report, rows } = await watched(quiet, (about) =>
+  const beside = withFiles(options.with);
+  const { report, rows, refused } = await watched(quiet, (about) =>
     exportRun(inputs, parquet === undefined ? 'csv' : 'parquet', folder, {
       ...studyOptions(options),
-      ...{ jobs, ...about },
+      ...{ jobs, with: beside, ...about },
     }),
   );
-  tellProblems(report, quiet);
+  const left = refused.map(({ why }) => why);
+  tellProblems({ problems: [...report.problems, ...left], unusable: [...report.unusable, ...left] }, quiet);
   const tables = Object.entries(rows).map(([name, count]) => `${name} ${count}`);
   if (!quiet) say(`${printable(folder)}: rows by table: ${tables.join(', ')}\n`);
 }

@@ -14,6 +14,7 @@ import { codeOf, reason } from '../base/reason.js';
 import { domainOfFile } from '../clocks/domains.js';
 import type { ClockOptions } from '../clocks/evidence/run_clocks.js';
 import { withWorkFolder } from '../output/work_folder.js';
+import type { RefusedReport, WithFile } from '../foreign/beside/parts.js';
 import { findRankFiles } from '../rankfile/index.js';
 import { type Examined, examineStudied } from '../report/examine.js';
 import type { DiagnosisOptions } from '../report/diagnosis.js';
@@ -26,6 +27,7 @@ import {
   RANKS,
   type Table,
   type TableName,
+  TRAINING_STEPS,
   WAITS,
   WORKS,
 } from '../report/run_tables.js';
@@ -42,10 +44,16 @@ import type { StepsJob } from './steps.js';
 
 export type Format = StepsJob['format'];
 
-export type ExportOptions = DiagnosisOptions & ClockOptions;
+export type ExportOptions = DiagnosisOptions &
+  ClockOptions & {
+    /** Files of other tools, for the table of training steps. */
+    readonly with?: readonly WithFile[] | undefined;
+  };
 
 /** Rows of each table. */
 export interface Exported extends Pick<Examined, 'report'> {
+  /** Files of `with` that gave no row, and why. */
+  readonly refused: readonly RefusedReport[];
   readonly rows: Readonly<Partial<Record<TableName, number>>>;
 }
 
@@ -102,7 +110,8 @@ export async function writeTables(
     const examined = examineStudied(studied, { ...options, inputs });
     const { traceStart } = studied.clocks.solution;
     const rows: Partial<Record<TableName, number>> = {};
-    for (const { name, columns, rowsOf } of tables(studied, examined)) {
+    const beside = await stepsBeside(studied, side, options);
+    for (const { name, columns, rowsOf } of [...tables(studied, examined), ...beside.tables]) {
       if (wanted?.has(name) === false) continue;
       let count = 0;
       const batches = mapped(batchesOf(columns, rowsOf(), traceStart), (batch) => {
@@ -114,7 +123,7 @@ export async function writeTables(
     }
     if (wanted?.has('steps') !== false)
       rows.steps = await writeSteps(workers, studied, format, path.join(folder, 'steps'), options);
-    return { rows, report: examined.report };
+    return { rows, report: examined.report, refused: beside.refused };
   } finally {
     await workers.close();
   }
@@ -125,11 +134,24 @@ type Filled = Pick<Table<never>, 'name'> & {
   readonly rowsOf: () => Iterable<unknown>;
 };
 
+const table = <Row>({ name, columns }: Table<Row>, rowsOf: () => Iterable<Row>): Filled => ({
+  ...{ name, rowsOf },
+  columns: columns as unknown as Table<unknown>['columns'],
+});
+
+/** The readers of other tools' files are loaded when there is such a file. */
+async function stepsBeside(
+  studied: Study,
+  folder: string,
+  options: ExportOptions,
+): Promise<{ readonly tables: Filled[]; readonly refused: readonly RefusedReport[] }> {
+  if (options.with === undefined || options.with.length === 0) return { tables: [], refused: [] };
+  const { trainingSteps } = await import('../foreign/beside/training_steps.js');
+  const { steps, refused } = await trainingSteps(options.with, studied, folder, options);
+  return { tables: [table(TRAINING_STEPS, () => steps)], refused };
+}
+
 function tables(studied: Study, { report, numbers }: Examined): Filled[] {
-  const table = <Row>({ name, columns }: Table<Row>, rowsOf: () => Iterable<Row>): Filled => ({
-    ...{ name, rowsOf },
-    columns: columns as unknown as Table<unknown>['columns'],
-  });
   return [
     table(COLLECTIVES, () => numbers.collectives),
     table(LINKS, () => report.links),

@@ -8,7 +8,7 @@ import type { AllToAllRow, ExchangeRow } from '../analysis/exchanges.js';
 import type { LinkRow } from '../analysis/link_rows.js';
 import type { WaitRow } from '../analysis/wait_rows.js';
 import type { WorkTableRow } from '../analysis/work_rows.js';
-import type { ExposedStep } from '../foreign/beside/beside.js';
+import type { ExposedStep } from '../foreign/beside/training_steps.js';
 import type { RankRow } from './run_report.js';
 
 export type Cell = string | number | null;
@@ -167,7 +167,7 @@ export const RANKS: Table<RankRow> = {
 export const TRAINING_STEPS: Table<ExposedStep> = {
   name: 'training_steps',
   columns: [
-    named('rank', '', (row) => row.rank),
+    rank('rank', '', (row) => row.rank),
     named('step', '', (row) => row.step ?? '(whole file)'),
     moment('start_ns', '', (row) => row.start, { isOffTerminal: true }),
     ns('duration_ns', '', (row) => row.duration),

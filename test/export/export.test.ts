@@ -8,9 +8,12 @@ import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exportColumns } from '../../src/export/batch.js';
 import { STEPS } from '../../src/export/step_columns.js';
+import { merge } from '../../src/merge.js';
 import { examine } from '../../src/report/examine.js';
 import { COLLECTIVES, LINKS, PAIRS, RANKS, WAITS, WORKS } from '../../src/report/run_tables.js';
 import { jsonOf, tableOf } from '../../src/report/table_formats.js';
+import { collectivesOf, kinetoText } from '../support/made_up/kineto.js';
+import { viewTrace } from '../support/traces/trace_view.js';
 import { unpackRecording } from '../support/jobs/packed_recording.js';
 import { runHere, type TextResult } from '../support/program/command_line.js';
 import { temporaryFolder } from '../support/program/temporary_folder.js';
@@ -170,6 +173,41 @@ describe('all_to_alls', () => {
       expect(await query(`SELECT * FROM '${await exported(sample, 'parquet')}/all_to_alls.parquet'`)).toEqual(
         [],
       );
+  });
+});
+
+describe('export --with', () => {
+  it('has the training steps of the files, as merge counts them, and says which file it cannot use', async () => {
+    const input = path.join(root, 'samples/torch-straggler');
+    const output = at('torch.pftrace');
+    await merge({ inputs: [input], output, jobs: 1 });
+    const works = collectivesOf(viewTrace(readFileSync(output), { emptySlices: 'fine' }), 0);
+    const [known, broken] = [at('known.json'), at('broken.json')];
+    writeFileSync(known, kinetoText(works, { rank: 0, worldSize: 2 }));
+    writeFileSync(broken, '{"traceEvents": [');
+    const { foreign } = await merge({
+      inputs: [input],
+      output,
+      force: true,
+      jobs: 1,
+      with: [{ path: known, rank: null }],
+    });
+    const told = await run('export', input, '--parquet', at('beside'), '--with', known, broken);
+    expect(told).toMatchObject({ code: 0, err: expect.stringContaining('broken.json') as string });
+    const rows = await query(
+      `SELECT rank, step, start_ns, duration_ns, nccl_ns, exposed_ns FROM '${at('beside')}/training_steps.parquet'`,
+    );
+    const wanted = foreign.flatMap((one) => ('exposed' in one ? one.exposed : []));
+    expect(wanted.length).toBeGreaterThan(0);
+    expect(rows).toEqual(
+      wanted.map((one) => ({
+        ...{ rank: BigInt(one.rank), step: one.step ?? '(whole file)', start_ns: BigInt(one.start) },
+        ...{ duration_ns: BigInt(one.duration), nccl_ns: BigInt(one.nccl), exposed_ns: BigInt(one.exposed) },
+      })),
+    );
+    expect(
+      existsSync(path.join(await exported('torch-straggler', 'parquet'), 'training_steps.parquet')),
+    ).toBe(false);
   });
 });
 

@@ -3,7 +3,8 @@
 import { copyFileSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { DrawnReport, RefusedReport } from '../../src/foreign/beside/beside.js';
+import type { DrawnReport } from '../../src/foreign/beside/beside.js';
+import type { RefusedReport } from '../../src/foreign/beside/parts.js';
 import { merge, type MergeOptions } from '../../src/merge.js';
 import { mergeReportText } from '../../src/report/merge_report.js';
 import type { MergeReport } from '../../src/report/report.js';
