@@ -70,7 +70,7 @@ async function buildTypeScript() {
     await bundleCommand(root);
     await writeManPage();
     await buildKernel(root, { debug: !isInstall });
-    ensureCodeCache(root);
+    makeCodeCache();
     if (!isInstall) await transpileModules(root);
   } catch (error) {
     if (error.code === 'ERR_MODULE_NOT_FOUND') fail('the packages are not installed; run "npm install"');
@@ -78,6 +78,16 @@ async function buildTypeScript() {
     // esbuild has said why, and where.
     if (!Array.isArray(error.errors)) throw error;
     fail('the TypeScript part does not build; see above');
+  }
+}
+
+/** The command works without it. An install may have little room, such as on a login node. */
+function makeCodeCache() {
+  try {
+    ensureCodeCache(root);
+  } catch (error) {
+    if (!isInstall) throw error;
+    say('no code cache could be made (see above): a command takes a little longer to start');
   }
 }
 
