@@ -2,16 +2,15 @@
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { onTheWay } from '../../src/analysis/arrival_times.js';
 import { linkKey } from '../../src/cluster/connections.js';
 import { examine } from '../../src/report/examine.js';
 import { record } from '../support/jobs/loopback.js';
 import { drawSkews, skewRun, solveFiles } from '../support/clocks/skewed_run.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 const HZ = 1e9;
 

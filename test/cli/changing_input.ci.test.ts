@@ -8,21 +8,17 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
 import { PROGRAM, withoutProgress } from '../support/program/program.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { eachInItsFolder } from '../support/program/temporary_folder.js';
 
 const sample = fileURLToPath(new URL('../../samples/healthy', import.meta.url));
 
 let folder: string;
-let remove: () => void;
-beforeEach(() => {
-  ({ folder, remove } = temporaryFolder());
+eachInItsFolder((made) => {
+  folder = made;
   cpSync(sample, folder, { recursive: true });
-});
-afterEach(() => {
-  remove();
 });
 
 /** Merges with a change of rank 1 when it is opened for the n-th time. Its fields are read first, then it is scanned, then drawn. */

@@ -5,23 +5,19 @@ import { once } from 'node:events';
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { runHere } from '../support/program/command_line.js';
 import { LOOPBACK, PLUGIN } from '../support/jobs/loopback.js';
 import { THE_COMMAND, writeCommand } from '../support/jobs/node_disks.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { eachInItsFolder } from '../support/program/temporary_folder.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const sample = (name: string): string => path.join(root, 'samples', name);
 
 let folder: string;
-let remove: () => void;
-beforeEach(() => {
-  ({ folder, remove } = temporaryFolder());
+eachInItsFolder((made) => {
+  folder = made;
   writeCommand(folder);
-});
-afterEach(() => {
-  remove();
 });
 
 const codeOf = async (...args: string[]): Promise<number> => (await runHere(folder, ...args)).code;

@@ -3,13 +3,12 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { manPage } from '../../src/cli/main.js';
 import { runHere } from '../support/program/command_line.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 const helpOf = async (...args: string[]): Promise<string> => (await runHere(folder, ...args)).out;
 const commands = [...(await helpOf('--help')).split('Commands:')[1]!.matchAll(/^ {2}([a-z-]+) /gm)].map(

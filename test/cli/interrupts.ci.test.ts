@@ -4,21 +4,17 @@ import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { writeRun } from '../support/made_up/made_up_run.js';
 import { PROGRAM } from '../support/program/program.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { eachInItsFolder } from '../support/program/temporary_folder.js';
 
 let folder: string;
-let remove: () => void;
-beforeEach(() => {
-  ({ folder, remove } = temporaryFolder());
+eachInItsFolder((made) => {
+  folder = made;
   for (const name of ['run', 'tmp']) mkdirSync(at(name));
   writeRun(at('run'));
   execFileSync('mkfifo', [at('pipe')]);
-});
-afterEach(() => {
-  remove();
 });
 
 const at = (...names: string[]): string => path.join(folder, ...names);

@@ -4,16 +4,15 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { PROGRAM } from '../support/program/program.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** For the table of what was read, and the records of a trace above the ranks. */
 const MERGE_PACKAGES = ['commander', 'console-table-printer', 'long', 'protobufjs', 'simple-wcswidth'];
 const SAMPLE = path.join(ROOT, 'samples/straggler');
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 it('--version and --help of a command load neither the merge nor a package other than commander', () => {
   for (const args of [['--version'], ['inspect', '--help']]) {

@@ -6,7 +6,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { clockTable } from '../../src/report/clock_text.js';
 import { summaryText } from '../../src/report/inspect_text.js';
 import { openNext } from '../../src/report/next_command.js';
@@ -22,20 +22,16 @@ import { madeUpRank, SMALL_RUN, writeRun } from '../support/made_up/made_up_run.
 import { runHere, type TextResult } from '../support/program/command_line.js';
 import { PROGRAM, withoutProgress } from '../support/program/program.js';
 import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { eachInItsFolder } from '../support/program/temporary_folder.js';
 
 const SLOW_LINK = fileURLToPath(new URL('../../samples/slow-link', import.meta.url));
 let folder: string;
-let remove: () => void;
-beforeEach(() => {
-  ({ folder, remove } = temporaryFolder());
+eachInItsFolder((made) => {
+  folder = made;
   mkdirSync(path.join(folder, 'run'));
   writeRun(path.join(folder, 'run'));
   writeFileSync(path.join(folder, 'run', 'rank00009.bin'), 'no rank file');
   writeFileSync(path.join(folder, 'there'), 'precious');
-});
-afterEach(() => {
-  remove();
 });
 
 const run = (words: string): Promise<TextResult> => runHere(folder, ...words.split(' ').filter(Boolean));

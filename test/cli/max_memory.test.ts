@@ -2,14 +2,13 @@
 
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { writePackedStarts } from '../support/forged/packed_starts.js';
 import { runHere } from '../support/program/command_line.js';
 import { runProgram } from '../support/program/program.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 /** Rank 0 has fifty times the records of rank 1. */
 beforeAll(() => {

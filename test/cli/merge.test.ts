@@ -4,24 +4,19 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { runHere } from '../support/program/command_line.js';
 import { madeUpRank, SMALL_RUN, writeRun } from '../support/made_up/made_up_run.js';
 import { PROGRAM, runProgram, type ProgramResult } from '../support/program/program.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { eachInItsFolder } from '../support/program/temporary_folder.js';
 import { viewTrace } from '../support/traces/trace_view.js';
 
 let folder: string;
-let remove: () => void;
-
-beforeEach(() => {
-  ({ folder, remove } = temporaryFolder());
+eachInItsFolder((made) => {
+  folder = made;
   mkdirSync(join(folder, 'run'));
   mkdirSync(join(folder, 'empty'));
   writeRun(join(folder, 'run'));
-});
-afterEach(() => {
-  remove();
 });
 
 const run = (...args: string[]): Promise<ProgramResult> => runProgram(folder, ...args);

@@ -1,19 +1,15 @@
 /** The closing report of a run in which everything special happens at once: few lines, 80 columns, plain words. */
 
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { mergeReportText } from '../../src/report/merge_report.js';
 import { merge } from '../../src/merge.js';
 import { coll, recording } from '../support/made_up/recording.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { eachInItsFolder } from '../support/program/temporary_folder.js';
 
 let folder: string;
-let remove: () => void;
-beforeEach(() => {
-  ({ folder, remove } = temporaryFolder());
-});
-afterEach(() => {
-  remove();
+eachInItsFolder((made) => {
+  folder = made;
 });
 
 const EPOCH = 1_790_000_000_000_000_000n;

@@ -13,7 +13,7 @@ import { startupLink, startupQuery, withPins } from '../../src/trace/startup.js'
 import { howCut, traceFacts } from '../../src/trace/trace_facts.js';
 import { PortBusy, TraceServer } from '../../src/cli/trace_server.js';
 import { PROGRAM, runProgram } from '../support/program/program.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { eachInItsFolder } from '../support/program/temporary_folder.js';
 
 const UI = 'https://ui.perfetto.dev';
 /** Another program's trace: packets of a timestamp and a sequence. */
@@ -23,16 +23,11 @@ const RANK_FILE = path.join(path.dirname(path.dirname(PROGRAM)), 'samples/hang/r
 const CHROMIUM = '/usr/bin/chromium';
 
 let folder: string;
-let remove: () => void;
 let trace: string;
-
-beforeEach(() => {
-  ({ folder, remove } = temporaryFolder());
+eachInItsFolder((made) => {
+  folder = made;
   trace = path.join(folder, 'a trace.pftrace');
   writeFileSync(trace, CONTENT);
-});
-afterEach(() => {
-  remove();
 });
 
 interface Answer {

@@ -18,23 +18,19 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { compressFrame } from '../../src/rankfile/zstd.js';
 import { writeRun } from '../support/made_up/made_up_run.js';
 import { runHere, type TextResult } from '../support/program/command_line.js';
 import { PROGRAM, runProgram } from '../support/program/program.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { eachInItsFolder } from '../support/program/temporary_folder.js';
 import { viewTrace } from '../support/traces/trace_view.js';
 
 let folder: string;
-let remove: () => void;
-beforeEach(() => {
-  ({ folder, remove } = temporaryFolder());
+eachInItsFolder((made) => {
+  folder = made;
   mkdirSync(at('run'));
   writeRun(at('run'));
-});
-afterEach(() => {
-  remove();
 });
 
 const at = (name: string): string => path.join(folder, name);

@@ -12,27 +12,23 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { runHere, type TextResult } from '../support/program/command_line.js';
 import { startPuppet } from '../support/jobs/puppet.js';
 import { ageRun } from '../support/rank_files/aged_run.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { eachInItsFolder } from '../support/program/temporary_folder.js';
 
 const samples = fileURLToPath(new URL('../../samples/', import.meta.url));
 /** The oldest first. */
 const RUNS = ['healthy', 'hang', 'straggler', 'dead-node', 'stream-killed', 'graph'];
 
 let folder: string;
-let remove: () => void;
-beforeEach(() => {
-  ({ folder, remove } = temporaryFolder());
+eachInItsFolder((made) => {
+  folder = made;
   RUNS.forEach((name, i) => {
     cpSync(path.join(samples, name), path.join(folder, 'all', name), { recursive: true });
     age(name, 2 - i / 10);
   });
-});
-afterEach(() => {
-  remove();
 });
 
 /** The samples were recorded longer ago than this. */

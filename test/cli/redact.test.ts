@@ -2,27 +2,22 @@
 
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
 import { runHere, type TextResult } from '../support/program/command_line.js';
 import { madeUpRank, SMALL_RUN } from '../support/made_up/made_up_run.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { eachInItsFolder } from '../support/program/temporary_folder.js';
 import { viewTrace } from '../support/traces/trace_view.js';
 
 /** Whatever it names, it has this in it. */
 const SECRET = 'Zebra';
 let folder: string;
-let remove: () => void;
 let run: string;
-
-beforeEach(() => {
-  ({ folder, remove } = temporaryFolder());
+eachInItsFolder((made) => {
+  folder = made;
   run = path.join(folder, `user-${SECRET}`, `job-${SECRET}`);
   mkdirSync(run, { recursive: true });
   writeRanks('current', {}, 0);
-});
-afterEach(() => {
-  remove();
 });
 
 function writeRanks(name: string, options: object, first: number): void {

@@ -3,7 +3,7 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { writePage } from '../../src/cli/report_page.js';
 import { STEPS } from '../../src/export/step_columns.js';
 import { examine } from '../../src/report/examine.js';
@@ -15,14 +15,13 @@ import { csvOf, filled, jsonOf, tableOf } from '../../src/report/table_formats.j
 import { record } from '../support/jobs/loopback.js';
 import { runHere, type TextResult } from '../support/program/command_line.js';
 import { madeUpRank, SMALL_RUN } from '../support/made_up/made_up_run.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const samples = readdirSync(path.join(root, 'samples'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name);
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 const run = (...args: string[]): Promise<TextResult> => runHere(root, ...args);
 

@@ -4,15 +4,14 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { PROGRAM, withoutProgress } from '../support/program/program.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const sample = path.join(root, 'samples/hang');
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 const disk = path.join(folder, 'disk');
 mkdirSync(disk);
 const output = path.join(folder, 'run.pftrace');

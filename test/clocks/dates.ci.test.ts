@@ -2,14 +2,13 @@
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
 import { record } from '../support/jobs/loopback.js';
 import { drawSkews, skewRun } from '../support/clocks/skewed_run.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 const FIFTY_YEARS = 50 * 365 * 86_400e9;
 

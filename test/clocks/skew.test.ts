@@ -1,15 +1,14 @@
 /** The skew that makes recordings of one machine look like several hosts moves every tick in a rank file, and nothing else. */
 
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { openRankFile } from '../../src/rankfile/index.js';
 import { ringLines } from '../rankfile/read.js';
 import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
 import { skewFile, type Skew } from '../support/clocks/skew.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 const HZ = 1e9;
 const OFFSET = 7_000_000_000n;

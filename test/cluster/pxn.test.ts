@@ -5,24 +5,20 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { mergeReportText } from '../../src/report/merge_report.js';
 import { merge } from '../../src/merge.js';
 import type { MergeReport } from '../../src/report/report.js';
 import { RankFileBuilder, type FileOptions } from '../support/rank_files/rank_file_builder.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { eachInItsFolder } from '../support/program/temporary_folder.js';
 import { functionOf, viewTrace, type TraceView, type ViewSlice } from '../support/traces/trace_view.js';
 
 const COMM_ID = 0xabcn;
 const TAGS = [0x123n, 0x145n, 0x167n].map((bits) => 0x8080_0000_0000_0000n | (bits << 48n));
 
 let folder: string;
-let remove: () => void;
-beforeEach(() => {
-  ({ folder, remove } = temporaryFolder());
-});
-afterEach(() => {
-  remove();
+eachInItsFolder((made) => {
+  folder = made;
 });
 
 /** All processes of the run have pid 1, as in containers: only tags tell them apart. */

@@ -2,20 +2,16 @@
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
 import { madeUpRank, SMALL_RUN } from '../support/made_up/made_up_run.js';
 import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { eachInItsFolder } from '../support/program/temporary_folder.js';
 import { viewTrace, type ViewSlice } from '../support/traces/trace_view.js';
 
 let folder: string;
-let remove: () => void;
-beforeEach(() => {
-  ({ folder, remove } = temporaryFolder());
-});
-afterEach(() => {
-  remove();
+eachInItsFolder((made) => {
+  folder = made;
 });
 
 async function cluster(ranks: readonly number[], options = {}): Promise<readonly ViewSlice[]> {

@@ -1,16 +1,15 @@
 /** The report names the cause, and since when, for recorded jobs that are slow on purpose. For a healthy job it names none. */
 
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Cause } from '../../src/analysis/causes.js';
 import { examine } from '../../src/report/examine.js';
 import type { RunReport } from '../../src/report/run_report.js';
 import type { Slowness } from '../../src/verdict/types.js';
 import { record } from '../support/jobs/loopback.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 /** If the load of this machine changes in mid-run, collectives are slower since then, and the report rightly says so: record again. */
 const RECORD_AGAIN = { retry: 6 };

@@ -3,15 +3,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { RunDiff } from '../../src/report/diff.js';
 import { keptJob } from '../support/jobs/kept_job.js';
 import { runProgram, type ProgramResult } from '../support/program/program.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 const diff = (before: string, after: string, ...args: string[]) =>
   runProgram(root, 'diff', before, after, ...args);

@@ -2,18 +2,14 @@
 
 import { mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { describeRecord, openRankFile } from '../../src/rankfile/index.js';
 import { record } from '../support/jobs/loopback.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { eachInItsFolder } from '../support/program/temporary_folder.js';
 
 let folder: string;
-let remove: () => void;
-beforeEach(() => {
-  ({ folder, remove } = temporaryFolder());
-});
-afterEach(() => {
-  remove();
+eachInItsFolder((made) => {
+  folder = made;
 });
 
 /** Of one rank: what each recorded collective has below it, as "function number: operations, steps". */

@@ -5,7 +5,7 @@
 
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { mergeNext } from '../../src/report/next_command.js';
 import { verdictText } from '../../src/report/verdict_text.js';
 import { merge } from '../../src/merge.js';
@@ -13,11 +13,10 @@ import { diagnose } from '../../src/report/diagnosis.js';
 import { suspects } from '../../src/verdict/facts/suspects.js';
 import type { Behind, Verdict } from '../../src/verdict/types.js';
 import { record, startRecording } from '../support/jobs/loopback.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 import { viewTrace } from '../support/traces/trace_view.js';
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 async function verdictOn(name: string, args: string, settings: Readonly<Record<string, string>> = {}) {
   mkdirSync(join(folder, name));

@@ -3,14 +3,13 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { read } from '../documents.js';
 import { runHere, type TextResult } from '../support/program/command_line.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 type Rows = Record<string, string | number | null>[];
 const run = (...args: string[]): Promise<TextResult> => runHere(root, ...args);

@@ -4,15 +4,14 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { knownFile } from '../../src/foreign/known_files.js';
 import { dumpOf, pickled } from '../support/made_up/flight_dumps.js';
 import { runHere } from '../support/program/command_line.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 const dump = dumpOf({ groups: { 0: [0] }, calls: [[{ group: '0', seq: 1, op: 'all_reduce' }]] }, 0);
 const inspector = (version: string): string =>

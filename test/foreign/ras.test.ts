@@ -5,7 +5,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { readRas } from '../../src/foreign/ras_answer.js';
 import { besideRas } from '../../src/foreign/ras_beside.js';
 import { rasLines } from '../../src/report/ras_text.js';
@@ -14,11 +14,10 @@ import type { Incident } from '../../src/live/incident.js';
 import { unpackRecording } from '../support/jobs/packed_recording.js';
 import { runHere } from '../support/program/command_line.js';
 import { runProgram } from '../support/program/program.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 const fileOf = (name: string): string => path.join(root, 'test/fixtures/ras', `${name}.json`);
 const textOf = (name: string): string => readFileSync(fileOf(name), 'utf8');
 const ourComm = (name: string, ranks: readonly number[]) => {

@@ -7,22 +7,18 @@
 import { copyFileSync, readFileSync, readdirSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { OutputError } from '../../src/base/errors.js';
 import { merge } from '../../src/merge.js';
 import type { MergeReport } from '../../src/report/report.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { eachInItsFolder } from '../support/program/temporary_folder.js';
 
 const samples = fileURLToPath(new URL('../../samples/', import.meta.url));
 
 let folder: string;
-let remove: () => void;
-beforeEach(() => {
-  ({ folder, remove } = temporaryFolder());
-});
-afterEach(() => {
-  remove();
+eachInItsFolder((made) => {
+  folder = made;
 });
 
 /** Merges with a change of rank 1 when `stage` begins. */

@@ -5,16 +5,15 @@
 
 import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { projectFile } from '../../src/base/project.js';
 import { forger, randomOf } from '../support/forged/forged_values.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 import { inTier } from '../support/tiers/tier.js';
 import { commandsOn, EVERY_COMMAND } from './commands.js';
 import { recordedAt, samplesIn } from './run_with.js';
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 const samples = samplesIn(projectFile('samples'));
 /** What decides where a reader looks, how much it takes, and whose process it asks. */

@@ -5,13 +5,13 @@
 
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
 import { ForgedFile } from '../support/forged/forged_file.js';
 import { randomOf } from '../support/forged/forged_values.js';
 import { grower } from '../support/forged/grown_file.js';
 import { merge } from '../../src/merge.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { eachInItsFolder } from '../support/program/temporary_folder.js';
 import { mergeWith, recordedAt, type Sample, samplesIn } from './run_with.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -53,12 +53,8 @@ const findings: readonly Finding[] = [
 ];
 
 let folder: string;
-let remove: () => void;
-beforeEach(() => {
-  ({ folder, remove } = temporaryFolder());
-});
-afterEach(() => {
-  remove();
+eachInItsFolder((made) => {
+  folder = made;
 });
 
 const forged = (sample: Sample, field: string, value: bigint | number): Uint8Array =>

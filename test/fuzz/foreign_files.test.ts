@@ -2,7 +2,7 @@
 
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { projectFile } from '../../src/base/project.js';
 import { readKineto } from '../../src/foreign/beside/kineto.js';
 import { isSqlite, processesOf, readNsys } from '../../src/foreign/beside/nsys.js';
@@ -14,11 +14,10 @@ import type { MergeReport } from '../../src/report/report.js';
 import { type Random, randomOf } from '../support/forged/forged_values.js';
 import { collectivesOf, kinetoText } from '../support/made_up/kineto.js';
 import { writeNsys } from '../support/made_up/nsys.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 import { viewTrace, type ViewSlice } from '../support/traces/trace_view.js';
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 const VALUES = [
   ...['-1', '0', '1e308', '-1e400', '18446744073709551616', '0.0000000001', 'null', 'true', '""', '[]', '{}'],

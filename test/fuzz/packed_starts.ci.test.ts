@@ -5,14 +5,13 @@
 
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
 import { STARTS, writePackedStarts } from '../support/forged/packed_starts.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 import { commandsOn } from './commands.js';
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 describe.each(Object.keys(STARTS) as (keyof typeof STARTS)[])('%s', (name) => {
   it('millions of them end the file, and no other', () => {

@@ -2,20 +2,16 @@
 
 import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, utimesSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { projectFile } from '../../src/base/project.js';
 import { Follower, NO_SIGHT, type Sight } from '../../src/live/follow.js';
 import { startRecording } from '../support/jobs/loopback.js';
 import { startPuppet } from '../support/jobs/puppet.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { eachInItsFolder } from '../support/program/temporary_folder.js';
 
 let folder: string;
-let remove: () => void;
-beforeEach(() => {
-  ({ folder, remove } = temporaryFolder());
-});
-afterEach(() => {
-  remove();
+eachInItsFolder((made) => {
+  folder = made;
 });
 
 const names = ({ members }: Sight): string[] => members.map(({ path: file }) => path.basename(file));

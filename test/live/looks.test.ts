@@ -3,16 +3,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { tmpdir } from 'node:os';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { workOf, type SeenWork } from '../../src/live/work.js';
 import { withWorkFolder } from '../../src/output/work_folder.js';
 import { diagnose, type DiagnosisOptions } from '../../src/report/diagnosis.js';
 import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
 import { writeLargeStreamFile } from '../support/rank_files/large_stream_file.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 const SECONDS = 1000;
 const file = path.join(folder, 'rank00000.bin');

@@ -3,13 +3,12 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { projectFile } from '../../src/base/project.js';
 import { PROGRAM } from '../support/program/program.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 const noTool = spawnSync('promtool', ['--version']).error !== undefined;
 
 it.skipIf(noTool).each(['hang', 'hosts', 'copy-engine', 'pxn', 'graph', 'abi-v1'])(

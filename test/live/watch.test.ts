@@ -2,21 +2,17 @@
 
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { projectFile } from '../../src/base/project.js';
 import type { Incident } from '../../src/live/incident.js';
 import { startRecording } from '../support/jobs/loopback.js';
 import { runHere } from '../support/program/command_line.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { eachInItsFolder } from '../support/program/temporary_folder.js';
 import { startWatch } from './watched.js';
 
 let folder: string;
-let remove: () => void;
-beforeEach(() => {
-  ({ folder, remove } = temporaryFolder());
-});
-afterEach(() => {
-  remove();
+eachInItsFolder((made) => {
+  folder = made;
 });
 
 const recording = (): string => path.join(folder, 'recording');

@@ -17,13 +17,12 @@ import type { RunReport } from '../../src/report/run_report.js';
 import { runHere, type TextResult } from '../support/program/command_line.js';
 import { record } from '../support/jobs/loopback.js';
 import { madeUpRank, SMALL_RUN } from '../support/made_up/made_up_run.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 import { viewTrace } from '../support/traces/trace_view.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const CHROMIUM = '/usr/bin/chromium';
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 const run = (...args: string[]): Promise<TextResult> => runHere(folder, ...args);
 const sample = (name: string): string => path.join(root, 'samples', name);

@@ -6,15 +6,14 @@
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { runHere } from '../support/program/command_line.js';
 import { dumpOf, writeDumps, type MadeUpCall, type MadeUpDumps } from '../support/made_up/flight_dumps.js';
 import { unpackRecording } from '../support/jobs/packed_recording.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 let count = 0;
 
 async function readAbout(dumps: string): Promise<string[]> {

@@ -1,16 +1,15 @@
 /** The verdict on PyTorch's dumps alone, on scenarios that are made up as real ones look: which ranks, at which collective. */
 
 import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readDumps } from '../../src/pytorch/dump_files.js';
 import { judgeJobs, type DumpVerdict } from '../../src/pytorch/dump_verdict.js';
 import { flightReport } from '../../src/pytorch/flight_report.js';
 import { dumpVerdictText } from '../../src/report/flight_text.js';
 import { writeDumps, type MadeUpCall, type MadeUpDumps } from '../support/made_up/flight_dumps.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 let count = 0;
 
 function judged(made: MadeUpDumps): DumpVerdict {

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
 import { diagnose, type Diagnosis } from '../../src/report/diagnosis.js';
 import { examine } from '../../src/report/examine.js';
@@ -11,13 +11,12 @@ import { traceTexts } from '../../src/report/headline.js';
 import { verdictText } from '../../src/report/verdict_text.js';
 import { runHere } from '../support/program/command_line.js';
 import { writeDumps, type MadeUpCall } from '../support/made_up/flight_dumps.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 import { viewTrace } from '../support/traces/trace_view.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const hang = path.join(root, 'samples/hang');
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 /** The sample hangs in its third AllReduce on "world"; PyTorch would count it as the group's third collective. */
 const FRAMES = [{ name: 'train_step', filename: '/job/train.py', line: 88 }];

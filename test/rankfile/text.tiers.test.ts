@@ -8,25 +8,18 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openRankFile, openRankFileTables, rankFileLines, TITLE } from '../../src/rankfile/index.js';
 import type { RankFile } from '../../src/rankfile/file_types.js';
 import { unpackRecording } from '../support/jobs/packed_recording.js';
 import { history } from '../support/made_up/streamed_run.js';
 import { runHere, type TextResult } from '../support/program/command_line.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 import { inTier } from '../support/tiers/tier.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const FIXTURES = path.join(ROOT, 'test/fixtures');
-let folder: string;
-let remove: () => void;
-beforeAll(() => {
-  ({ folder, remove } = temporaryFolder());
-});
-afterAll(() => {
-  remove();
-});
+const folder = folderOfFile();
 
 const run = (...args: string[]): Promise<TextResult> => runHere(ROOT, ...args);
 

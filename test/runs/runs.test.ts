@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
 import { listRuns } from '../../src/runs/find_runs.js';
 import { findRuns } from '../../src/runs/find_runs.js';
@@ -11,16 +11,12 @@ import { listRun } from '../../src/runs/run.js';
 import { diagnose } from '../../src/report/diagnosis.js';
 import { record } from '../support/jobs/loopback.js';
 import { RankFileBuilder, type FileOptions } from '../support/rank_files/rank_file_builder.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { eachInItsFolder } from '../support/program/temporary_folder.js';
 import { viewTrace } from '../support/traces/trace_view.js';
 
 let folder: string;
-let remove: () => void;
-beforeEach(() => {
-  ({ folder, remove } = temporaryFolder());
-});
-afterEach(() => {
-  remove();
+eachInItsFolder((made) => {
+  folder = made;
 });
 
 const SECOND = 1_000_000_000n;

@@ -3,9 +3,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 import { functionOf, viewTrace, type TraceView, type ViewCounter, type ViewSlice } from '../support/traces/trace_view.js';
 
 const root = fileURLToPath(new URL('../../samples/', import.meta.url));
@@ -13,8 +13,7 @@ const samples = readdirSync(root, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name);
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 const isWork = ({ name, track }: ViewSlice): boolean =>
   name !== null && / · (collectives|point-to-point)( ·\d+)?$/.test(track.name);

@@ -6,7 +6,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { mergeReportText } from '../../src/report/merge_report.js';
 import { inspectNext } from '../../src/report/next_command.js';
 import { traceTexts } from '../../src/report/headline.js';
@@ -16,7 +16,7 @@ import { examine } from '../../src/report/examine.js';
 import { merge } from '../../src/merge.js';
 import { diagnose } from '../../src/report/diagnosis.js';
 import type { MergeReport } from '../../src/report/report.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 import { countsOf, viewTrace, type TraceView } from '../support/traces/trace_view.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -24,8 +24,7 @@ const samples = readdirSync(path.join(root, 'samples'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name);
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 function golden(name: string, text: string): void {
   const file = path.join(root, 'test/goldens', name);

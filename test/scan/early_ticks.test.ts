@@ -2,19 +2,15 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
 import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { eachInItsFolder } from '../support/program/temporary_folder.js';
 import { viewTrace } from '../support/traces/trace_view.js';
 
 let folder: string;
-let remove: () => void;
-beforeEach(() => {
-  ({ folder, remove } = temporaryFolder());
-});
-afterEach(() => {
-  remove();
+eachInItsFolder((made) => {
+  folder = made;
 });
 
 it('ticks of communicators and records: no time of the trace is before its beginning', async () => {

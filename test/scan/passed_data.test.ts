@@ -1,13 +1,12 @@
 /** When the steps of a collective arrived, and when its GPU had filled its sends: sums of all operations of the collective. */
 
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { scanFile } from '../../src/scan/scan.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 /** Two channels, each with two received and two sent steps; the last send has not ended. A tick is a ns. */
 function passed(abi: number) {

@@ -1,13 +1,12 @@
 /** How long a rank's way out was busy with a send: alone, beside others, and after others. */
 
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { scanFile } from '../../src/scan/scan.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 const US = 1000;
 let files = 0;

@@ -2,17 +2,16 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
 import { traceTexts } from '../../src/report/headline.js';
 
 import { writeManyFiles } from '../../bench/merge/many_files.js';
 import { mergeInSteps } from '../support/traces/sharded.js';
 import { seeded } from '../support/clocks/simulated_links.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 // As in test/scan/step_sample.test.ts: two files of a job in which a scan keeps the smallest share.
 const files = writeManyFiles(folder, 1024, 4200, { only: [7, 8] });

@@ -1,16 +1,15 @@
 /** Files with more transfers than a scan keeps: both ends of a connection keep the same ones, and steps give the bytes of `merge`. */
 
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { joinTransfers, linksBetween, type StepSource } from '../../src/clocks/evidence/joined_transfers.js';
 import { scanFile } from '../../src/scan/scan.js';
 import { isKept, mostRows, smallerShare } from '../../src/scan/step_sample.js';
 
 import { writeManyFiles } from '../../bench/merge/many_files.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 /** So many ranks that a scan keeps the smallest share. */
 const RANKS = 1024;

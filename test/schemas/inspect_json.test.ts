@@ -4,14 +4,13 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { unpackRecording } from '../support/jobs/packed_recording.js';
 import { runHere } from '../support/program/command_line.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 const schema = JSON.parse(readFileSync(path.join(root, 'schemas/inspect.schema.json'), 'utf8')) as object;
 const isValid = new Ajv2020({ allErrors: true, strictTypes: false, strictRequired: false }).compile(schema);
 

@@ -6,7 +6,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
 import type { MergeReport } from '../../src/report/report.js';
 import { lastPacket } from '../../src/trace/perfetto/last_packet.js';
@@ -14,13 +14,12 @@ import { CLOCK_INCIDENTS } from '../../src/trace/tracks/clock_tracks.js';
 import { record } from '../support/jobs/loopback.js';
 import { unpackRecording } from '../support/jobs/packed_recording.js';
 import { collectivesOf, kinetoText } from '../support/made_up/kineto.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 import { viewTrace, type TraceView, type ViewSlice } from '../support/traces/trace_view.js';
 import { runQueries, type Row } from './tables.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 const text = readFileSync(path.join(root, 'schemas/trace.md'), 'utf8');
 const withoutEnd = (query: string): string => query.trim().replace(/;$/, '');

@@ -3,20 +3,19 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
 import { traceTexts } from '../../src/report/headline.js';
 import { record } from '../support/jobs/loopback.js';
 import { mergeInSteps, type SharedOptions } from '../support/traces/sharded.js';
 import { seeded } from '../support/clocks/simulated_links.js';
 import { drawSkews, skewRun } from '../support/clocks/skewed_run.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 import { inTier } from '../support/tiers/tier.js';
 
 const root = fileURLToPath(new URL('../../samples', import.meta.url));
 const samples = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 const filesOf = (place: string): string[] =>
   readdirSync(place)

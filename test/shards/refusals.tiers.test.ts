@@ -3,7 +3,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { NoUsableInput } from '../../src/base/errors.js';
 import { makePart } from '../../src/shards/convert_step.js';
 import { joinTrace } from '../../src/shards/join_step.js';
@@ -14,14 +14,13 @@ import { makeStudy } from '../../src/shards/study_step.js';
 import { diagnose } from '../../src/report/diagnosis.js';
 import { runHere } from '../support/program/command_line.js';
 import { seeded } from '../support/clocks/simulated_links.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 import { inTier } from '../support/tiers/tier.js';
 
 const samples = fileURLToPath(new URL('../../samples', import.meta.url));
 const rank = (number: number, sample = 'hosts'): string =>
   path.join(samples, sample, `rank0000${number}.bin`);
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 const at = (name: string): string => path.join(folder, name);
 
 beforeAll(async () => {

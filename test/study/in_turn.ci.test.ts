@@ -3,14 +3,13 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
 import { PROGRAM } from '../support/program/program.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 
 const HOSTS = path.join(import.meta.dirname, '../../samples/hosts');
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 it.each(['pftrace', 'pftrace.zst'])('ranks on several hosts, one thread or two: the same .%s', (ending) => {
   const [one, two] = [1, 2].map((jobs) => {

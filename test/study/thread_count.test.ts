@@ -2,14 +2,13 @@
 
 import { statSync, truncateSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { ringBytesAlike, threadsFor } from '../../src/study/workers.js';
 import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 it.each([
   // Two CPUs: the second compiles for the first, until both have enough to do.

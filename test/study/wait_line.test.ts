@@ -1,14 +1,13 @@
 /** Right after a crash the verdict depends on which processes are alive. merge says why it waits, and the verdict does not depend on the moment. */
 
 import path from 'node:path';
-import { afterAll, afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { merge } from '../../src/merge.js';
 import { scanFile } from '../../src/scan/scan.js';
 import { record } from '../support/jobs/loopback.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 afterEach(() => {
   vi.useRealTimers();
 });

@@ -3,15 +3,14 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
 import { madeUpRank } from '../support/made_up/made_up_run.js';
 import { PROGRAM } from '../support/program/program.js';
 import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 /** Calls that all differ: the scan must remember each of them. */
 function manyShapes(calls: number): RankFileBuilder {

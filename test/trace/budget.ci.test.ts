@@ -2,7 +2,7 @@
 
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/base/errors.js';
 import { mergeReportText } from '../../src/report/merge_report.js';
 import { merge } from '../../src/merge.js';
@@ -13,12 +13,11 @@ import type { Verdict } from '../../src/verdict/types.js';
 import { suspects } from '../../src/verdict/facts/suspects.js';
 import { parseRanks } from '../../src/trace/asked_times.js';
 import { record } from '../support/jobs/loopback.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 import { viewTrace } from '../support/traces/trace_view.js';
 import { drawnInto, expectWithin, slicesIn } from './drawn_sizes.js';
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 const drawn = drawnInto(folder);
 
 /** Which ranks are alive depends on when the files were read. */

@@ -6,18 +6,17 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { countWithin, TimeCounter } from '../../src/scan/time_counts.js';
 import { writeLargeStreamFile } from '../support/rank_files/large_stream_file.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 import { drawnInto, expectWithin, slicesIn } from './drawn_sizes.js';
 
 const root = fileURLToPath(new URL('../../samples/', import.meta.url));
 const samples = readdirSync(root, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name);
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 const drawn = drawnInto(folder);
 
 describe('the estimate', () => {

@@ -1,13 +1,12 @@
 /** The first screen of a recorded job of many ranks that wait alike. */
 
 import path from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { record } from '../support/jobs/loopback.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 import { partsOf, screenOf } from './first_screen.js';
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 it('31 ranks that wait alike: the two to look at are right below the verdict, open; the others follow, closed', async () => {
   // They have to wait for more than the second of hungAfter, on a busy machine too.

@@ -6,19 +6,18 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { HEADLINE_CHARACTERS } from '../../src/trace/above_ranks.js';
 import { TITLE_CHARACTERS } from '../../src/trace/titles.js';
 import { merge } from '../../src/merge.js';
 import { traceTexts } from '../../src/report/headline.js';
 import { unpackRecording } from '../support/jobs/packed_recording.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 import { viewTrace } from '../support/traces/trace_view.js';
 import { partsOf, ROW_CHARACTERS, screenOf } from './first_screen.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 /** How many pinned rows the UI shows without scrolling. */
 const ROWS = 6;

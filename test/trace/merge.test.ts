@@ -13,30 +13,25 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { merge, type MergeOptions } from '../../src/merge.js';
 import type { MergeReport } from '../../src/report/report.js';
 import { unpackRecording } from '../support/jobs/packed_recording.js';
 import { madeUpRank, SMALL_RUN, writeRun } from '../support/made_up/made_up_run.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { eachInItsFolder } from '../support/program/temporary_folder.js';
 import { viewTrace, type TraceView } from '../support/traces/trace_view.js';
 import { unpackFrames } from '../support/rank_files/zstd_frames.js';
 
 const hasZstd = spawnSync('zstd', ['--version']).status === 0;
 
 let folder: string;
-let remove: () => void;
 let output: string;
 let files: string[];
-
-beforeEach(() => {
-  ({ folder, remove } = temporaryFolder());
+eachInItsFolder((made) => {
+  folder = made;
   mkdirSync(join(folder, 'run'));
   files = writeRun(join(folder, 'run'));
   output = join(folder, 'out.pftrace');
-});
-afterEach(() => {
-  remove();
 });
 
 const mergeHere = (options: Partial<MergeOptions> = {}): Promise<MergeReport> =>

@@ -2,19 +2,18 @@
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { MergeReport } from '../../src/report/report.js';
 import { mergeReportText } from '../../src/report/merge_report.js';
 import { makeScan } from '../../src/shards/scan_step.js';
 import { makeStudy } from '../../src/shards/study_step.js';
 import { unpackRecording } from '../support/jobs/packed_recording.js';
 import { drawSkews, skewRun } from '../support/clocks/skewed_run.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 import { type ViewSlice } from '../support/traces/trace_view.js';
 import { asShown, between, clipped, drawnInto, limitsOf, recorded } from './windows.js';
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 const { drawn, drawnWhole } = drawnInto(folder);
 
 /** Without what the GPU clock and the verdict decide, which depend on what was read. null: not of a rank, or not shown. */

@@ -5,17 +5,16 @@
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
 import type { MergeReport } from '../../src/report/report.js';
 import type { SelectionRequest } from '../../src/trace/selection.js';
 import { parseTime } from '../../src/trace/asked_times.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 import { countsOf, type TraceView, type ViewSlice } from '../support/traces/trace_view.js';
 import { asShown, between, clipped, drawnInto, limitsOf, recorded, root } from './windows.js';
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 const { drawn, drawnWhole } = drawnInto(folder);
 
 /** Slices that count for a selection: those about the recording itself do not. */

@@ -14,17 +14,16 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { filesOfText, writeTextFile } from '../../src/rankfile/index.js';
 import { diagnose } from '../../src/report/diagnosis.js';
 import { verdictText } from '../../src/report/verdict_text.js';
 import { suspects } from '../../src/verdict/facts/suspects.js';
 import { unpackRecording } from '../support/jobs/packed_recording.js';
-import { temporaryFolder } from '../support/program/temporary_folder.js';
+import { folderOfFile } from '../support/program/temporary_folder.js';
 
 const ROOT = fileURLToPath(new URL('../fixtures', import.meta.url));
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 const WORDS = ['verdict', 'hung-after', 'culprits', 'finds', 'recording', 'without rank'] as const;
 interface Told {

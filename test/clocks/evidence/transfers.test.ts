@@ -1,7 +1,7 @@
 /** Joins the two ends of transfers: which pairs count if the work of an operation is known, lost or different. */
 
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { STEP_ROW, SIZE_LOST } from '../../../src/scan/step_file.js';
 import {
   joinTransfers,
@@ -9,7 +9,7 @@ import {
   type StepSource,
 } from '../../../src/clocks/evidence/joined_transfers.js';
 import { writeSteps } from '../../support/made_up/step_rows.js';
-import { temporaryFolder } from '../../support/program/temporary_folder.js';
+import { folderOfFile } from '../../support/program/temporary_folder.js';
 
 /** An operation of two steps in the file of one end. `work` null: its record is lost. `ordinal`: default is its place in the list. */
 interface EndOp {
@@ -19,8 +19,7 @@ interface EndOp {
   readonly ordinal?: number;
 }
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 let files = 0;
 const source = (isSend: boolean, ops: readonly EndOp[]): StepSource =>

@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { scanFile } from '../../../src/scan/scan.js';
 import { ROW_WIDTH, STEP_ROW, type StepRows } from '../../../src/scan/step_file.js';
 import {
@@ -11,10 +11,9 @@ import {
   type StepSource,
 } from '../../../src/clocks/evidence/joined_transfers.js';
 import { record } from '../../support/jobs/loopback.js';
-import { temporaryFolder } from '../../support/program/temporary_folder.js';
+import { folderOfFile } from '../../support/program/temporary_folder.js';
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 /** All steps of one end, by operation and step. */
 function stepsIn({ path }: StepSource, { offset, rows: count }: StepRows): Set<string> {

@@ -1,7 +1,7 @@
 /** The two files of a connection hold different parts of the run. Every pair of rows that both have is found. */
 
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { STEP_ROW } from '../../../src/scan/step_file.js';
 import {
   joinTransfers,
@@ -10,10 +10,9 @@ import {
 } from '../../../src/clocks/evidence/joined_transfers.js';
 import { seeded } from '../../support/clocks/simulated_links.js';
 import { writeSteps } from '../../support/made_up/step_rows.js';
-import { temporaryFolder } from '../../support/program/temporary_folder.js';
+import { folderOfFile } from '../../support/program/temporary_folder.js';
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 /** Steps of an operation. */
 const STEPS = 32;

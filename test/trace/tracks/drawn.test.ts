@@ -7,25 +7,18 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { outcomesOf } from '../../../src/model/work_end_table.js';
 import { filesOfText, writeTextFile } from '../../../src/rankfile/index.js';
 import type { Silence } from '../../../src/trace/tracks/recorder_tracks.js';
-import { temporaryFolder } from '../../support/program/temporary_folder.js';
+import { folderOfFile } from '../../support/program/temporary_folder.js';
 import { drawFile, type Picture } from '../../support/traces/picture.js';
 
 const ROOT = fileURLToPath(new URL('../../fixtures/drawn', import.meta.url));
 /** Begins what a file is drawn as: its name, then words for how. */
 const DRAWN = /^--- drawn: (\S+)(, its clock alone)?(?:, (no records|no sign of life))?$/;
 
-let folder: string;
-let remove: () => void;
-beforeAll(() => {
-  ({ folder, remove } = temporaryFolder());
-});
-afterAll(() => {
-  remove();
-});
+const folder = folderOfFile();
 
 const fixtures = readdirSync(ROOT, { recursive: true, encoding: 'utf8' }).filter((name) =>
   name.endsWith('.txt'),

@@ -2,18 +2,17 @@
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { traceNsFromClockMap } from '../../../src/base/time.js';
 import type { Exchange, ExchangePart } from '../../../src/cluster/exchanges.js';
 import { merge } from '../../../src/merge.js';
 import { describeCluster, drawCluster } from '../../../src/trace/tracks/cluster_tracks.js';
 import { unpackRecording } from '../../support/jobs/packed_recording.js';
-import { temporaryFolder } from '../../support/program/temporary_folder.js';
+import { folderOfFile } from '../../support/program/temporary_folder.js';
 import { TextSink } from '../../support/traces/text_sink.js';
 import { viewTrace } from '../../support/traces/trace_view.js';
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 const ns = traceNsFromClockMap;
 const ended = (rank: number, end: number, more: Partial<ExchangePart> = {}): ExchangePart => ({

@@ -2,16 +2,15 @@
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { verdictText } from '../../../src/report/verdict_text.js';
 import { diagnose } from '../../../src/report/diagnosis.js';
 import { RankFileBuilder, type FileOptions } from '../../support/rank_files/rank_file_builder.js';
 import type { RingBuilder } from '../../support/rank_files/ring_builder.js';
 import type { StartApi } from '../../support/rank_files/ring_starts.js';
-import { temporaryFolder } from '../../support/program/temporary_folder.js';
+import { folderOfFile } from '../../support/program/temporary_folder.js';
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 const S = 1e9;
 /** `told`: NCCL reports a Coll with this number for it. `parent` 0n: its group is not known. */

@@ -2,14 +2,13 @@
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { EventType } from '../../../src/rankfile/format/nccl.js';
 import { diagnose } from '../../../src/report/diagnosis.js';
 import { RankFileBuilder, type FileOptions } from '../../support/rank_files/rank_file_builder.js';
-import { temporaryFolder } from '../../support/program/temporary_folder.js';
+import { folderOfFile } from '../../support/program/temporary_folder.js';
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 const S = 1e9;
 const ALL = 0xfff;

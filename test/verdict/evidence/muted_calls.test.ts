@@ -2,16 +2,15 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { EventType } from '../../../src/rankfile/format/nccl.js';
 import { diagnose } from '../../../src/report/diagnosis.js';
 import { madeUpRank, SMALL_RUN } from '../../support/made_up/made_up_run.js';
 import type { FileOptions } from '../../support/rank_files/rank_file_builder.js';
 import { coll } from '../../support/made_up/recording.js';
-import { temporaryFolder } from '../../support/program/temporary_folder.js';
+import { folderOfFile } from '../../support/program/temporary_folder.js';
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 const ALL = 0x7f; // Group to KernelCh
 const OLD = 10_000_000_000;

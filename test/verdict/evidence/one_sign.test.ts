@@ -2,15 +2,14 @@
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { State } from '../../../src/rankfile/format/nccl.js';
 import { diagnose } from '../../../src/report/diagnosis.js';
 import { RankFileBuilder } from '../../support/rank_files/rank_file_builder.js';
 import type { RingBuilder } from '../../support/rank_files/ring_builder.js';
-import { temporaryFolder } from '../../support/program/temporary_folder.js';
+import { folderOfFile } from '../../support/program/temporary_folder.js';
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 const S = 1e9;
 const MS = 1e6;

@@ -2,14 +2,13 @@
 
 import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { merge } from '../../../src/merge.js';
 import { RankFileBuilder, type FileOptions } from '../../support/rank_files/rank_file_builder.js';
-import { temporaryFolder } from '../../support/program/temporary_folder.js';
+import { folderOfFile } from '../../support/program/temporary_folder.js';
 import { viewTrace } from '../../support/traces/trace_view.js';
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 const S = 1e9;
 const START = 1_760_000_000_000_000_000n;

@@ -2,7 +2,7 @@
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { inspectNext } from '../../../src/report/next_command.js';
 import { verdictText } from '../../../src/report/verdict_text.js';
 import { diagnose, type DiagnosisOptions } from '../../../src/report/diagnosis.js';
@@ -13,10 +13,9 @@ import {
   type RingBuilder,
 } from '../../support/rank_files/rank_file_builder.js';
 import { outcomesOf } from '../../../src/model/work_end_table.js';
-import { temporaryFolder } from '../../support/program/temporary_folder.js';
+import { folderOfFile } from '../../support/program/temporary_folder.js';
 
-const { folder, remove } = temporaryFolder();
-afterAll(remove);
+const folder = folderOfFile();
 
 const S = 1e9;
 
