@@ -16,7 +16,6 @@ const IN_DIST = [
   '@opentelemetry/exporter-metrics-otlp-proto',
   '@opentelemetry/resources',
   '@opentelemetry/sdk-metrics',
-  '@streamparser/json',
   'apache-arrow',
   'chart.js',
   'commander',

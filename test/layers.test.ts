@@ -20,7 +20,7 @@ const LAYERS = table(`
   kernel         |                                                    |               |            | no
   kernel/host    | base kernel/result_rows rankfile/format rankfile/folds model/roots | model rankfile |            | yes
   foreign        | base                                               |               |            | yes
-  foreign/beside | base foreign kernel/host/drawing model clocks cluster trace trace/perfetto trace/tracks | runs study | @streamparser/json node-sqlite3-wasm | yes
+  foreign/beside | base foreign kernel/host/drawing model clocks cluster trace trace/perfetto trace/tracks | runs study | node-sqlite3-wasm | yes
   rankfile       | base kernel/host foreign/known_files               |               | @bokuweb/zstd-wasm | yes
   model          | base rankfile/format kernel/result_rows                             | rankfile clocks |          | no
   runs           | base rankfile                                      | scan          |            | no

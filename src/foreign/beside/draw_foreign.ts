@@ -19,7 +19,7 @@ import type { Windows } from '../../trace/tracks/selection.js';
 import type { ArgValue, SliceExtra, SliceRef, TrackRef } from '../../trace/tracks/sink.js';
 import type { Admitted } from './door.js';
 import type { EventText, ForeignTrace, ForeignTrack } from './foreign_trace.js';
-import { digitsOf, type Json } from './json_events.js';
+import { digitsOf, type Json } from './json_values.js';
 
 export interface ForeignBlock extends BlockPosition {
   readonly traceStart: bigint;

@@ -1,21 +1,16 @@
 /**
  * Reads the JSON of a trace event by event, in bounded memory: `{"traceEvents": [...], ...}`, plain or packed by gzip. Numbers that a double
- * would round keep their digits (`digitsOf`). A file that is cut off or damaged is refused as a whole.
+ * would round keep their digits (json_values.ts). A file that is cut off or damaged is refused as a whole.
  */
 
 import { createReadStream, openSync, readSync, closeSync } from 'node:fs';
 import { pipeline, Transform, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { TokenParser, Tokenizer, TokenType } from '@streamparser/json';
 import { Interrupted } from '../../base/errors.js';
 import { reason } from '../../base/reason.js';
 import { knownAt } from '../known_files.js';
+import { JsonValues, type Json } from './json_values.js';
 import { Refusal } from './refusal.js';
-
-export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
-export interface JsonObject {
-  readonly [key: string]: Json | undefined;
-}
 
 export interface JsonListener {
   /** Each member of `traceEvents`. */
@@ -31,20 +26,8 @@ const MOST_BYTES = 64 * 1024 * 1024;
 const DEEPEST = 1000;
 const CHUNK = 1 << 18;
 
-/** A double holds any number of so many characters. */
-const EXACT = 15;
-/** Begins a text that stands for a number. */
-const DIGITS = '\0';
-
-class ExactTokenizer extends Tokenizer {
-  override parseNumber(text: string): number {
-    return (text.length <= EXACT ? Number(text) : DIGITS + text) as number;
-  }
-}
-
-/** The digits of a number that is kept as text; null: it is something else. */
-export const digitsOf = (value: Json | undefined): string | null =>
-  typeof value === 'string' && value.startsWith(DIGITS) ? value.slice(1) : null;
+/** The first byte of U+FEFF. */
+const BYTE_ORDER_MARK = 0xef;
 
 /** Throws Refusal, Interrupted. */
 export async function readEvents(
@@ -62,7 +45,7 @@ export async function readEvents(
   } catch (error) {
     if (error instanceof Refusal || error instanceof Interrupted) throw error;
     const what = `the file is damaged or cut off (${reason(error)})`;
-    throw new Refusal('broken', { path, what, offset: scanner.read, advice: 'copy it again' });
+    throw new Refusal('broken', { path, what, offset: scanner.at, advice: 'copy it again' });
   }
 }
 
@@ -91,53 +74,46 @@ function isPacked(path: string): boolean {
 }
 
 class Scanner {
-  /** Bytes, unpacked. */
-  read = 0;
-  private newest = 0;
-  private depth = 0;
   private hasEvents = false;
-  private readonly isWhole: () => boolean;
-  private readonly tokens = new ExactTokenizer({ stringBufferSize: 64 * 1024 });
+  private hasBegun = false;
+  private readonly values: JsonValues;
 
   constructor(
     private readonly path: string,
     { event, member }: JsonListener,
   ) {
-    const paths = ['$.traceEvents.*', ...KEPT.map((name) => `$.${name}`)];
-    const values = new TokenParser({ paths, keepStack: false });
-    this.isWhole = () => values.isEnded;
-    this.tokens.onToken = (token) => {
-      if (token.token === TokenType.LEFT_BRACE || token.token === TokenType.LEFT_BRACKET) this.enter();
-      else if (token.token === TokenType.RIGHT_BRACE || token.token === TokenType.RIGHT_BRACKET) this.depth--;
-      values.write(token);
-    };
-    values.onEnd = () => {
-      this.tokens.end();
-    };
-    values.onValue = ({ value, key, stack }) => {
-      this.newest = this.read;
-      if (stack.length === 2) {
+    this.values = new JsonValues({
+      array: 'traceEvents',
+      element: (value) => {
         this.hasEvents = true;
-        event(value as Json);
-      } else member(String(key), value as Json);
-    };
+        event(value);
+      },
+      member: (name, value) => {
+        if (KEPT.includes(name)) member(name, value);
+      },
+      check: (depth, bytes) => {
+        if (depth > DEEPEST) throw this.tooLarge(`one that is nested ${DEEPEST} deep`);
+        if (bytes > MOST_BYTES) throw this.tooLarge(`one of more than ${MOST_BYTES} bytes`);
+      },
+    });
+  }
+
+  /** Where the value begins that was read last, in unpacked bytes. */
+  get at(): number {
+    return this.values.newest;
   }
 
   write(chunk: Buffer): void {
-    if (this.read === 0 && !/^\uFEFF?\s*\{/.test(chunk.toString('utf8', 0, 4096))) throw this.notATrace();
-    this.tokens.write(chunk);
-    this.read += chunk.length;
-    if (this.read - this.newest > MOST_BYTES) throw this.tooLarge(`one of more than ${MOST_BYTES} bytes`);
+    const isFirst = !this.hasBegun;
+    this.hasBegun = true;
+    if (isFirst && !/^\uFEFF?\s*\{/.test(chunk.toString('utf8', 0, 4096))) throw this.notATrace();
+    this.values.write(isFirst && chunk[0] === BYTE_ORDER_MARK ? chunk.subarray(3) : chunk);
   }
 
   end(): void {
-    if (this.read === 0) throw this.notATrace();
-    if (!this.isWhole()) throw new Error('it ends in the middle of a value');
+    if (!this.hasBegun) throw this.notATrace();
+    this.values.end();
     if (!this.hasEvents) throw this.notATrace();
-  }
-
-  private enter(): void {
-    if (++this.depth > DEEPEST) throw this.tooLarge(`one that is nested ${DEEPEST} deep`);
   }
 
   private tooLarge(found: string): Refusal {
@@ -145,7 +121,7 @@ class Scanner {
     return new Refusal('broken', {
       path: this.path,
       what,
-      offset: this.read,
+      offset: this.at,
       found,
       advice: 'export it again',
     });

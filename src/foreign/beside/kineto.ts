@@ -7,7 +7,8 @@
 import { addText, HASH_SEED, toSafeInteger } from '../../base/hash.js';
 import { Names } from '../../base/columns.js';
 import type { ForeignIdentity, ForeignTrace, Numbered } from './foreign_trace.js';
-import { digitsOf, readEvents, type Json, type JsonObject } from './json_events.js';
+import { readEvents } from './json_events.js';
+import { digitsOf, type Json, type JsonObject } from './json_values.js';
 import { Refusal } from './refusal.js';
 import { spanOf, TraceBuilder } from './trace_builder.js';
 

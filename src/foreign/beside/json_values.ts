@@ -1,0 +1,210 @@
+/**
+ * Cuts a JSON object into values, chunk by chunk, so that `JSON.parse` reads them one by one: its members, and of one array each element. This
+ * looks for quotes, brackets and numbers only. Whether a value is JSON is for `JSON.parse` to say.
+ */
+
+export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: Json | undefined;
+}
+
+/** A double holds any number of so many characters. */
+const EXACT = 15;
+/** Begins a text that stands for a number. */
+const DIGITS = '\0';
+const DIGITS_QUOTED = Buffer.from(String.raw`"\u0000`);
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/** The digits of a number that a double would round: it is kept as text; null: it is something else. */
+export const digitsOf = (value: Json | undefined): string | null =>
+  typeof value === 'string' && value.startsWith(DIGITS) ? value.slice(1) : null;
+
+const [OTHER, QUOTE, ESCAPE, OPEN, CLOSE, DIGIT, SPACE, COMMA, COLON] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
+const KINDS = Uint8Array.from({ length: 256 }, (_, byte) => {
+  const char = String.fromCharCode(byte);
+  const kinds = ['', '"', '\\', '{[', '}]', '0123456789+-.eE', ' \t\n\r', ',', ':'];
+  return Math.max(
+    OTHER,
+    kinds.findIndex((chars) => chars.includes(char)),
+  );
+});
+const [BRACE, BRACE_END, BRACKET, BRACKET_END] = [0x7b, 0x7d, 0x5b, 0x5d];
+
+/** What may stand here, between two values. */
+type Place =
+  | 'object'
+  | 'first key'
+  | 'key'
+  | 'colon'
+  | 'value'
+  | 'comma'
+  | 'first element'
+  | 'element'
+  | 'next element'
+  | 'end';
+/** Where a value may begin, and what follows it. */
+const AFTER: { readonly [Of in Place]?: Place } = {
+  'first key': 'colon',
+  key: 'colon',
+  value: 'comma',
+  'first element': 'next element',
+  element: 'next element',
+};
+
+export interface JsonCuts {
+  /** Its elements are given one by one. */
+  readonly array: string;
+  readonly element: (value: Json) => void;
+  /** The other members. */
+  readonly member: (name: string, value: Json) => void;
+  /** A value is nested so deep, or has so many bytes. May throw. */
+  readonly check: (depth: number, bytes: number) => void;
+}
+
+export class JsonValues {
+  /** Where the newest value begins, in bytes. */
+  newest = 0;
+  private earlier = 0;
+  private place: Place = 'object';
+  private key = '';
+  private isInside = false;
+  /** Of the value that is not over: its parts in earlier chunks, and their length. */
+  private parts: Buffer[] = [];
+  private partBytes = 0;
+  private depth = 0;
+  private isText = false;
+  private isEscaped = false;
+  /** Bytes of a number up to here. */
+  private digits = 0;
+  /** Begin and end of numbers that a double would round, in bytes from the value's begin. */
+  private long: number[] = [];
+
+  constructor(private readonly cuts: JsonCuts) {}
+
+  /** Throws Error: this is no JSON. */
+  write(chunk: Buffer): void {
+    for (let at = 0; at < chunk.length;) {
+      if (!this.isInside) {
+        if (KINDS[chunk[at]!] === SPACE || this.isPunctuation(chunk[at]!)) {
+          at++;
+          continue;
+        }
+        if (AFTER[this.place] === undefined) throw new Error('something that is no JSON');
+        this.isInside = true;
+        this.newest = this.earlier + at;
+      }
+      const end = this.endOf(chunk, at);
+      this.parts.push(chunk.subarray(at, end ?? chunk.length));
+      this.partBytes += (end ?? chunk.length) - at;
+      this.cuts.check(this.depth, this.partBytes);
+      if (end === null) break;
+      this.give();
+      at = end;
+    }
+    this.earlier += chunk.length;
+  }
+
+  /** Throws Error: the object is not over. */
+  end(): void {
+    if (this.place !== 'end') throw new Error('it ends in the middle of a value');
+  }
+
+  /** Between values. Also the brackets of the object and of the array. */
+  private isPunctuation(byte: number): boolean {
+    const next = this.placeAfter(byte);
+    if (next !== null) this.place = next;
+    return next !== null;
+  }
+
+  private placeAfter(byte: number): Place | null {
+    const { place, key, cuts } = this;
+    const kind = KINDS[byte];
+    switch (place) {
+      case 'object':
+        return byte === BRACE ? 'first key' : null;
+      case 'first key':
+        return byte === BRACE_END ? 'end' : null;
+      case 'colon':
+        return kind === COLON ? 'value' : null;
+      case 'value':
+        return byte === BRACKET && key === cuts.array ? 'first element' : null;
+      case 'comma':
+        return kind === COMMA ? 'key' : byte === BRACE_END ? 'end' : null;
+      case 'first element':
+        return byte === BRACKET_END ? 'comma' : null;
+      case 'next element':
+        return kind === COMMA ? 'element' : byte === BRACKET_END ? 'comma' : null;
+      default:
+        return null;
+    }
+  }
+
+  /** Where the value ends in this chunk; null: in a later one. */
+  private endOf(chunk: Buffer, from: number): number | null {
+    let { depth, isText, isEscaped, digits } = this;
+    let end: number | null = null;
+    for (let at = from; at < chunk.length; at++) {
+      const kind = KINDS[chunk[at]!];
+      if (isText) {
+        if (isEscaped) isEscaped = false;
+        else if (kind === ESCAPE) isEscaped = true;
+        else if (kind === QUOTE) {
+          isText = false;
+          if (depth === 0) end = at + 1;
+        }
+      } else if (kind === DIGIT) digits++;
+      else {
+        if (digits > EXACT) this.noteNumber(this.partBytes + at - from, digits);
+        digits = 0;
+        if (kind === QUOTE) isText = true;
+        else if (kind === OPEN) this.cuts.check(++depth, 0);
+        else if (kind === CLOSE && depth > 0) end = --depth === 0 ? at + 1 : null;
+        // A word or a number has no end of its own.
+        else if (depth === 0 && kind !== OTHER) end = at;
+      }
+      if (end !== null) break;
+    }
+    Object.assign(this, { depth, isText, isEscaped, digits });
+    return end;
+  }
+
+  private noteNumber(end: number, length: number): void {
+    this.long.push(end - length, end);
+  }
+
+  private give(): void {
+    const bytes = this.parts.length === 1 ? this.parts[0]! : Buffer.concat(this.parts);
+    const value = parse(this.long.length === 0 ? bytes : withDigits(bytes, this.long));
+    const { place, key, cuts } = this;
+    this.isInside = false;
+    this.parts = [];
+    this.partBytes = 0;
+    this.long = [];
+    this.place = AFTER[place]!;
+    if (place === 'value') cuts.member(key, value);
+    else if (this.place === 'next element') cuts.element(value);
+    else if (typeof value === 'string') this.key = value;
+    else throw new Error('a name that is no text');
+  }
+}
+
+function parse(bytes: Buffer): Json {
+  try {
+    return JSON.parse(bytes.toString('utf8')) as Json;
+  } catch {
+    throw new Error('a value that is no JSON');
+  }
+}
+
+/** With these numbers as texts. */
+function withDigits(bytes: Buffer, long: readonly number[]): Buffer {
+  const parts: Buffer[] = [];
+  let from = 0;
+  for (let i = 0; i < long.length; i += 2) {
+    const digits = bytes.subarray(long[i], long[i + 1]);
+    if (!NUMBER.test(digits.toString('latin1'))) throw new Error('a number that is none');
+    parts.push(bytes.subarray(from, long[i]), DIGITS_QUOTED, digits, Buffer.from('"'));
+    from = long[i + 1]!;
+  }
+  return Buffer.concat([...parts, bytes.subarray(from)]);
+}
