@@ -36,7 +36,15 @@ export class LatestFew {
     this.ranks = new Float64Array(this.most < 2 ? 0 : FIRST_ROWS * this.width);
   }
 
-  add(row: number, file: number, rank: number, came: number, began: number, waited: number, idle: Spell): void {
+  add(
+    row: number,
+    file: number,
+    rank: number,
+    came: number,
+    began: number,
+    waited: number,
+    idle: Spell,
+  ): void {
     const begin = this.placeFor(row);
     if (begin < 0) return;
     const { ranks, rows } = this;
