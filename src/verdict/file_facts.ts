@@ -169,7 +169,7 @@ export interface Passage extends CallNumber {
   readonly sends: number;
   /** The steps of these, when its GPU had filled them, on average, and how long they were on the wire then, ns. */
   readonly sent: { readonly steps: number; readonly at: TraceNs; readonly onWire: number };
-  /** The received steps, and when they had arrived and its GPU could take them, on average. */
+  /** The received steps, and when they had arrived, on average. None: its GPU may have had other work then. */
   readonly received: { readonly steps: number; readonly at: TraceNs };
 }
 

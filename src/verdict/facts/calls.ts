@@ -81,6 +81,8 @@ export function rankCalls(
         if (sent + received === 0) continue;
         const from = Math.max(workEnds.heldFrom[row]!, Math.min(to, others));
         const isKnown = others < Infinity;
+        // Of the arrivals only the mean is known, not which of them found the GPU at other work.
+        const wasFree = others <= begin;
         const [filled, arrived] = [sentAt[row]!, receivedAt[row]!];
         found.push({
           func: works.funcs[works.func[row]!]!,
@@ -94,7 +96,7 @@ export function rankCalls(
           noRoom: lasting(begin, noRoom[row]!),
           sends: sends[row]!,
           sent: { steps: sent, at: time(filled), onWire: lasting(begin, onWire[row]!) },
-          received: { steps: isKnown ? received : 0, at: time(Math.max(arrived, others)) },
+          received: { steps: wasFree ? received : 0, at: time(arrived) },
         });
       }
       return found;
