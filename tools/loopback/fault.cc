@@ -13,7 +13,7 @@ const std::map<std::string, FaultKind>& Kinds() {
       {"abort", FaultKind::kAbort},        {"node", FaultKind::kNode},       {"gpu", FaultKind::kGpu},
       {"gpu-start", FaultKind::kGpuStart}, {"send", FaultKind::kSend},       {"recv", FaultKind::kRecv},
       {"stall", FaultKind::kStall},        {"drop", FaultKind::kDrop},       {"skip", FaultKind::kSkip},
-      {"other", FaultKind::kOther},        {"corrupt", FaultKind::kCorrupt},  {"post", FaultKind::kPost},
+      {"other", FaultKind::kOther},        {"corrupt", FaultKind::kCorrupt}, {"post", FaultKind::kPost},
   };
   return kinds;
 }
