@@ -26,12 +26,18 @@ export function looseStalls(ranks: readonly RankWitness[], covered: ReadonlyMap<
       addTo(groups, key, { file, work });
     }
   });
-  return [...groups.values()].flatMap((works) =>
-    tanglesIn(works, ranks).map((one) => looseStall(one, ranks)),
-  );
+  return [...groups.values()].flatMap((works) => {
+    const atWork = new Set(works.map(({ file }) => file));
+    return tanglesIn(works, ranks).map((one) => looseStall(one, atWork, ranks));
+  });
 }
 
-function looseStall({ works, circle }: Tangle, ranks: readonly RankWitness[]): Stall {
+/** `atWork`: files with unfinished work in its communicator, in this tangle or another. */
+function looseStall(
+  { works, circle }: Tangle,
+  atWork: ReadonlySet<number>,
+  ranks: readonly RankWitness[],
+): Stall {
   const [{ file, work }] = works as [FileWork];
   const comm = commOf(ranks[file]!, work);
   const commId = comm === null || comm.commId === 0n ? null : comm.commId;
@@ -55,7 +61,7 @@ function looseStall({ works, circle }: Tangle, ranks: readonly RankWitness[]): S
     circle,
     ...(wrong.length > 0
       ? { absent: [], strayed: wrong, unmatched: alone }
-      : { absent: idlePeers(works, commId, ranks) }),
+      : { absent: idlePeers(works, atWork, commId, ranks) }),
     partlyAbsent: [],
     since: known.reduce((latest, i) => Math.max(latest, moved(i)), begin) as TraceNs,
     until: finals.reduce<TraceNs>(
@@ -73,16 +79,16 @@ function looseStall({ works, circle }: Tangle, ranks: readonly RankWitness[]): S
  */
 function idlePeers(
   works: readonly FileWork[],
+  atWork: ReadonlySet<number>,
   commId: bigint | null,
   ranks: readonly RankWitness[],
 ): number[] {
   const { fileOf } = placesOf(ranks, commId);
-  const pending = new Set(works.map(({ file }) => file));
   const peers = works.flatMap((one) => {
     const peer = one.work.peer === null ? null : fileOf(one.work.peer);
     return peer === null || beganItsSide(one, peer, commId, ranks) ? [] : [peer];
   });
-  const idle = [...new Set(peers)].filter((file) => !pending.has(file) && !ranks[file]!.lacks.isDamaged);
+  const idle = [...new Set(peers)].filter((file) => !atWork.has(file) && !ranks[file]!.lacks.isDamaged);
   return idle.sort((a, b) => a - b);
 }
 

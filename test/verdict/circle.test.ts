@@ -57,6 +57,22 @@ describe('a circle of sends and receives', () => {
   });
 });
 
+describe('two circles on one communicator', () => {
+  it('are two causes, also if a rank of one has a later send to a rank of the other', () => {
+    const first = [calls(['Recv', 1], ['Send', 1], ['Send', 2]), calls(['Recv', 0], ['Send', 0])];
+    const second = [calls(['Recv', 3], ['Send', 3]), calls(['Recv', 2], ['Send', 2])];
+    const circles = judged(...first, ...second).findings.flatMap(({ about, because, who }) =>
+      about.kind === 'hung' && about.hang.circle.length > 0
+        ? [{ because, files: who.files, missing: about.hang.neverEntered }]
+        : [],
+    );
+    expect(circles).toEqual([
+      { because: null, files: [0, 1], missing: [] },
+      { because: null, files: [2, 3], missing: [] },
+    ]);
+  });
+});
+
 describe('there is no circle', () => {
   const crossed = calls(['Recv', 1], ['Send', 1]);
 
