@@ -27,7 +27,7 @@ export interface AllToAllRow extends Omit<Exchange, 'parts' | 'start' | 'most'> 
   readonly commSize: number;
   /** ns of the trace: the first rank's call. */
   readonly startNs: number;
-  /** To the end of the last rank; null: a rank has not ended, or its end is not known. */
+  /** To the end of the last rank; null: a rank has not ended or was aborted, or its end is not known. */
   readonly durationNs: number | null;
   readonly mostRank: RankLabel;
   /** The rank whose end was the last, and how long after the one before it. null: as the duration. */

@@ -67,9 +67,11 @@ export interface ExchangePart {
   readonly received: number;
 }
 
-/** Who was the last to end, and how long after the one before. null: a rank is not seen to end. */
+/** Who was the last to end, and how long after the one before. null: a rank is not seen to end, or an abort ended its part. */
 export function lastOf({ parts, most, mostBytes, usualBytes }: Exchange, size: number) {
-  const ended = parts.flatMap(({ end, ...part }) => (end === null ? [] : [{ ...part, end }]));
+  const ended = parts.flatMap(({ end, ...part }) =>
+    end === null || part.state === 'aborted' ? [] : [{ ...part, end }],
+  );
   const [last, before] = ended.sort((a, b) => b.end - a.end);
   if (!last || !before || ended.length < size) return null;
   // It is the rank with the most bytes, and they are far more than the others'.

@@ -90,6 +90,13 @@ it('ends with the others’ if only a rank whose records end early has not', () 
   expect(lines.at(-1)).toBe('600 end AlltoAll');
 });
 
+it('names no last rank if it was aborted: the ends are those of the aborts', () => {
+  const aborted = (rank: number, end: number): ExchangePart => ended(rank, end, { state: 'aborted' });
+  const [begin] = draw([exchange([aborted(0, 900), aborted(1, 500), ended(2, 400)])]).lines;
+  expect(begin).toContain('aborted=0,1');
+  expect(begin).not.toContain('last');
+});
+
 it('says if its end is not recorded', () => {
   const unknown = (rank: number): ExchangePart => ended(rank, 0, { end: null, state: 'not known' });
   expect(draw([exchange([unknown(0), unknown(1), unknown(2)])]).lines).toEqual([
