@@ -1,5 +1,5 @@
 // V8's code cache of the command: what it compiles of dist/bundle/ while it looks at a sample and merges it. The next start takes it from
-// there (src/cli/load.ts). It is good for this version of Node; another one compiles as without it.
+// there (src/cli/load.ts). It is good for this version of Node on this kind of machine; another one compiles as without it.
 //
 //   node scripts/code_cache.mjs    writes it anew. For the build: only if there is none.
 
@@ -10,7 +10,7 @@ import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { put } from './put.mjs';
 
-export const cacheOf = (bundle) => `${bundle}.${process.version}.cache`;
+export const cacheOf = (bundle) => `${bundle}.${process.version}-${process.arch}.cache`;
 
 /** After the bundle and the kernel. In a process of its own, because settings of V8 are the process's. */
 export function ensureCodeCache(root) {

@@ -1,6 +1,6 @@
 /**
  * Runs the command's code: one bundle (scripts/bundle.mjs), with V8's code cache beside it if the build made one for this Node
- * (scripts/code_cache.mjs). From the cache, code is neither parsed nor compiled again. That is a third of the CPU time of a small `inspect`.
+ * and machine (scripts/code_cache.mjs). From the cache, code is neither parsed nor compiled again. That is a third of the CPU time of a small `inspect`.
  * Not part of the bundle: it loads it.
  */
 
@@ -62,7 +62,7 @@ export const newCache = (): Buffer => script.createCachedData();
 
 function cached(): Buffer | undefined {
   try {
-    return readFileSync(new URL(`${url.href}.${process.version}.cache`));
+    return readFileSync(new URL(`${url.href}.${process.version}-${process.arch}.cache`));
   } catch {
     return undefined;
   }
