@@ -29,7 +29,7 @@ function bundleIn(root) {
 
 async function makeCodeCache(root) {
   const dist = pathToFileURL(path.join(root, 'dist/'));
-  const { load, newCache } = await import(new URL('cli/load.js', dist).href);
+  const { load, newCache, url } = await import(new URL('cli/load.js', dist).href);
   const { main } = await load('cli/main.js');
   const sample = path.join(root, 'samples/straggler');
   const folder = mkdtempSync(path.join(tmpdir(), 'nccl-trace-cache-'));
@@ -38,7 +38,8 @@ async function makeCodeCache(root) {
       const status = await main([...args, sample]);
       if (status !== 0) throw new Error(`${args[0]} of ${sample} ended with ${status}`);
     }
-    put(cacheOf(bundleIn(root)), newCache());
+    // Of the bundle that ran: another build may have put its own there meanwhile.
+    put(cacheOf(fileURLToPath(url)), newCache());
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -38,7 +38,8 @@ const SETTINGS = [
   '--heap-growing-percent=100',
 ];
 
-const url = new URL(NCCL_TRACE_BUNDLE, import.meta.url);
+/** Of the bundle. */
+export const url = new URL(NCCL_TRACE_BUNDLE, import.meta.url);
 
 if (isMainThread) SETTINGS.forEach(setFlagsFromString);
 const script = new vm.Script(readFileSync(url, 'utf8'), {

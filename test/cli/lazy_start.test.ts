@@ -1,7 +1,7 @@
 /** What a start runs, by V8's coverage: only the modules that are needed at once; and that the code comes from V8's code cache. */
 
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
@@ -47,6 +47,20 @@ it('takes its code from the cache; where V8 refuses the cache, it does without',
     spawnSync(process.execPath, [...flags, '--input-type=module', '-e', code], { encoding: 'utf8' }).stdout;
   expect(answer()).toBe('true\n');
   expect(answer('--stack-size=900')).toBe('false\n');
+});
+
+it('a cache has the name of the code that it was made of, also if another build puts its code beside it', () => {
+  const root = path.join(folder, 'build');
+  for (const name of ['package.json', 'dist', 'samples/straggler'])
+    cpSync(path.join(ROOT, name), path.join(root, name), { recursive: true });
+  symlinkSync(path.join(ROOT, 'node_modules'), path.join(root, 'node_modules'));
+  const bundle = path.join(root, 'dist/bundle');
+  const cache = readdirSync(bundle).find((name) => name.endsWith('.cache'))!;
+  rmSync(path.join(bundle, cache));
+  writeFileSync(path.join(bundle, 'program-00000000.js'), '');
+  const { status, stderr } = spawnSync(process.execPath, [path.join(ROOT, 'scripts/code_cache.mjs'), root]);
+  expect([status, String(stderr)]).toEqual([0, '']);
+  expect(readdirSync(bundle).filter((name) => name.endsWith('.cache'))).toEqual([cache]);
 });
 
 const roomsOf = (modules: readonly string[]): Set<string> =>
