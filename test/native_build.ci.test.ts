@@ -38,6 +38,7 @@ beforeEach(() => {
   put('native/plugin/ring.cc', '#include "format/answer.h"\nint ring() { return answer(); }\n');
   put('native/test/ring_test.cc', 'int ring();\nint main() { return ring(); }\n');
   put('tools/loopback/main.cc', 'int main() { return 7; }\n');
+  put('tools/loopback/exports.list', '{ ncclGetVersion; };\n');
 });
 
 afterEach(() => {
