@@ -1,6 +1,7 @@
 /**
- * Ranks that called what most others never called, while these go on: they left the communicator, ended in order, or work elsewhere. Most
- * ranks are right, so the few are the odd ones, not those for which they wait.
+ * Ranks that called what most others never called, while these go on: they left the communicator, or work elsewhere. Most ranks are right,
+ * so the few are the odd ones, not those for which they wait. A process that exits without ncclCommDestroy does not go on: an error may
+ * have ended it.
  */
 
 import { leftAt } from './absence.js';
@@ -16,6 +17,6 @@ export function aloneIn(stall: Stall, { ranks }: Case): number[] {
   const isFew = 2 * called.size < nRanks && called.size + absent.length === nRanks;
   if (isTransfer || !isFew || partlyAbsent.length > 0) return [];
   const goesOn = (file: number): boolean =>
-    ranks[file]!.life.isClosed || leftAt(commId, ranks[file]!) !== null || isElsewhere(file, stall, ranks);
+    leftAt(commId, ranks[file]!) !== null || isElsewhere(file, stall, ranks);
   return absent.every(goesOn) ? [...called].sort((a, b) => a - b) : [];
 }

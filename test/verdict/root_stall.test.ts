@@ -132,9 +132,14 @@ describe('a rank that called alone what nobody else called', () => {
     );
   });
 
-  it('is named if the others ended in order', () => {
+  it('is named if the others left the communicator', () => {
+    const left: MadeUpRank = { calls: [done(0, 1, { finalized: 12 })], alive: 12, closed: true };
+    expect(suspects(judge(evidence([left, left, { ...alone }, left])))).toEqual([2]);
+  });
+
+  it('is not named if the others exited without ncclCommDestroy, perhaps by an error', () => {
     const ended: MadeUpRank = { calls: [done(0, 1)], alive: 12, closed: true };
-    expect(suspects(judge(evidence([ended, ended, { ...alone }, ended])))).toEqual([2]);
+    expect(suspects(judge(evidence([ended, ended, { ...alone }, ended])))).toEqual([0, 1, 3]);
   });
 
   it('is not named if the others stand still, too', () => {
