@@ -42,7 +42,7 @@ import { checkOutput } from './output/allowed.js';
 import { withWorkFolderFor } from './output/deliver.js';
 import { findRankFiles } from './rankfile/index.js';
 import type { BesidePlace, DrawnBeside } from './foreign/beside/beside.js';
-import type { WithFile } from './foreign/beside/parts.js';
+import { refuseRedacted, type WithFile } from './foreign/beside/with_file.js';
 
 export interface MergeOptions
   extends ClockOptions, RunOptions, VerdictOptions, FlightOptions, Omit<FinishOptions, 'dumps'> {
@@ -77,6 +77,7 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
   const found = findRankFiles(options.inputs);
   const output = { path: options.output, kind: TRACE };
   const others = options.with ?? [];
+  refuseRedacted(others, options.redact);
   const inputs = [...found.files, ...others.map(({ path }) => path)];
   const permission = { force: options.force ?? false, inputs, others: OUTPUT_KINDS };
   const place = checkOutput(output, permission);

@@ -1,7 +1,7 @@
 /**
- * Runs the command's code: one bundle (scripts/bundle.mjs), with V8's code cache beside it if the build made one for this Node
- * and machine (scripts/code_cache.mjs). From the cache, code is neither parsed nor compiled again. That is a third of the CPU time of a small `inspect`.
- * Not part of the bundle: it loads it.
+ * Runs the command's code: one bundle (scripts/bundle.mjs), with V8's code cache beside it if the build made one for this Node and machine
+ * (scripts/code_cache.mjs). From the cache, code is neither parsed nor compiled again. That is a third of the CPU time of a small `inspect`.
+ * This file is not part of the bundle.
  */
 
 import { readFileSync } from 'node:fs';
@@ -38,7 +38,7 @@ const SETTINGS = [
   '--heap-growing-percent=100',
 ];
 
-/** Of the bundle. */
+/** Where the bundle lies. */
 export const url = new URL(NCCL_TRACE_BUNDLE, import.meta.url);
 
 if (isMainThread) SETTINGS.forEach(setFlagsFromString);

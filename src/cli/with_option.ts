@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { UsageError } from '../base/errors.js';
 import { reason } from '../base/reason.js';
-import type { WithFile } from '../foreign/beside/parts.js';
+import type { WithFile } from '../foreign/beside/with_file.js';
 
 export const addWithOption = (command: Command): Command =>
   command.option('--with <files...>', "traces of PyTorch's profiler or nsys, or RANK=FILE");

@@ -67,7 +67,7 @@ export interface ExchangePart {
   readonly received: number;
 }
 
-/** Who was the last to end, and how long after the one before. null: a rank is not seen to end, or an abort ended its part. */
+/** The last rank to end, and how long after the one before. null: a rank is not seen to end, or an abort ended its part. */
 export function lastOf({ parts, most, mostBytes, usualBytes }: Exchange, size: number) {
   const ended = parts.flatMap(({ end, ...part }) =>
     end === null || part.state === 'aborted' ? [] : [{ ...part, end }],
@@ -79,7 +79,7 @@ export function lastOf({ parts, most, mostBytes, usualBytes }: Exchange, size: n
   return { last, before, by: last.end - before.end, isByBytes };
 }
 
-/** Of all communicators that have AlltoAlls. `ends`, `gpuLines`: by file. */
+/** The AlltoAlls of each communicator that has some. `ends`, `gpuLines`: by file. */
 export function runExchanges(
   run: Run,
   clocks: ClockSolution,

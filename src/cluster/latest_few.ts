@@ -21,7 +21,7 @@ const [CAME, BEGAN, WAITED, IDLE] = [2, 3, 4, 5];
 const ROWS = { row: new Uint32Array(0), others: new Float64Array(0) };
 
 export class LatestFew {
-  /** Of a row's ranks, so many can be late together: up to half of all. Less than two: no row is kept. */
+  /** So many ranks of a row can be late together: up to half of all. Less than two: no row is kept. */
   private readonly most: number;
   /** Numbers of a row: one rank more than can be late. */
   private readonly width: number;

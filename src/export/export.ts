@@ -14,7 +14,8 @@ import { codeOf, reason } from '../base/reason.js';
 import { domainOfFile } from '../clocks/domains.js';
 import type { ClockOptions } from '../clocks/evidence/run_clocks.js';
 import { withWorkFolder } from '../output/work_folder.js';
-import type { RefusedReport, WithFile } from '../foreign/beside/parts.js';
+import type { RefusedReport } from '../foreign/beside/parts.js';
+import { refuseRedacted, type WithFile } from '../foreign/beside/with_file.js';
 import { findRankFiles } from '../rankfile/index.js';
 import { type Examined, examineStudied } from '../report/examine.js';
 import type { DiagnosisOptions } from '../report/diagnosis.js';
@@ -64,6 +65,7 @@ export function exportRun(
   folder: string,
   options: ExportOptions,
 ): Promise<Exported> {
+  refuseRedacted(options.with ?? [], options.redact);
   const place = emptyPlace(folder);
   return withWorkFolder(path.dirname(place), options.interrupt, async (work) => {
     const draft = path.join(work, 'tables');

@@ -56,7 +56,7 @@ export interface RankFileHeader {
   readonly program: string;
   readonly gpu: string;
   readonly recorderVersion: string;
-  /** Of the first NCCL of its process, as "2.30.7". null: not known. */
+  /** Version of the first NCCL that its process called us from, as "2.30.7". null: not known. */
   readonly ncclVersion: string | null;
   readonly ringPath: string;
   readonly options: string;

@@ -13,7 +13,7 @@ export interface RankWitness {
   readonly node: Node;
   /** By the counter that it reads. null: that tells none. */
   readonly architecture: 'x86-64' | 'aarch64' | null;
-  /** Of the first NCCL of its process, as "2.30.7". null: not known. */
+  /** Version of the first NCCL that its process called us from, as "2.30.7". null: not known. */
   readonly ncclVersion: string | null;
   /**
    * Number of a communicator in this file → the communicator. An id of 0 is not reported: two communicators with 0 are not the same. So is a

@@ -68,7 +68,7 @@ export class JsonValues {
   private place: Place = 'object';
   private key = '';
   private isInside = false;
-  /** Of the value that is not over: its parts in earlier chunks, and their length. */
+  /** Parts of the value that is not over, in earlier chunks, and their length. */
   private parts: Buffer[] = [];
   private partBytes = 0;
   private depth = 0;

@@ -4,7 +4,6 @@
  */
 
 import { join } from 'node:path';
-import { UsageError } from '../../base/errors.js';
 import { countFiles, type OnProgress } from '../../base/progress.js';
 import type { Study } from '../../study/study.js';
 import { admit, type Admitted } from './door.js';
@@ -13,12 +12,7 @@ import { readKineto } from './kineto.js';
 import type { Operations } from './numbered_work.js';
 import { isSqlite, pidOf, processesOf, readNsys } from './nsys.js';
 import { Refusal, type RefusalKind } from './refusal.js';
-
-/** One file of `--with`, with what the command line says of its rank. */
-export interface WithFile {
-  readonly path: string;
-  readonly rank: number | null;
-}
+import type { WithFile } from './with_file.js';
 
 /** What is read at once: a file, or one process of it. */
 export interface WithPart extends WithFile {
@@ -41,11 +35,9 @@ export interface BesideOptions {
 
 /**
  * The processes in each file. A file that cannot be read is one part, which is refused when it is drawn. If a file has several, the command line
- * names the rank of one of them: that which wrote the rank's file. Throws UsageError for a run whose names are hidden.
+ * names the rank of one of them: that which wrote the rank's file.
  */
-export function partsOf(files: readonly WithFile[], { run, aliases }: Study, folder: string): WithPart[] {
-  if (aliases !== null && files.length > 0)
-    throw new UsageError('--redact cannot hide the names in files of --with; leave one of the two out');
+export function partsOf(files: readonly WithFile[], { run }: Study, folder: string): WithPart[] {
   return files.flatMap((file) => {
     const processes = isSqlite(file.path) ? unlessRefused(file.path, join(folder, 'beside.sqlite')) : [];
     const isOfRank = (id: bigint): boolean =>

@@ -4,7 +4,8 @@ import type { Study } from '../../study/study.js';
 import type { Admitted } from './door.js';
 import { exposureOf, type Exposure } from './exposed.js';
 import type { ForeignTrace } from './foreign_trace.js';
-import { type BesideOptions, eachPart, partsOf, type RefusedReport, type WithFile } from './parts.js';
+import { type BesideOptions, eachPart, partsOf, type RefusedReport } from './parts.js';
+import type { WithFile } from './with_file.js';
 
 /** NCCL's time in a training step, or in the whole file. */
 export interface ExposedStep extends Exposure {

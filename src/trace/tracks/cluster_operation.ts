@@ -15,7 +15,7 @@ export interface Operation {
   /** null: it stays open. */
   readonly until: TraceNs | null;
   readonly func: string;
-  /** Of an open one, for its name. */
+  /** The name of an open one has it, too. */
   readonly number: number;
   readonly name: string;
   /** Called when it is drawn. */
