@@ -3,10 +3,12 @@
 //   node scripts/check.mjs           look
 //   node scripts/check.mjs --write   repair what a formatter or the linter can repair by itself
 
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -20,24 +22,32 @@ const cplusplus = ['native', 'tools']
   .filter((name) => /\.(h|cc)$/.test(name))
   .sort();
 
-const failed = [
-  ...(write ? [] : [check('types', tool('typescript/bin/tsc', '--project', 'tsconfig.test.json'))]),
-  ...(write ? [] : [check('types of the page', tool('typescript/bin/tsc', '--project', 'src/page/client'))]),
-  ...(write ? [] : [check('types of the kernel', tool('typescript/bin/tsc', '--project', 'src/kernel'))]),
-  ...(write ? [] : [check('kernel', [process.execPath, 'scripts/kernel.mjs'])]),
-  check('lint', tool('eslint/bin/eslint.js', ...(write ? ['--fix'] : ['--max-warnings=0']), '.')),
-  check('format', tool('prettier/bin/prettier.cjs', '--log-level=warn', write ? '--write' : '--check', '.')),
-  check('format C++', clangFormat()),
-  ...(write ? [] : [check('warnings C++', [process.execPath, 'scripts/build.mjs', '--native'])]),
-  ...(write
-    ? []
-    : [
-        check(
+const make = [process.execPath, 'scripts/kernel.mjs'];
+const lint = tool('eslint/bin/eslint.js', ...(write ? ['--fix'] : ['--max-warnings=0']), '.');
+const prettier = tool('prettier/bin/prettier.cjs', '--log-level=warn', write ? '--write' : '--check', '.');
+const formats = [
+  ['lint', lint],
+  ['format', prettier],
+  ['format C++', clangFormat()],
+];
+// Lists that run at once. Each of their checks takes one core, but for the last two, which take all there are and use what the first list makes.
+const lists = write
+  ? [formats]
+  : [
+      [
+        ['types', tool('typescript/bin/tsc', '--project', 'tsconfig.test.json')],
+        ['types of the page', tool('typescript/bin/tsc', '--project', 'src/page/client')],
+        ['types of the kernel', tool('typescript/bin/tsc', '--project', 'src/kernel')],
+        ['kernel', make],
+        ['warnings C++', [process.execPath, 'scripts/build.mjs', '--native']],
+        [
           'generated files and the package',
           tool('vitest/vitest.mjs', ...'run --project check --reporter verbose'.split(' ')),
-        ),
-      ]),
-].filter((name) => name !== undefined);
+        ],
+      ],
+      formats,
+    ];
+const failed = (await Promise.all(lists.map(inTurn))).flat();
 
 process.stderr.write(
   `hand-written lines: ${['src', 'native', 'tools', 'test'].map((room) => `${room} ${linesOf(room)}`).join(', ')}\n`,
@@ -57,21 +67,31 @@ function linesOf(room) {
     .reduce((sum, name) => sum + readFileSync(path.join(root, room, name), 'utf8').split('\n').length - 1, 0);
 }
 
-/** @returns {string | undefined} the check's name if it failed */
-function check(name, command) {
-  if (command === undefined) return undefined;
-  process.stderr.write(`${name}: `);
-  const { status, stdout } = spawnSync(command[0], command.slice(1), {
+/** @returns {Promise<string[]>} the names of the checks that failed */
+async function inTurn(checks) {
+  const failures = [];
+  for (const [name, command] of checks) {
+    if (command !== undefined && !(await passes(name, command))) failures.push(name);
+  }
+  return failures;
+}
+
+/** Runs a check and says how it ended. What a test runner left out is said, with its reason. */
+async function passes(name, [program, ...args]) {
+  const child = spawn(program, args, {
     cwd: root,
-    encoding: 'utf8',
     // The native build is as strict as in `npm run build`, however this script was started.
     env: { ...process.env, npm_lifecycle_event: 'build' },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
-  // What a test runner left out is said, with its reason.
-  const skipped = stdout.match(/^.*↓.*\n/gm) ?? [];
-  process.stderr.write(status === 0 ? `ok\n${skipped.join('')}` : `\n${stdout}`);
-  return status === 0 ? undefined : name;
+  const [out, err, [status]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ]);
+  const skipped = out.match(/^.*↓.*\n/gm) ?? [];
+  process.stderr.write(`${name}: ${status === 0 ? `ok\n${skipped.join('')}` : `failed\n${out}${err}`}`);
+  return status === 0;
 }
 
 function tool(file, ...args) {

@@ -1,24 +1,27 @@
 // Reads and merges the samples with other versions of Node: `npm run test:nodes [-- 22 24]`. The npm package `node` brings them.
 
-import { spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const asked = process.argv.slice(2);
 const versions = asked.length > 0 ? asked : ['20', '22', '24'];
 
-for (const version of versions) {
-  const args = [
-    '--yes',
-    '--package',
-    `node@${version}`,
-    'node',
-    path.join(root, 'test/nodes/read_samples.mjs'),
-  ];
-  const { status } = spawnSync('npx', args, { cwd: root, stdio: 'inherit' });
-  if (status !== 0) {
-    console.error(`Node ${version}: failed`);
-    process.exit(1);
+async function readSamples(version) {
+  const program = ['node', path.join(root, 'test/nodes/read_samples.mjs')];
+  try {
+    const run = promisify(execFile);
+    const { stdout } = await run('npx', ['--yes', '--package', `node@${version}`, ...program], { cwd: root });
+    process.stdout.write(stdout);
+  } catch (error) {
+    process.stderr.write(
+      `${error.stdout ?? ''}${error.stderr ?? ''}Node ${version}: failed: ${error.message}\n`,
+    );
+    process.exitCode = 1;
   }
 }
+
+// One after the other they leave cores idle: each waits for its package, and merges on two threads at most.
+await Promise.all(versions.map(readSamples));

@@ -7,7 +7,7 @@ import { inTier } from '../support/tiers/tier.js';
 import { fansOf, rampOf, sineOf, STILL, walkOf, type TopologyName } from '../support/clocks/topologies.js';
 
 /** Of each case. */
-const DRAWS = inTier({ first: 1, ci: 3, long: 3 });
+const DRAWS = inTier({ first: 1, ci: 2, long: 3 });
 const TOPOLOGIES: readonly TopologyName[] = ['ring', 'ring, credits', 'tree', 'star', 'pipeline', 'pair'];
 const EVERY = [STILL, sineOf(3, 60), sineOf(3, 180), rampOf(3), walkOf(3)];
 const WANDERS = inTier({ first: [sineOf(3, 180)], ci: EVERY, long: EVERY });

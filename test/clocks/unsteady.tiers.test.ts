@@ -29,7 +29,7 @@ describe('a clock that jumps between two of few transfers', () => {
   it.each([1e6, -1e6, 10e6, 50e6])(
     'by %d ns is named where clocks are said to be steady, and no bound is wrong',
     (jump) => {
-      for (const seed of inTier({ first: [1], ci: [1, 2, 3], long: [1, 2, 3] })) {
+      for (const seed of inTier({ first: [1], ci: [1, 2], long: [1, 2, 3] })) {
         const run = jumping(seed, 7, tree, jump);
         const alignment = align(7, run.edges, { ...ALIGNMENT_DEFAULTS, wanderPpmPerMinute: 0.1 });
         const names2 = (culprit: Culprit): boolean => {

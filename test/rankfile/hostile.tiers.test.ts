@@ -29,7 +29,7 @@ function smallFile(): Uint8Array {
 }
 
 /** In bytes. 11 and 3 divide no field's size, so among the fields of one kind every byte is met. */
-const STEP = inTier({ first: 11, ci: 3, long: 1 });
+const STEP = inTier({ first: 11, ci: 5, long: 1 });
 const RUNS = inTier({ first: 500, ci: 3000, long: 3000 });
 const original = smallFile();
 const whole = readBytes(original);
