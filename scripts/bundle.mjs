@@ -2,6 +2,7 @@
 //
 //   dist/page/      what runs in the browser, for the page of a report
 //   dist/bundle/    the command in one file, and its code cache (scripts/code_cache.mjs). A start used to load 270 modules.
+//                   Beside it large packages that few commands need
 //   dist/cli/, dist/study/   what is started by name, and src/cli/load.ts, which runs the bundle for it
 //   build/modules/  file by file, for benchmarks and tests that reach into the built code
 //
@@ -22,9 +23,13 @@ const ENTRIES = { 'cli/main.js': ['main', 'manPage'], 'cli/look.js': [], 'study/
 /** Brings files of its own (a worker's code, WebAssembly) that it finds beside itself. DuckDB is there if the user installed it. */
 const STAY_PACKAGES = ['piscina', '@bokuweb/zstd-wasm', 'node-sqlite3-wasm', '@duckdb/node-api'];
 
+/** Sources that only pass on large packages. Each is a bundle of its own, which the command's bundle loads when a command needs it. */
+const APART = ['export/arrow', 'live/opentelemetry'];
+
 /** Throws what esbuild throws; it has said why. */
 export async function bundleCommand(root) {
   const { build } = await import('esbuild');
+  const apart = await bundleApart(root, build);
   const { outputFiles } = await build({
     ...optionsIn(root),
     stdin: { contents: bundleOf(Object.keys(ENTRIES)), resolveDir: root, sourcefile: 'program' },
@@ -35,6 +40,7 @@ export async function bundleCommand(root) {
     format: 'cjs',
     define: { ...optionsIn(root).define, 'import.meta.url': 'bundleUrl' },
     external: STAY_PACKAGES,
+    plugins: [takenFrom(apart)],
     // By `require`: see importModule in src/cli/native_files.ts.
     supported: { 'dynamic-import': false },
     banner: {
@@ -46,13 +52,44 @@ export async function bundleCommand(root) {
   });
   const bundle = outputFiles.find((file) => file.path.endsWith('.js')).path;
   const starts = await startsOf(root, build, bundle);
-  const page = [...(await bundlePage(root, build)), parquetIn(root)];
+  const others = [...(await bundlePage(root, build)), parquetIn(root), ...apart];
   // What starts the bundle last: a command that starts meanwhile finds all of the old or of the new one.
-  for (const file of [...page, ...outputFiles, ...starts]) put(file.path, file.contents);
-  const made = [...page, ...outputFiles, ...starts].map((file) => file.path);
+  for (const file of [...others, ...outputFiles, ...starts]) put(file.path, file.contents);
+  const made = [...others, ...outputFiles, ...starts].map((file) => file.path);
   const kernel = KERNEL_FILES.map((name) => path.join(root, 'dist', name));
   removeAllBut(path.join(root, 'dist'), new Set([...made, ...kernel, cacheOf(bundle)]));
 }
+
+/** CommonJS, because the command's bundle is a script. The names have hashes, so that an old bundle does not load new code. */
+async function bundleApart(root, build) {
+  const { outputFiles } = await build({
+    ...optionsIn(root),
+    entryPoints: APART.map((source) => `src/${source}.ts`),
+    outdir: path.join(root, 'dist/bundle'),
+    entryNames: '[name]-[hash]',
+    outExtension: { '.js': '.cjs' },
+    bundle: true,
+    format: 'cjs',
+    // Where parquet-wasm would look for its WebAssembly, which it is given.
+    define: { 'import.meta.url': '__filename' },
+    minifyWhitespace: true,
+    sourcemap: false,
+    write: false,
+  });
+  return outputFiles;
+}
+
+const takenFrom = (apart) => ({
+  name: 'apart',
+  setup({ onResolve }) {
+    for (const source of APART) {
+      const name = path.basename(source);
+      const bundle = apart.find((file) => path.basename(file.path).startsWith(`${name}-`));
+      const from = { path: `./${path.basename(bundle.path)}`, external: true };
+      onResolve({ filter: new RegExp(`^\\./${name}\\.js$`) }, () => from);
+    }
+  },
+});
 
 const bundleOf = (names) =>
   names.map((name) => `exports['${name}'] = () => import('./src/${name}');`).join('\n');

@@ -6,11 +6,15 @@
 
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { ReadableStream } from 'node:stream/web';
+import { projectFile } from '../base/project.js';
 import {
+  Compression,
   type Data,
   Dictionary,
+  EnabledStatistics,
   Field,
   Float64,
+  initSync,
   Int32,
   Int64,
   makeData,
@@ -20,20 +24,14 @@ import {
   Table,
   tableToIPC,
   TimestampMicrosecond,
+  transformParquetStream,
   Utf8,
   vectorFromArray,
-} from 'apache-arrow';
-import {
-  Compression,
-  EnabledStatistics,
-  initSync,
-  type RecordBatch as WasmBatch,
-  Table as WasmTable,
-  transformParquetStream,
+  type WasmBatch,
+  WasmTable,
   type WriterProperties,
   WriterPropertiesBuilder,
-} from 'parquet-wasm/esm';
-import { projectFile } from '../base/project.js';
+} from './arrow.js';
 import type { Batch, BatchColumn, ExportColumn } from './batch.js';
 
 /** Two blocks of transfers. */

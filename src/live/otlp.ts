@@ -3,13 +3,21 @@
  * loses nothing: the next one has it. The exporter waits and tries again by itself, as the server asks for.
  */
 
-import { ValueType, type Attributes, type HrTime } from '@opentelemetry/api';
-import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
-import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
-import { AggregationTemporality, DataPointType, type MetricData } from '@opentelemetry/sdk-metrics';
 import { hostname } from 'node:os';
 import { foldRanks } from '../base/ranks.js';
 import { reason } from '../base/reason.js';
+import {
+  AggregationTemporality,
+  type Attributes,
+  DataPointType,
+  detectResources,
+  envDetector,
+  type HrTime,
+  type MetricData,
+  OTLPMetricExporter,
+  resourceFromAttributes,
+  ValueType,
+} from './opentelemetry.js';
 import { metricsOf, type Family, type LiveState } from './metrics.js';
 import { Answers, refusalIn, type Refusal } from './otlp_answer.js';
 
