@@ -5,7 +5,7 @@ import { elsewhere, JOINT, replica, skip } from './call_faults.js';
 import { ALL_FILES, type Case } from './case.js';
 import type { Draw } from './draw.js';
 import { asDumps } from './dumps.js';
-import type { DrawCase } from './scenes.js';
+import { allRanks, type DrawCase } from './scenes.js';
 import { MET, recovery } from './recovery.js';
 import { drawLook, drawShape, shapeArgs, type Shape, type Wishes } from './shapes.js';
 
@@ -111,6 +111,15 @@ export const HEALTHY: Readonly<Record<string, DrawCase>> = {
     { ranksOf: [4, 6, 8], ops: ['allreduce:16K*4', 'allreduce:64K*8,sleep:20ms'] },
     [5, 20],
     () => '--algo tree',
+  ),
+  'trees of nodes, GPUs at work before': well(
+    { ranksOf: [4, 8], ops: ['allreduce:64K', 'allreduce:256K*2'], leastAbi: 4 },
+    [10, 30],
+    (draw, shape) =>
+      `--algo tree --node-size ${draw.pick([2, 4])} --jitter ${draw.between(1, 8)}ms ` +
+      allRanks(shape)
+        .map((rank) => `--slow gpu:${rank}:30ms`)
+        .join(' '),
   ),
   'two nodes': well({ ranksOf: [4, 8] }, [3, 15], (draw) => `--node-size ${draw.pick([2, 4])}`),
   'sockets, threads, graphs': well(

@@ -63,6 +63,22 @@ export const SLOW_FAULTS: Readonly<Record<string, DrawCase>> = {
     { ops: ['allreduce:16K', 'allreduce:4K*2'], ranksOf: [8], events: EVENTS, leastAbi: 4, iterations: 30 },
     ({ draw, rank }) => lateTogether(draw, [rank], 'host', '--node-size 4 --algo tree'),
   ),
+  'GPU late inside a node, in a tree': lasting(
+    {
+      ops: ['allreduce:64K', 'allreduce:256K*2'],
+      ranksOf: [8],
+      leastAbi: 4,
+      events: ['default'],
+      iterations: 30,
+    },
+    ({ draw, rank }) => {
+      const size = draw.pick([2, 4]);
+      return {
+        args: `--channels 2 --node-size ${size} --algo tree --slow gpu:${rank}:${draw.between(40, 80)}ms`,
+        truth: { ...late(rank, 'GPU'), beside: nodeOf(rank, size) },
+      };
+    },
+  ),
   'straggler by a few ms': lasting({ ops: OPS, leastAbi: 4, iterations: 120 }, ({ draw, rank }) => ({
     args: `--slow host:${rank}:${draw.between(8, 15)}ms`,
     truth: late(rank, 'host'),

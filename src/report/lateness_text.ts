@@ -43,9 +43,9 @@ export function slowLines(slow: Slowness, report: VerdictReport): string[] {
       ...latenessLines(slow, report),
       labelled(
         'which GPU',
-        `data come in at rank ${rankName(report, file)}; where in the node they stay is not`,
+        `seen at rank ${rankName(report, file)}; the inside of its node is not recorded:`,
       ),
-      continued('recorded: record KernelCh (NCCL_TRACE_EVENTS)'),
+      continued('record KernelCh (NCCL_TRACE_EVENTS)'),
     ];
   return [
     `SLOW  ${whichRank(slow, report)} (${whereText(slow, report)}): ${what} in ${late} of ${of} collectives`,
@@ -168,7 +168,7 @@ const RESTS_ON = { kernel: 'kernels', step: 'steps', call: 'calls' } as const;
 
 function howText({ on, basis, taker, together }: Slowness): string {
   const who = together.length > 0 ? 'they' : 'it';
-  if (taker) return 'on the GPU: it takes data late (seen in steps)';
+  if (taker) return 'on the GPU: it takes or gives data late (seen in steps)';
   return on === 'GPU'
     ? `on the GPU: called in time, began late (seen in ${RESTS_ON[basis]})`
     : `on the host: ${who} called late (seen in ${RESTS_ON[basis]})`;
@@ -227,9 +227,8 @@ function latenessOf(latest: Slowness, report: VerdictReport): string[] {
 /** The reason, with the distance from the limit. */
 function whyNotSlow({ why, of, cost, heldUp, habit, slowFrom, chance, chanceBelow }: Slowness): string {
   if (why === 'few') return `too few were compared (${of}, needed ${FEWEST})`;
-  if (why === 'cost' && heldUp < cost)
-    return `the others kept their pace, held up for ${durationText(heldUp)}`;
-  if (why === 'cost') return `without the longest wait ${percent(habit)} (needed: ${percent(slowFrom)})`;
+  if (why === 'cost' && heldUp === cost)
+    return `without the longest wait ${percent(habit)} (needed: ${percent(slowFrom)})`;
   if (heldUp < cost) return `hosts run ahead, so only ${durationText(heldUp)} were lost`;
   const often = chance > 0.5 ? 'most runs' : `1 of ${runs(chance)} runs`;
   return `equal ranks differ so much in ${often} (limit: 1 of ${runs(chanceBelow)})`;

@@ -171,6 +171,11 @@ export interface Passage extends CallNumber {
   readonly sent: { readonly steps: number; readonly at: TraceNs; readonly onWire: number };
   /** The received steps, and when they had arrived, on average. None: its GPU may have had other work then. */
   readonly received: { readonly steps: number; readonly at: TraceNs };
+  /**
+   * In a tree: since when it could begin, because it had called and its GPU had no other work (Infinity: not known). Its GPU's first sign, and
+   * the newest data before that (NaN: none).
+   */
+  readonly begins: { readonly from: number; readonly at: number; readonly data: number } | null;
 }
 
 /** Which send or receive of a communicator. */

@@ -1,15 +1,19 @@
 /**
- * For which node data waited: a GPU, or any other of its node to which a ring passes the data, takes them slowly. Two things show it.
+ * For which node data waited: a GPU, or any other of its node to which a ring passes the data, takes them slowly. Two things show it in a ring.
  *
  * - Data that had arrived waited for the GPU of the connection, longer than on any other node.
  * - The data stayed in the node longer than in any other of as many GPUs: from when they arrived until its GPUs had filled a send with them. A
  *   ring passes on what it receives, so the sum of both times is enough, and no step of one file has to be found in another.
+ *
+ * In a tree a node begins with a send of its own if all its children are its own GPUs, else when data have come. The first shows when the last
+ * of its GPUs began. In most trees a node that has children elsewhere is a leaf in the second tree, on other channels.
  *
  * The time in which the GPU had other work counts for nobody: sends and receives, and all of other communicators. If it is not known when that
  * was over, nothing is claimed. A GPU whose sends take as long has no room for more: it waits for a later rank or for the wire.
  */
 
 import { minOf } from '../base/extremes.js';
+import type { TraceNs } from '../base/time.js';
 import { listOf, type LoneWait } from '../cluster/late_spans.js';
 import type { ClusterComm, Collective } from '../cluster/collective_view.js';
 import { ranksInComm } from './absence.js';
@@ -33,7 +37,7 @@ export function takenLate(
   comm: ClusterComm,
   all: readonly Collective[],
   size: number,
-  { ranks }: Case,
+  { ranks, clockBound }: Case,
 ): TakenLate | null {
   const { nodeOf } = placesOf(ranks, comm.commId);
   const nodes = [...new Map(comm.files.map((file) => [minOf(nodeOf(file).files), nodeOf(file).files]))];
@@ -51,7 +55,7 @@ export function takenLate(
     });
     if (found.length < nodes.length) continue;
     whole.push(one);
-    const most = [longestHeld(found), longestInside(found, size, one)]
+    const most = [longestHeld(found), longestInside(found, size, one), lastToBegin(found, clockBound)]
       .flatMap((delay) => delay ?? [])
       .reduce<Delay | null>((a, b) => (a === null || b.took > a.took ? b : a), null);
     if (!most) continue;
@@ -72,8 +76,10 @@ interface Through {
   plan: string;
   /** The longest wait for a GPU. */
   held: Passage['held'];
-  /** Where the data wait, or come in. */
+  /** Where the data wait, or come in, or the first sign was seen. */
   file: number;
+  /** In a tree, of all its files: since when all could begin, the first sign of a GPU, and the newest data before that. */
+  begins: Passage['begins'];
   noRoom: number;
   /** Each sum is of all its steps. */
   sends: number;
@@ -108,10 +114,17 @@ function passedThrough(
   const found: Through[] = [];
   for (const file of files) {
     for (const passage of ranks[file]!.calls.passages(commId)) {
-      const { plan, held, noRoom, sends, sent, received } = passage;
-      const place = plan.startsWith('RING') ? placeOf(passage) : undefined;
+      const { plan, held, noRoom, sends, sent, received, begins } = passage;
+      const place = begins || plan.startsWith('RING') ? placeOf(passage) : undefined;
       if (place === undefined) continue;
       const own = (found[place] ??= newThrough(plan, file, files.length));
+      if (begins) {
+        const before = own.begins ?? begins;
+        const isFirst = !Number.isNaN(begins.at) && !(before.at <= begins.at);
+        if (isFirst) own.file = file;
+        own.begins = { ...(isFirst ? begins : before), from: Math.max(before.from, begins.from) };
+        continue;
+      }
       if (own.receivedSteps === 0) own.file = file;
       if (held && !(own.held && lasting(own.held) >= lasting(held))) {
         own.held = held;
@@ -133,6 +146,7 @@ const newThrough = (plan: string, file: number, files: number): Through => ({
   plan,
   held: null,
   file,
+  begins: null,
   noRoom: 0,
   sends: 0,
   sentSteps: 0,
@@ -165,6 +179,28 @@ function longestHeld(nodes: ByNode): Delay | null {
   });
   const [most, second] = held.sort((a, b) => b.waited - a.waited);
   return most ? { ...most, took: most.waited - (second?.waited ?? 0) } : null;
+}
+
+/**
+ * In a tree. A node that took data at once, when they had come long after its call, began at any time before. Nodes of more GPUs have more to
+ * add up first.
+ */
+function lastToBegin(nodes: ByNode, clockBound: Case['clockBound']): Delay | null {
+  const began = nodes
+    .flatMap(({ first, through: { begins, file, files } }) => {
+      if (!begins) return [];
+      const { at, data, from } = begins;
+      const waited = data > from ? data - from : 0;
+      return from < at && waited < at - from - waited
+        ? [{ first, file, files, at, from: from + waited }]
+        : [];
+    })
+    .sort((a, b) => b.at - a.at);
+  const [most, second] = began;
+  if (!most || !second || began.some(({ files }) => files !== most.files)) return null;
+  const { first, file, at, from } = most;
+  const took = at - Math.max(from, second.at + clockBound(file, second.file, at as TraceNs));
+  return took > 0 ? { first, file, to: at, took, waited: took, channel: null } : null;
 }
 
 /**

@@ -13,7 +13,6 @@ import type { ClusterComm, Collective } from '../cluster/collective_view.js';
 import { cached, type Case } from './case.js';
 import { logChance } from './chance.js';
 import { found, type Rule } from './finding.js';
-import { heldUp } from './pace.js';
 import { aheadOf } from './run_ahead.js';
 import type { Judged } from './scene.js';
 import { slowestLink } from './slow_links.js';
@@ -268,7 +267,7 @@ function judgedWaits(
   );
   const isOnHost = 2 * onHost >= cost;
   const ahead = isOnHost ? aheadOf(filesOf(waits[0]!), comm, whole, ranks) : null;
-  const held = ahead ? Math.min(cost, ahead.gain + cost - onHost) : heldUp(whole, cost);
+  const held = ahead ? Math.min(cost, ahead.gain + cost - onHost) : cost;
   const chance =
     tests +
     (ahead

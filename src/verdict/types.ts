@@ -548,7 +548,7 @@ export interface Slowness {
    * it cost too little.
    */
   readonly why: 'few' | 'chance' | 'cost' | null;
-  /** ns of `cost` that the others lost. This is less than `cost` if their hosts kept their pace (pace.ts). */
+  /** ns of `cost` that the others lost. This is less than `cost` if hosts run ahead (run_ahead.ts). */
   readonly heldUp: number;
   /**
    * Share of the time that was lost to it without its longest wait, minus the share of another rank. And the share from which it is slow.

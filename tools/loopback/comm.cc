@@ -18,15 +18,17 @@ std::vector<int> RingFrom(int rank, int nRanks, bool descending) {
 
 }  // namespace
 
-Comm::Comm(CommSpec s, int worldRank, ChannelLimits limits)
+Comm::Comm(CommSpec s, int worldRank, const Nodes& nodes, ChannelLimits limits)
     : spec(std::move(s)),
       rank(RankIn(spec, worldRank)),
       nRanks(spec.worldRanks.size()),
       ring(RingFrom(rank, nRanks, spec.descending)),
       nChannels_(limits.all),
       limits_(limits) {
+  std::vector<int> nodeOf;
+  for (int other : spec.worldRanks) nodeOf.push_back(nodes.Of(other));
   for (int channel = 0; channel < nChannels_; channel++) {
-    trees_.push_back(TreeOf(rank, nRanks, channel, nChannels_));
+    trees_.push_back(TreeOf(rank, nodeOf, channel, nChannels_));
   }
 }
 

@@ -13,6 +13,7 @@
 
 #include "loopback/comm_spec.h"
 #include "loopback/connection.h"
+#include "loopback/nodes.h"
 #include "loopback/script.h"
 #include "loopback/tree.h"
 
@@ -52,7 +53,7 @@ struct SymmetricMarks {
 
 class Comm {
  public:
-  Comm(CommSpec spec, int worldRank, ChannelLimits limits);
+  Comm(CommSpec spec, int worldRank, const Nodes& nodes, ChannelLimits limits);
 
   const CommSpec spec;
   const int rank;

@@ -17,7 +17,8 @@ std::vector<std::unique_ptr<Comm>> CommsOfOrigin(const Options& options) {
   std::vector<std::unique_ptr<Comm>> comms;
   const int origin = options.pxn.origin;
   for (const CommSpec& spec : CommsOf(origin, options.ranks, options.groups, options.runId)) {
-    comms.push_back(std::make_unique<Comm>(spec, origin, ChannelLimits{options.channels, options.peerChannels}));
+    comms.push_back(
+        std::make_unique<Comm>(spec, origin, options.nodes, ChannelLimits{options.channels, options.peerChannels}));
   }
   return comms;
 }

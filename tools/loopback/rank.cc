@@ -60,8 +60,8 @@ class Rank {
         pxn_(options, memory_ + WindowBytes(options), &completion_),
         firstUse_(options, memory_ + WindowBytes(options) + PxnBytes(options)) {
     for (const CommSpec& spec : CommsOf(options.rank, options.ranks, options.groups, options.runId, options.gone)) {
-      comms_.push_back(
-          std::make_unique<Comm>(spec, options.rank, ChannelLimits{options.channels, options.peerChannels}));
+      comms_.push_back(std::make_unique<Comm>(spec, options.rank, options.nodes,
+                                              ChannelLimits{options.channels, options.peerChannels}));
       if (options.oneStream) comms_.back()->stream = comms_.front().get();
     }
   }

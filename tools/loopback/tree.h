@@ -1,5 +1,5 @@
-// The two trees of a tree AllReduce: sums travel up, results down. Each tree has half of the channels. A rank that passes
-// data on in one tree is mostly a leaf in the other (a double binary tree).
+// The two trees of a tree AllReduce: sums travel up, results down. Each tree has half of the channels. A node that passes
+// data on in one tree is mostly a leaf in the other (a double binary tree). The ranks of a node are a chain below its first.
 
 #pragma once
 
@@ -14,7 +14,7 @@ struct Tree {
   std::vector<int> down;
 };
 
-/** The first half of the channels, the middle one included, uses the first tree. */
-Tree TreeOf(int rank, int nRanks, int channel, int nChannels);
+/** `nodeOf`: by rank. The first half of the channels, the middle one included, uses the first tree. */
+Tree TreeOf(int rank, const std::vector<int>& nodeOf, int channel, int nChannels);
 
 }  // namespace loopback

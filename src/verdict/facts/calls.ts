@@ -63,10 +63,12 @@ export function rankCalls(
     passages: (commId) => {
       const numbers = numbersOf(commId);
       const found: Passage[] = [];
-      const { sends, sentSteps, sentAt, onWire, receivedSteps, receivedAt, noRoom, heldTo } = workEnds;
+      const { sends, sentSteps, sentAt, onWire, receivedSteps, receivedAt, noRoom, heldTo, lastOp } =
+        workEnds;
       const lasting = (begin: number, ticks: number): number => time(begin + ticks) - time(begin);
       /** Ticks: when the GPU was done with all else. Infinity: not known. */
       let busy = -Infinity;
+      let over = -Infinity;
       for (let row = 0; row < works.comm.length; row++) {
         if (!(numbers.has(works.comm[row]!) && isColl(row))) {
           busy = Math.max(busy, otherEnd(row, numbers));
@@ -78,7 +80,11 @@ export function rankCalls(
         for (let next = row + 1; works.arrival[next]! < to; next++)
           if (!numbers.has(works.comm[next]!)) others = Math.max(others, otherEnd(next, numbers));
         if (busy === Infinity) busy = -Infinity;
-        if (sent + received === 0) continue;
+        const free = Math.max(begin, over, others);
+        if (lastOp[row]! > over) over = lastOp[row]!;
+        const plan = works.plans[works.plan[row]!]!;
+        const isTree = plan.startsWith('TREE');
+        if (sent + received === 0 && !isTree) continue;
         const from = Math.max(workEnds.heldFrom[row]!, Math.min(to, others));
         const isKnown = others < Infinity;
         // Of the arrivals only the mean is known, not which of them found the GPU at other work.
@@ -88,7 +94,7 @@ export function rankCalls(
           func: works.funcs[works.func[row]!]!,
           seq: works.seq[row]!,
           ordinal: works.ordinal[row]!,
-          plan: works.plans[works.plan[row]!]!,
+          plan,
           held:
             Number.isNaN(to) || !isKnown
               ? null
@@ -97,6 +103,13 @@ export function rankCalls(
           sends: sends[row]!,
           sent: { steps: sent, at: time(filled), onWire: lasting(begin, onWire[row]!) },
           received: { steps: wasFree ? received : 0, at: time(arrived) },
+          begins: isTree
+            ? {
+                from: free === Infinity ? Infinity : time(free),
+                at: time(workEnds.step[row]!),
+                data: time(workEnds.data[row]!),
+              }
+            : null,
         });
       }
       return found;
