@@ -134,7 +134,7 @@ interface Place {
 
 function renumbered(scan: RankScan, place: Place): RankScan {
   const { copy, copies, ranks } = place;
-  if (scan.foreignOps.length + scan.endlessConnections.size > 0)
+  if (scan.foreignOps.length + scan.endlessConnections.length > 0)
     throw new Error(`${scan.path}: has PXN or endless connections, which cannot be renumbered`);
   const world = scan.communicators[0]!;
   const own = world.rank;

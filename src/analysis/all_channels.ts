@@ -5,7 +5,13 @@ import type { SizeTotals } from '../scan/transfer_totals.js';
 import { countsTogether } from './over_time.js';
 
 /** A connection of one channel, or of all channels of a pair. */
-export type Link = Omit<Connection, 'channel' | 'open' | 'longest'> & { readonly channel: number | null };
+export interface Link extends Pick<Connection, Identity | Summed> {
+  /** null: all. */
+  readonly channel: number | null;
+}
+type Identity =
+  'commId' | 'name' | 'file' | 'peer' | 'peerFile' | 'source' | 'destination' | 'isSend' | 'nsPerTick';
+type Summed = 'transfers' | 'bytes' | 'gpuWait' | 'peerWait' | 'sizes';
 
 /** null: not known of both. */
 export const addedBytes = (a: number | null, b: number | null): number | null =>
@@ -25,7 +31,8 @@ const together = (a: Link, b: Link): Link => ({
   ...a,
   transfers: a.transfers + b.transfers,
   bytes: addedBytes(a.bytes, b.bytes),
-  waits: a.waits.map((wait, i) => wait + b.waits[i]!),
+  gpuWait: a.gpuWait + b.gpuWait,
+  peerWait: a.peerWait + b.peerWait,
   sizes: sizesTogether([...a.sizes, ...b.sizes]),
 });
 

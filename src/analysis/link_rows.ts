@@ -2,7 +2,6 @@
 
 import { hex64 } from '../base/hex.js';
 import type { Run } from '../runs/run.js';
-import { WAITED } from '../scan/transfer_totals.js';
 import { linkKey } from '../cluster/connections.js';
 import type { OnTheWay } from './arrival_times.js';
 import type { Link } from './all_channels.js';
@@ -27,7 +26,7 @@ export function linkRows(
 }
 
 function linkRow(end: Link, receiver: Link | null, run: Run, labels: RankLabels) {
-  const { file, peerFile, nsPerTick, sizes, waits } = end;
+  const { file, peerFile, nsPerTick, sizes } = end;
   const timed = sizes.reduce((sum, { counts }) => sum + counts.total, 0);
   const total = sizes.reduce((sum, { sums }) => sum + sums.total, 0);
   const ns = (ticks: number): number => Math.round(ticks * nsPerTick);
@@ -51,8 +50,8 @@ function linkRow(end: Link, receiver: Link | null, run: Run, labels: RankLabels)
     /** Sizes that were timed. */
     sizes: sizes.length,
     /** Waits of the sender for its GPU and for room at the receiver, and of the receiver for its GPU. null: that rank has no file. */
-    senderGpuNs: ns(waits[WAITED.gpu]!),
-    senderRoomNs: ns(waits[WAITED.peer]!),
-    receiverGpuNs: receiver && Math.round(receiver.waits[WAITED.gpu]! * receiver.nsPerTick),
+    senderGpuNs: ns(end.gpuWait),
+    senderRoomNs: ns(end.peerWait),
+    receiverGpuNs: receiver && Math.round(receiver.gpuWait * receiver.nsPerTick),
   };
 }

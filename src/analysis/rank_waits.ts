@@ -1,7 +1,8 @@
 /** Where the step time of each rank went. */
 
+import { addTo } from '../base/grouped.js';
 import type { Run } from '../runs/run.js';
-import { WAITED, WAITS } from '../scan/transfer_totals.js';
+import { type CallTotals, WAITS } from '../scan/transfer_totals.js';
 import { meansOverTime } from './over_time.js';
 
 /** ns by kind of wait. */
@@ -18,32 +19,27 @@ export interface RankWaits {
   readonly overTime: Readonly<Record<(typeof WAITS)[number], readonly number[]>>;
 }
 
-const timesOf = (waits: readonly number[], nsPerTick: number): WaitTimes =>
+const timesOf = (calls: readonly CallTotals[], nsPerTick: number): WaitTimes =>
   Object.fromEntries(
-    WAITS.map((name) => [name, Math.round((waits[WAITED[name]] ?? 0) * nsPerTick)]),
+    WAITS.map((name) => {
+      const ticks = calls.reduce((sum, call) => sum + call[`${name}Wait`], 0);
+      return [name, Math.round(ticks * nsPerTick)];
+    }),
   ) as Record<(typeof WAITS)[number], number>;
 
 export const sumOfTimes = (times: WaitTimes): number => WAITS.reduce((sum, name) => sum + times[name], 0);
 
 export function rankWaits({ members }: Run, file: number): RankWaits {
   const { transfers, header } = members[file]!.scan;
-  const byFunc = new Map<string, number[]>();
-  const all = WAITS.map(() => 0);
-  for (const { func, waits } of transfers.calls) {
-    const sums = byFunc.get(func) ?? WAITS.map(() => 0);
-    byFunc.set(func, sums);
-    waits.forEach((wait, i) => {
-      sums[i]! += wait;
-      all[i]! += wait;
-    });
-  }
+  const byFunc = new Map<string, CallTotals[]>();
+  for (const call of transfers.calls) addTo(byFunc, call.func, call);
   const nsPerTick = 1e9 / header.tickHz;
   return {
     file,
     transfers: transfers.ended.total,
-    all: timesOf(all, nsPerTick),
+    all: timesOf(transfers.calls, nsPerTick),
     byFunc: [...byFunc]
-      .map(([func, waits]) => ({ func, times: timesOf(waits, nsPerTick) }))
+      .map(([func, calls]) => ({ func, times: timesOf(calls, nsPerTick) }))
       .sort((a, b) => sumOfTimes(b.times) - sumOfTimes(a.times)),
     overTime: Object.fromEntries(
       WAITS.map((name, i) => [name, meansOverTime(transfers.ended, transfers.waits[i]!, nsPerTick)]),

@@ -2,7 +2,7 @@
 
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
-import { WAITED } from '../scan/transfer_totals.js';
+import { WAITS } from '../scan/transfer_totals.js';
 import type { Connection } from '../cluster/connections.js';
 import type { RankLabel, RankLabels } from './rank_labels.js';
 
@@ -30,10 +30,11 @@ export function waitRows(
 ): WaitRow[] {
   const rows = new Map<string, { -readonly [Field in keyof WaitRow]: WaitRow[Field] }>();
   for (const end of ends) {
-    const { file, commId, name, peer, isSend, peerFile, nsPerTick, open } = end;
-    const wait = isSend ? WAITED.peer : WAITED.recv;
-    const openSince = open?.wait === wait ? Math.round(time(file, open.since)) : null;
-    const total = end.waits[wait]! * nsPerTick;
+    const { file, commId, name, peer, isSend, peerFile, nsPerTick } = end;
+    const wait = isSend ? 'peer' : 'recv';
+    const isOpen = end.open > 0 && WAITS[end.openWait] === wait;
+    const openSince = isOpen ? Math.round(time(file, end.openSince)) : null;
+    const total = end[`${wait}Wait`] * nsPerTick;
     if (total === 0 && openSince === null) continue;
     const own = isSend ? end.source : end.destination;
     const key = `${commId} ${own} ${peer} ${isSend}`;

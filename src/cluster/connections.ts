@@ -26,6 +26,9 @@ export interface Connection extends Omit<EndTotals, 'comm' | 'drawn' | 'bytes'> 
   readonly nsPerTick: number;
 }
 
+/** The send that was on the wire longest. */
+type Longest = 'longest' | 'longestSince' | 'longestStep';
+
 /** How long the sends of one channel took, or the transfers until they arrived. */
 export interface ComparedLink extends Pick<
   Connection,
@@ -82,8 +85,7 @@ export function connections({ members }: Run): Connection[] {
 /** NCCL's profiler interface reports the size of a transfer since version 4. */
 export const reportsSizes = ({ abi }: { readonly abi: number }): boolean => abi >= 4;
 
-/** `longest`: the send that was on the wire longest, in ticks of its file. */
-export interface TimedLink extends ComparedLink, Pick<Connection, 'longest'> {
+export interface TimedLink extends ComparedLink, Pick<Connection, Longest> {
   readonly stops: Stops;
 }
 
@@ -113,11 +115,12 @@ export const sendTimes = (all: readonly Connection[], { members }: Run): TimedLi
   all.flatMap(({ sizes: bySize, nsPerTick: ns, file, peerFile, ...link }) => {
     const sizes = bySize.filter(({ times }) => times.length > 0);
     if (peerFile === null || sizes.length === 0) return [];
-    const { commId, sisters, source, destination, channel, longest } = link;
+    const { commId, sisters, source, destination, channel, longest, longestSince, longestStep } = link;
     const [from, to] = [file, peerFile].map((one) => members[one]!.scan.header.hostName);
     return [
       {
-        ...{ commId, sisters, file, peerFile, source, destination, channel, longest },
+        ...{ commId, sisters, file, peerFile, source, destination, channel },
+        ...{ longest, longestSince, longestStep },
         isWithinHost: from === to,
         stops: stopsOf(sizes, ns),
         sizes: sizes.map(({ bytes, times, own }) => ({

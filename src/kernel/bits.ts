@@ -7,3 +7,12 @@
 export function lowHalf(value: i32): u64 {
   return (<u64>(<i64>value)) & 0xffff_ffff;
 }
+
+/** The halves of a number of 64 bits, as columns have it. */
+export function highOf(number: u64): f64 {
+  return <f64>(number >> 32);
+}
+
+export function lowOf(number: u64): f64 {
+  return <f64>(number & 0xffff_ffff);
+}

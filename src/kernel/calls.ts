@@ -11,19 +11,18 @@ import { Event, Host, HostKind, Key, Type } from './event';
 import { EventTable } from './event_table';
 import { file } from './file';
 import { TextFlag } from './file_texts';
-import { ApiCall, CollCall } from './result_rows';
+import { ApiCall, CollCall, CommCallsRow, ShapeRow } from './result_rows';
 import { RowBlocks } from './row_blocks';
 import { hold, letGo } from './rows';
 
-/** What was called. Many calls share one shape. */
-export class Shape {
-  constructor(
-    readonly func: u32,
-    readonly datatype: u32,
-    readonly count: f64,
-    /** NaN: the function has no root. */
-    readonly root: f64,
-  ) {}
+export class Shape extends ShapeRow {
+  constructor(func: u32, datatype: u32, count: f64, root: f64) {
+    super();
+    this.func = func;
+    this.datatype = datatype;
+    this.count = count;
+    this.root = root;
+  }
 }
 
 /** In `CollCall.flags`. */
@@ -35,16 +34,15 @@ export const enum CallFlag {
 }
 
 /** The calls on one communicator. */
-export class CommCalls {
-  calls: i32 = 0;
+export class CommCalls extends CommCallsRow {
   lastAt: f64 = NaN;
   /** Group of the newest call; -1: none is known. */
   group: i64 = Key.Null;
-  hasCaptured: bool = false;
-  /** From this call on, all groups and names are known. */
-  knownFrom: i32 = 0;
 
-  constructor(readonly comm: i32) {}
+  constructor(comm: i32) {
+    super();
+    this.comm = comm;
+  }
 }
 
 export class Calls {
@@ -125,10 +123,10 @@ export class Calls {
     return found.values();
   }
 
-  /** The newest call's group has not ended, so more calls may belong to it. */
-  isLastOpen(calls: CommCalls): bool {
-    const group = calls.group;
-    return this.isGroupOpen(group);
+  /** Call it after the last record. If the newest call's group has not ended, more calls may belong to it. */
+  finish(): void {
+    for (let i = 0; i < this.comms.length; i++)
+      this.comms[i].isLastOpen = this.isGroupOpen(this.comms[i].group) ? 1 : 0;
   }
 
   private led(host: Host): void {
@@ -156,10 +154,10 @@ export class Calls {
     call.comm = host.comm.number;
     call.shape = this.shapeOf(host);
     call.flags = <f64>((begins ? CallFlag.Begins : 0) | (overlaps ? CallFlag.Overlaps : 0));
-    calls.calls++;
+    calls.calls += 1;
     calls.lastAt = host.start;
     calls.group = host.parentKey;
-    if (host.isCaptured) calls.hasCaptured = true;
+    if (host.isCaptured) calls.hasCaptured = 1;
     if (host.parentKey == Key.Null || isLost(host.func) || isLost(host.datatype))
       calls.knownFrom = calls.calls;
   }

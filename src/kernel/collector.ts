@@ -171,6 +171,7 @@ export class Collector extends Listener {
   /** Call it after the last record, and after the polls that were going on. Only then are the counts final. `steps`: all rows. */
   finish(steps: Step[]): void {
     this.endless.finish();
+    this.calls.finish();
     const open = this.openOps.all();
     for (let i = 0; i < open.length; i++) {
       const op = open[i];

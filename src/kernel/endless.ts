@@ -8,6 +8,7 @@
 
 import { lowHalf } from './bits';
 import { Link, Op } from './event';
+import { EndlessConnectionRow, EndlessRow } from './result_rows';
 
 /** More operations than this are no queue: NCCL queues only a few. This bounds the memory of a long run. */
 export const DEEPEST_QUEUE: i32 = 1024;
@@ -21,25 +22,23 @@ export const enum User {
 const USERS: i32 = 3;
 
 /** A connection of receives. */
-export class Connection {
+export class Connection extends EndlessConnectionRow {
   isAlive: bool = false;
   /** Its operations while nothing has moved there. */
   readonly waiting: Set<Op> = new Set<Op>();
   /** Operations of the other direction if the connection is endless, else repeats. */
   otherDirection: f64 = 0;
 
-  constructor(
-    /** Number of the communicator; -1: not known. */
-    readonly comm: i32,
-    readonly channel: i32,
-    readonly peer: i32,
-    readonly user: User,
-  ) {}
+  constructor(comm: i32, channel: i32, peer: i32, user: User) {
+    super();
+    this.comm = comm;
+    this.channel = channel;
+    this.peer = peer;
+    this.user = user;
+  }
 }
 
-export class EndlessOps {
-  count: f64 = 0;
-  otherDirection: f64 = 0;
+export class EndlessOps extends EndlessRow {
   /** Connections on which nothing ever moved. Known after `finish`. */
   readonly connections: Connection[] = [];
   private readonly all: Connection[] = [];
@@ -117,9 +116,9 @@ export class EndlessOps {
   }
 
   private isAnyAlive(connection: Connection): bool {
-    const comm = connection.comm;
-    const channel = connection.channel;
-    const peer = connection.peer;
+    const comm = <i32>connection.comm;
+    const channel = <i32>connection.channel;
+    const peer = <i32>connection.peer;
     for (let user = 0; user < USERS; user++) {
       const connection = this.find(keyOf(comm, channel, peer, user));
       if (connection !== null && connection.isAlive) return true;

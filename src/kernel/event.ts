@@ -16,8 +16,8 @@ import { ConnectionRows } from './connection_rows';
 import { Connection, Slot, Slots } from './draw/connection';
 import { Due } from './draw/due_ends';
 import { Text } from './draw/text';
-import { EndRow } from './result_rows';
-import { CallTotals, EndTotals } from './transfer_totals';
+import { BlocksRow, CallTotalsRow, EndRow } from './result_rows';
+import { EndTotals } from './transfer_totals';
 
 export const enum Type {
   Host,
@@ -225,14 +225,10 @@ export class Claims {
 }
 
 /** Blocks of a work that the GPU was seen to begin and end. */
-export class Progress {
-  begun: i32 = 0;
-  ended: i32 = 0;
-  /** With stamps of other work. */
-  ofOther: i32 = 0;
-  hasOps: bool = false;
-
-  constructor(public work: Work) {}
+export class Progress extends BlocksRow {
+  constructor(public work: Work) {
+    super();
+  }
 }
 
 /** One channel, peer and direction of a work. */
@@ -294,7 +290,7 @@ export class Op extends Placed {
   slotSet: i32 = -1;
   /** Totals that its steps add to, once they are known (transfers.ts). */
   totals: EndTotals | null = null;
-  callTotals: CallTotals | null = null;
+  callTotals: CallTotalsRow | null = null;
   /** Once `hasRows`, what its rows have in common (step_rows.ts): their connection (null: its other end is not known), and two numbers. */
   hasRows: bool = false;
   rows: ConnectionRows | null = null;

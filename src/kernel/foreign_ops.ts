@@ -1,19 +1,22 @@
 /** What this process executed for others (PXN), by the originator's work. The originator's file looks it up. */
 
+import { highOf, lowOf } from './bits';
 import { Op } from './event';
+import { ForeignRow } from './result_rows';
 
-export class ForeignWork {
-  ops: f64 = 0;
-  open: f64 = 0;
-  /** NaN: none has stopped. */
-  lastStop: f64 = NaN;
-
+export class ForeignWork extends ForeignRow {
   constructor(
-    /** As NCCL passed them: handles of the originator, if it records. */
     readonly context: u64,
     readonly parent: u64,
-    readonly pid: i32,
-  ) {}
+    pid: i32,
+  ) {
+    super();
+    this.contextHigh = highOf(context);
+    this.contextLow = lowOf(context);
+    this.parentHigh = highOf(parent);
+    this.parentLow = lowOf(parent);
+    this.pid = pid;
+  }
 }
 
 export class ForeignOps {

@@ -1,7 +1,8 @@
 /** Records that change nothing: late, repeated or unknown ones. Each is counted by its cause, so none is dropped without a count. */
 
+import { highOf, lowOf } from './bits';
 import { Block, Event, Host, Type, Work } from './event';
-import { OddRow } from './result_rows';
+import { OddRow, UnknownRow } from './result_rows';
 import { RowBlocks } from './row_blocks';
 
 /** Names of events, for the host. */
@@ -34,15 +35,19 @@ export const enum What {
 }
 
 /** An unknown number, and how often it came. */
-export class Unknown {
-  count: f64 = 1;
-
+export class Unknown extends UnknownRow {
+  /** `event`: of a state. */
   constructor(
-    readonly what: What,
-    /** Name of the event, for a state. */
-    readonly event: Name,
+    what: What,
+    event: Name,
     readonly number: u64,
-  ) {}
+  ) {
+    super();
+    this.what = what;
+    this.event = event;
+    this.high = highOf(number);
+    this.low = lowOf(number);
+  }
 }
 
 /** Why a record is odd, as the trace says it. */

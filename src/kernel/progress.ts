@@ -51,7 +51,7 @@ export class BlockProgress {
     const work = op.work;
     if (work === null) return;
     const progress = work.progress;
-    if (progress !== null) progress.hasOps = true;
+    if (progress !== null) progress.hasOps = 1;
   }
 
   blockStart(block: Block): void {
@@ -59,9 +59,9 @@ export class BlockProgress {
     if (one === null) return;
     const tally = this.tallyOf(one.work.comm);
     tally.ring = block.ring;
-    if (block.isOfOther) one.ofOther++;
+    if (block.isOfOther) one.ofOther += 1;
     else {
-      one.begun++;
+      one.begun += 1;
       this.passed(tally, one);
     }
   }
@@ -69,7 +69,7 @@ export class BlockProgress {
   blockStop(block: Block): void {
     if (block.isOfOther) return;
     const one = progressOf(block);
-    if (one !== null) one.ended++;
+    if (one !== null) one.ended += 1;
   }
 
   /** Drops the works that were enqueued before, except those of the same launch. */
@@ -85,24 +85,39 @@ export class BlockProgress {
         continue;
       }
       if (isFull(one)) tally.full++;
-      else if (!one.hasOps) tally.short++;
+      else if (one.hasOps == 0) tally.short++;
       this.forget(one);
     }
     waiting.length = kept;
   }
 
   private of(work: Work): Progress {
-    if (this.free.length == 0) return new Progress(work);
-    const one = this.free.pop();
+    const one = this.free.length == 0 ? new Progress(work) : this.free.pop();
     one.work = work;
-    one.begun = one.ended = one.ofOther = 0;
-    one.hasOps = false;
+    one.workRow = work.row;
+    one.channels = work.nChannels;
+    one.begun = one.ended = one.ofOther = one.hasOps = 0;
     return one;
   }
 
   private forget(one: Progress): void {
     one.work.progress = null;
     this.free.push(one);
+  }
+
+  /** The newest works of each communicator whose earlier ones were reported in full. Call it after the last record. */
+  proven(): Progress[] {
+    const found: Progress[] = [];
+    for (let i = 0; i < this.tallies.length; i++) {
+      const tally = this.tallies[i];
+      const waiting = tally.waiting;
+      if (tally.short > 0 || (tally.full == 0 && !waiting.some((one) => isFull(one)))) continue;
+      for (let n = 0; n < waiting.length; n++) {
+        waiting[n].ring = tally.ring;
+        found.push(waiting[n]);
+      }
+    }
+    return found;
   }
 
   private tallyOf(comm: Comm): Tally {
@@ -114,11 +129,9 @@ export class BlockProgress {
   }
 }
 
-export function isFull(progress: Progress): bool {
+function isFull(progress: Progress): bool {
   const begun = progress.begun;
-  const ofOther = progress.ofOther;
-  const work = progress.work;
-  return begun + ofOther >= work.nChannels;
+  return begun + progress.ofOther >= progress.channels;
 }
 
 function progressOf(block: Block): Progress | null {

@@ -4,29 +4,28 @@
  */
 
 import { Host } from './event';
+import { QuietRow, SpanRow } from './result_rows';
 
 /** The first pauses are the job's start: connecting, loading, compiling. */
 const START_UP: i32 = 2;
 /** Several pauses are kept, because records may turn out to be lost in some of them. */
 const MOST: i32 = 16;
 
-export class Span {
-  constructor(
-    readonly from: f64,
-    readonly end: f64,
-  ) {}
+export class Span extends SpanRow {
+  constructor(from: f64, end: f64) {
+    super();
+    this.from = from;
+    this.end = end;
+  }
 
   get length(): f64 {
     return this.end - this.from;
   }
 }
 
-export class QuietTimes {
-  /** NaN: never. */
-  newest: f64 = NaN;
+export class QuietTimes extends QuietRow {
   /** Longest first. */
   readonly quiet: Span[] = [];
-  watchedFor: f64 = 0;
   /** Spans in which fewer calls were recorded, so a pause there proves nothing. */
   readonly unrecorded: Span[] = [];
   /** Pauses up to this length are not kept. */

@@ -120,6 +120,196 @@ export class OddRow {
   stepsWithoutStop: f64 = 0;
 }
 
+/** An unknown number, of 64 bits, and how often it came (odd.ts). */
+export class UnknownRow {
+  what: f64 = NaN;
+  event: f64 = NaN;
+  high: f64 = NaN;
+  low: f64 = NaN;
+  count: f64 = 1;
+}
+
+/** An operation that had not ended. */
+export class OpenOpRow {
+  /** Row of its work; -1: none is known. */
+  work: f64 = NaN;
+  /** Flag: executed for another process (PXN), for the work of this handle there. */
+  isForeign: f64 = NaN;
+  parentHigh: f64 = NaN;
+  parentLow: f64 = NaN;
+  /** Flag: NCCL never reports its end. */
+  isEndless: f64 = NaN;
+  ring: f64 = NaN;
+  lastMove: f64 = NaN;
+  channel: f64 = NaN;
+  peer: f64 = NaN;
+  /** Flag. */
+  isSend: f64 = NaN;
+  nSteps: f64 = NaN;
+  stepsDone: f64 = NaN;
+  /** Since when a send that waits for its GPU has had no room at its peer; NaN: it has room. */
+  roomWanted: f64 = NaN;
+  /** The oldest step in flight, and since when it is in which phase. */
+  step: f64 = NaN;
+  phase: f64 = NaN;
+  since: f64 = NaN;
+}
+
+/** A block that the GPU had not ended. Row of its work; -1: none is known. */
+export class OpenBlockRow {
+  work: f64 = NaN;
+  ring: f64 = NaN;
+  start: f64 = NaN;
+}
+
+/** A work after which none began, where NCCL reported all earlier ones in full (progress.ts). */
+export class BlocksRow {
+  /** Its row, and the ring with its kernels. */
+  workRow: f64 = NaN;
+  ring: f64 = NaN;
+  /** Announced blocks; those that began and ended, and those with stamps of other work. */
+  channels: f64 = NaN;
+  begun: f64 = 0;
+  ended: f64 = 0;
+  ofOther: f64 = 0;
+  /** Flag. */
+  hasOps: f64 = 0;
+}
+
+/** When anything of a communicator last began, moved on or ended before its finalize. */
+export class MoveRow {
+  comm: f64 = NaN;
+  at: f64 = NaN;
+}
+
+/** An operation whose start is lost: the steps done, if its stop is not in the file. 0: it is, or a step is in flight. */
+export class StandInRow {
+  stepsDone: f64 = NaN;
+}
+
+/** What was called. Many calls share one shape. `root` NaN: the function has none. */
+export class ShapeRow {
+  func: f64 = NaN;
+  datatype: f64 = NaN;
+  count: f64 = NaN;
+  root: f64 = NaN;
+}
+
+/** The calls on one communicator. */
+export class CommCallsRow {
+  comm: f64 = NaN;
+  calls: f64 = 0;
+  /** Flag: one was recorded into a graph. */
+  hasCaptured: f64 = 0;
+  /** From this call on, all groups and names are known. */
+  knownFrom: f64 = 0;
+  /** Flag: the newest call's group has not ended. */
+  isLastOpen: f64 = 0;
+}
+
+/** A call that had not returned. */
+export class InsideRow {
+  comm: f64 = NaN;
+  ring: f64 = NaN;
+  func: f64 = NaN;
+  datatype: f64 = NaN;
+  /** HostKind. */
+  kind: f64 = NaN;
+  count: f64 = NaN;
+  root: f64 = NaN;
+  /** Flag. */
+  isCaptured: f64 = NaN;
+  at: f64 = NaN;
+  key: f64 = NaN;
+}
+
+/** When the process last did anything with NCCL (NaN: never), and the length of the time in which its pauses are known. */
+export class QuietRow {
+  newest: f64 = NaN;
+  watchedFor: f64 = 0;
+}
+
+/** A pause (quiet_times.ts). */
+export class SpanRow {
+  from: f64 = NaN;
+  end: f64 = NaN;
+}
+
+/** Operations whose end NCCL never reports, and among the repeats those of the other direction (endless.ts). */
+export class EndlessRow {
+  count: f64 = 0;
+  otherDirection: f64 = 0;
+}
+
+/** A connection on which nothing ever moved. `user`: endless.ts. */
+export class EndlessConnectionRow {
+  comm: f64 = NaN;
+  channel: f64 = NaN;
+  peer: f64 = NaN;
+  user: f64 = NaN;
+}
+
+/** What was executed for a work of another process (PXN). Context and parent: as NCCL passed them. */
+export class ForeignRow {
+  contextHigh: f64 = NaN;
+  contextLow: f64 = NaN;
+  parentHigh: f64 = NaN;
+  parentLow: f64 = NaN;
+  pid: f64 = NaN;
+  ops: f64 = 0;
+  open: f64 = 0;
+  /** NaN: none has stopped. */
+  lastStop: f64 = NaN;
+}
+
+/** One end of a connection. */
+export class ConnectionRow {
+  /** Number of the communicator; -1: not known, or another process's (PXN). */
+  comm: f64 = NaN;
+  channel: f64 = NaN;
+  peer: f64 = NaN;
+  /** Flag. */
+  isSend: f64 = NaN;
+}
+
+/** Its transfers that the scan keeps: how many it does not keep, and how often the share of first and later steps was halved. */
+export class KeptStepsRow extends ConnectionRow {
+  sampledOut: f64 = 0;
+  halvedFirst: f64 = 0;
+  halvedLater: f64 = 0;
+}
+
+/** The totals of its transfers. */
+export class ConnectionTotalsRow extends ConnectionRow {
+  gpuWait: f64 = 0;
+  peerWait: f64 = 0;
+  sendWait: f64 = 0;
+  recvWait: f64 = 0;
+  flushWait: f64 = 0;
+  transfers: f64 = 0;
+  bytes: f64 = 0;
+  /** Transfers that had not ended: their number, begin of the oldest one's wait, and the wait. */
+  open: f64 = 0;
+  openSince: f64 = 0;
+  openWait: f64 = 0;
+  /** Bytes of the operations that were seen to start and that are of this process: what chooses the counters that are drawn. */
+  drawn: f64 = 0;
+  /** The send that was on the wire longest: how long, since when, and its step. */
+  longest: f64 = 0;
+  longestSince: f64 = 0;
+  longestStep: f64 = 0;
+}
+
+/** Its sends of one size; -1: not reported, up to interface v3. */
+export class SizeRow {
+  bytes: f64 = NaN;
+  /** Of those with a size, since their last poll. */
+  sumOfSquares: f64 = 0;
+  least: f64 = Infinity;
+  /** Sum of their own times on the wire (wire.ts). */
+  own: f64 = 0;
+}
+
 /** One function of one communicator: the waits of all its transfers, and its sends that ended. */
 export class CallTotalsRow {
   comm: f64 = NaN;
@@ -130,6 +320,11 @@ export class CallTotalsRow {
   /** Sends whose time on the wire is known, and the sum of these times. */
   timed: f64 = 0;
   took: f64 = 0;
+  gpuWait: f64 = 0;
+  peerWait: f64 = 0;
+  sendWait: f64 = 0;
+  recvWait: f64 = 0;
+  flushWait: f64 = 0;
 }
 
 /** One network transfer of one end, for tables (step_table.ts). Times are ns; the first three on the axis of the trace. */

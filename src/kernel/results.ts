@@ -1,20 +1,46 @@
 /**
- * What the host reads of a scanned file: tables of whatever grows with the run, and one list of numbers, in an order that
- * src/scan/scanned_*.ts follow function by function. The list names where the tables lie.
+ * What the host reads of a scanned file: rows of the classes of result_rows.ts, as tables of whatever grows with the run, and as lists in the
+ * order of `putScan`. src/scan/scanned_*.ts read them in the same order.
  * NaN stands for a number that is not known. A number of 64 bits is two: its high and its low half.
  */
 
+import { highOf, lowOf } from './bits';
+import { Calls, CommCalls, Shape } from './calls';
 import { Collector } from './collector';
 import { BLOCK_ROWS, ConnectionRows } from './connection_rows';
-import { Host, Op, Step, Work } from './event';
-import { OddCounts } from './odd';
-import { Tally } from './progress';
+import { Connection } from './endless';
+import { Op, Progress, Step, Work } from './event';
+import { ForeignWork } from './foreign_ops';
+import { OddCounts, Unknown } from './odd';
+import { Span } from './quiet_times';
+import {
+  BlocksRow,
+  CallTotalsRow,
+  CommCallsRow,
+  ConnectionTotalsRow,
+  EndlessConnectionRow,
+  EndlessRow,
+  EndRow,
+  ForeignRow,
+  InsideRow,
+  KeptStepsRow,
+  MoveRow,
+  OddRow,
+  OpenBlockRow,
+  OpenOpRow,
+  QuietRow,
+  ShapeRow,
+  SizeRow,
+  SpanRow,
+  StandInRow,
+  UnknownRow,
+  WorkRow,
+} from './result_rows';
 import { needRoom } from './room';
-import { CallTotalsRow, EndRow, OddRow, WorkRow } from './result_rows';
 import { RowBlocks } from './row_blocks';
 import { CommSize, DRAWN_KINDS } from './sizes';
 import { TimeCounter } from './time_counter';
-import { TIME_BINS, WAITS } from './transfer_totals';
+import { TIME_BINS } from './transfer_totals';
 import { Transfers } from './transfers';
 
 /** Numbers one after the other, in blocks. */
@@ -33,22 +59,19 @@ export class Out {
   }
 
   putLong(number: u64): void {
-    this.put(<f64>(number >> 32));
-    this.put(<f64>(number & 0xffff_ffff));
+    this.put(highOf(number));
+    this.put(lowOf(number));
   }
 
-  putFlag(flag: bool): void {
-    this.put(flag ? 1 : 0);
-  }
-
-  /** A row of result_rows.ts. */
+  /** A row of result_rows.ts, or of a class that extends it. */
   putRow<Row>(row: Row): void {
-    this.putAll(changetype<usize>(row), <i32>(offsetof<Row>() >> 3));
+    for (let at: usize = 0; at < offsetof<Row>(); at += 8) this.put(load<f64>(changetype<usize>(row) + at));
   }
 
-  /** Copies so many numbers. */
-  putAll(from: usize, count: i32): void {
-    for (let i = 0; i < count; i++) this.put(load<f64>(from + ((<usize>i) << 3)));
+  /** Their number, and such rows. `Own`: the class that extends `Row`. */
+  putRows<Row, Own>(rows: Own[]): void {
+    this.put(rows.length);
+    for (let i = 0; i < rows.length; i++) this.putRow<Row>(changetype<Row>(rows[i]));
   }
 
   /** Where the columns of a table lie, and its rows. */
@@ -94,29 +117,20 @@ export const BLOCK_NUMBERS: i32 = 4096;
 
 export function putScan(out: Out, collector: Collector, odd: OddCounts, newestPoll: f64): void {
   out.put(newestPoll);
-  putOdd(out, odd);
+  out.putRow<OddRow>(odd);
+  out.putRows<UnknownRow, Unknown>(odd.unknown);
   putWorks(out, collector.works);
   putPending(out, collector);
   putStandIns(out, collector.standIns);
   putCalls(out, collector);
-  putQuiet(out, collector);
-  putEndless(out, collector);
-  putForeign(out, collector);
+  out.putRow<QuietRow>(collector.quiet);
+  out.putRows<SpanRow, Span>(collector.quiet.quiet);
+  out.putRow<EndlessRow>(collector.endless);
+  out.putRows<EndlessConnectionRow, Connection>(collector.endless.connections);
+  out.putRows<ForeignRow, ForeignWork>(collector.foreign.works);
   putSizes(out, collector);
   putStepRows(out, collector);
   putTransfers(out, collector.transfers);
-}
-
-function putOdd(out: Out, odd: OddCounts): void {
-  out.putRow<OddRow>(odd);
-  out.put(odd.unknown.length);
-  for (let i = 0; i < odd.unknown.length; i++) {
-    const one = odd.unknown[i];
-    out.put(one.what);
-    out.put(one.event);
-    out.putLong(one.number);
-    out.put(one.count);
-  }
 }
 
 function putWorks(out: Out, works: Work[]): void {
@@ -163,49 +177,56 @@ function describe(work: Work, row: WorkRow): void {
 }
 
 function putPending(out: Out, collector: Collector): void {
-  const openOps = collector.openOps;
-  const openBlocks = collector.openBlocks;
-  const progress = collector.progress;
-  const sizes = collector.sizes;
-  const ops = openOps.all();
-  out.put(ops.length);
-  for (let i = 0; i < ops.length; i++) putOp(out, ops[i]);
-  const blocks = openBlocks.all();
+  putOps(out, collector.openOps.all());
+  const blocks = collector.openBlocks.all();
+  const block = new OpenBlockRow();
   out.put(blocks.length);
   for (let i = 0; i < blocks.length; i++) {
-    const work = blocks[i].work;
-    out.put(work === null ? -1 : work.row);
-    out.put(blocks[i].ring);
-    out.put(blocks[i].start);
+    block.work = rowOf(blocks[i].work);
+    block.ring = blocks[i].ring;
+    block.start = blocks[i].start;
+    out.putRow(block);
   }
-  out.put(progress.tallies.length);
-  for (let i = 0; i < progress.tallies.length; i++) putTally(out, progress.tallies[i]);
-  out.put(sizes.comms.length);
-  for (let i = 0; i < sizes.comms.length; i++) {
-    const comm = sizes.comms[i].comm;
-    out.put(comm!.number);
-    out.put(comm!.lastMove);
+  out.putRows<BlocksRow, Progress>(collector.progress.proven());
+  const comms = collector.sizes.comms;
+  const move = new MoveRow();
+  out.put(comms.length);
+  for (let i = 0; i < comms.length; i++) {
+    const comm = comms[i].comm;
+    move.comm = comm!.number;
+    move.at = comm!.lastMove;
+    out.putRow(move);
   }
 }
 
-function putOp(out: Out, op: Op): void {
-  const work = op.work;
-  out.put(work === null ? -1 : work.row);
-  out.putFlag(op.isForeign);
-  out.putLong(op.foreignParent);
-  out.putFlag(op.isEndless);
-  out.put(op.ring);
-  out.put(op.lastMove);
-  out.put(op.channel);
-  out.put(op.peer);
-  out.putFlag(op.isSend);
-  out.put(op.nSteps);
-  out.put(op.stepsDone);
-  out.put(op.roomWanted);
-  const oldest = oldestOf(op.openSteps);
-  out.put(oldest === null ? NaN : oldest.number);
-  out.put(oldest === null ? NaN : <f64>oldest.phase);
-  out.put(oldest === null ? NaN : oldest.phaseSince);
+function putOps(out: Out, ops: Op[]): void {
+  const row = new OpenOpRow();
+  out.put(ops.length);
+  for (let i = 0; i < ops.length; i++) {
+    const op = ops[i];
+    const oldest = oldestOf(op.openSteps);
+    row.work = rowOf(op.work);
+    row.isForeign = op.isForeign ? 1 : 0;
+    row.parentHigh = highOf(op.foreignParent);
+    row.parentLow = lowOf(op.foreignParent);
+    row.isEndless = op.isEndless ? 1 : 0;
+    row.ring = op.ring;
+    row.lastMove = op.lastMove;
+    row.channel = op.channel;
+    row.peer = op.peer;
+    row.isSend = op.isSend ? 1 : 0;
+    row.nSteps = op.nSteps;
+    row.stepsDone = op.stepsDone;
+    row.roomWanted = op.roomWanted;
+    row.step = oldest === null ? NaN : oldest.number;
+    row.phase = oldest === null ? NaN : <f64>oldest.phase;
+    row.since = oldest === null ? NaN : oldest.phaseSince;
+    out.putRow(row);
+  }
+}
+
+function rowOf(work: Work | null): i32 {
+  return work === null ? -1 : work.row;
 }
 
 function oldestOf(steps: Step[]): Step | null {
@@ -215,32 +236,13 @@ function oldestOf(steps: Step[]): Step | null {
   return oldest;
 }
 
-function putTally(out: Out, tally: Tally): void {
-  const ring = tally.ring;
-  const full = tally.full;
-  const short = tally.short;
-  const waiting = tally.waiting;
-  out.put(ring);
-  out.put(full);
-  out.put(short);
-  out.put(waiting.length);
-  for (let i = 0; i < waiting.length; i++) {
-    const one = waiting[i];
-    out.put(one.work.row);
-    out.put(one.work.nChannels);
-    out.put(one.begun);
-    out.put(one.ended);
-    out.put(one.ofOther);
-    out.putFlag(one.hasOps);
-  }
-}
-
-/** The number of steps done, if the stop is not in the file. 0: the stop is in the file, or a step is in flight. */
 function putStandIns(out: Out, standIns: Op[]): void {
+  const row = new StandInRow();
   out.put(standIns.length);
   for (let i = 0; i < standIns.length; i++) {
     const op = standIns[i];
-    out.put(op.hasStopped || op.openSteps.length > 0 ? 0 : op.stepsDone);
+    row.stepsDone = op.hasStopped || op.openSteps.length > 0 ? 0 : op.stepsDone;
+    out.putRow(row);
   }
 }
 
@@ -249,31 +251,14 @@ function putCalls(out: Out, collector: Collector): void {
   out.putLong(calls.callers);
   out.put(calls.unknownComms);
   out.put(calls.copyColls);
-  out.put(calls.shapes.length);
-  for (let i = 0; i < calls.shapes.length; i++) {
-    const shape = calls.shapes[i];
-    out.put(shape.func);
-    out.put(shape.datatype);
-    out.put(shape.count);
-    out.put(shape.root);
-  }
-  out.put(calls.comms.length);
-  for (let i = 0; i < calls.comms.length; i++) {
-    const one = calls.comms[i];
-    out.put(one.comm);
-    out.put(one.calls);
-    out.putFlag(one.hasCaptured);
-    out.put(one.knownFrom);
-    out.putFlag(calls.isLastOpen(one));
-  }
+  out.putRows<ShapeRow, Shape>(calls.shapes);
+  out.putRows<CommCallsRow, CommCalls>(calls.comms);
   putBlocks(out, calls.colls);
   const groups = calls.groups.keys();
   out.put(groups.length);
   for (let i = 0; i < groups.length; i++) out.put(<f64>groups[i]);
   putBlocks(out, calls.apis);
-  const inside = calls.inside();
-  out.put(inside.length);
-  for (let i = 0; i < inside.length; i++) putInside(out, inside[i]);
+  putInside(out, calls);
 }
 
 function putBlocks<Row>(out: Out, rows: RowBlocks<Row>): void {
@@ -282,55 +267,23 @@ function putBlocks<Row>(out: Out, rows: RowBlocks<Row>): void {
   out.putTable(table);
 }
 
-function putInside(out: Out, host: Host): void {
-  out.put(host.comm.number);
-  out.put(host.ring);
-  out.put(host.func);
-  out.put(host.datatype);
-  out.put(host.kind);
-  out.put(host.count);
-  out.put(host.root);
-  out.putFlag(host.isCaptured);
-  out.put(host.start);
-  out.put(<f64>host.key);
-}
-
-function putQuiet(out: Out, collector: Collector): void {
-  const quiet = collector.quiet;
-  out.put(quiet.newest);
-  out.put(quiet.watchedFor);
-  out.put(quiet.quiet.length);
-  for (let i = 0; i < quiet.quiet.length; i++) {
-    out.put(quiet.quiet[i].from);
-    out.put(quiet.quiet[i].end);
-  }
-}
-
-function putEndless(out: Out, collector: Collector): void {
-  const endless = collector.endless;
-  out.put(endless.count);
-  out.put(endless.otherDirection);
-  out.put(endless.connections.length);
-  for (let i = 0; i < endless.connections.length; i++) {
-    const one = endless.connections[i];
-    out.put(one.comm);
-    out.put(one.channel);
-    out.put(one.peer);
-    out.put(one.user);
-  }
-}
-
-function putForeign(out: Out, collector: Collector): void {
-  const foreign = collector.foreign;
-  out.put(foreign.works.length);
-  for (let i = 0; i < foreign.works.length; i++) {
-    const one = foreign.works[i];
-    out.putLong(one.context);
-    out.putLong(one.parent);
-    out.put(one.pid);
-    out.put(one.ops);
-    out.put(one.open);
-    out.put(one.lastStop);
+function putInside(out: Out, calls: Calls): void {
+  const inside = calls.inside();
+  const row = new InsideRow();
+  out.put(inside.length);
+  for (let i = 0; i < inside.length; i++) {
+    const host = inside[i];
+    row.comm = host.comm.number;
+    row.ring = host.ring;
+    row.func = host.func;
+    row.datatype = host.datatype;
+    row.kind = host.kind;
+    row.count = host.count;
+    row.root = host.root;
+    row.isCaptured = host.isCaptured ? 1 : 0;
+    row.at = host.start;
+    row.key = <f64>host.key;
+    out.putRow(row);
   }
 }
 
@@ -366,13 +319,7 @@ function putStepRows(out: Out, collector: Collector): void {
   out.put(stepRows.connections.length);
   for (let i = 0; i < stepRows.connections.length; i++) {
     const one = stepRows.connections[i];
-    out.put(one.comm.number);
-    out.put(one.channel);
-    out.put(one.peer);
-    out.putFlag(one.isSend);
-    out.put(one.sampledOut);
-    out.put(one.halved[0]);
-    out.put(one.halved[1]);
+    out.putRow<KeptStepsRow>(one);
     putSteps(out, one);
   }
 }
@@ -387,40 +334,19 @@ function putTransfers(out: Out, transfers: Transfers): void {
   out.put(transfers.ends.length);
   for (let i = 0; i < transfers.ends.length; i++) {
     const end = transfers.ends[i];
-    out.put(end.comm);
-    out.put(end.channel);
-    out.put(end.peer);
-    out.putFlag(end.isSend);
-    out.put(end.transfers);
-    out.put(end.bytes);
-    out.putAll(changetype<usize>(end.waits), WAITS);
-    out.put(end.open);
-    out.put(end.openSince);
-    out.put(end.openWait);
-    out.put(end.drawn);
-    out.put(end.longest);
-    out.put(end.longestSince);
-    out.put(end.longestStep);
+    out.putRow<ConnectionTotalsRow>(end);
     out.put(end.sizes.length);
     for (let n = 0; n < end.sizes.length; n++) {
       const size = end.sizes[n];
       const times = size.times;
-      out.put(size.bytes);
-      out.put(size.sumOfSquares);
-      out.put(size.least);
+      out.putRow<SizeRow>(size);
       putTimes(out, size.ended, 0);
       putTimes(out, size.ended, 1);
-      out.put(size.own);
       out.put(times === null ? 0 : TIME_BINS);
       if (times !== null) for (let bin = 0; bin < TIME_BINS; bin++) out.put(times[bin]);
     }
   }
-  out.put(transfers.calls.length);
-  for (let i = 0; i < transfers.calls.length; i++) {
-    const call = transfers.calls[i];
-    out.putRow<CallTotalsRow>(call);
-    out.putAll(changetype<usize>(call.waits), WAITS);
-  }
+  out.putRows<CallTotalsRow, CallTotalsRow>(transfers.calls);
   out.put(transfers.sent);
-  for (let lane = 0; lane < 1 + WAITS; lane++) putTimes(out, transfers.ended, lane);
+  for (let lane = 0; lane < transfers.ended.lanes; lane++) putTimes(out, transfers.ended, lane);
 }

@@ -1,11 +1,11 @@
 /**
  * The network transfers that the scan keeps: all of them, for the clocks, or only the first one of each operation, if ranks are on one
- * counter and only arrows are checked. If there are too many, a share is kept (`isKept`). One row per step and end: ten numbers, in the order
+ * counter and only arrows are checked. If there are too many, a share is kept (`ConnectionRows.keeps`). One row per step and end: ten numbers, in the order
  * of src/scan/step_file.ts (STEP_ROW). The host sorts them and writes them to the side file.
  */
 
 import { lowHalf } from './bits';
-import { ConnectionRows, isKept } from './connection_rows';
+import { ConnectionRows } from './connection_rows';
 import { Op, Phase, Step, Work } from './event';
 import { Comm } from './comm';
 import { file } from './file';
@@ -64,7 +64,7 @@ export class StepRows {
     const number = step.number;
     const connection = this.rowsOf(op);
     if (connection === null) return;
-    if (!isKept(op.ordinal, <u32>number, connection.halved)) {
+    if (!connection.keeps(op.ordinal, <u32>number)) {
       connection.sampledOut += 1;
       return;
     }
@@ -92,8 +92,7 @@ export class StepRows {
       const connection = this.connections[i];
       const before = connection.counts[kind];
       if (before * 2 <= most) continue;
-      connection.halved[kind]++;
-      connection.keepShare(kind);
+      connection.halve(kind);
       const gone = before - connection.counts[kind];
       connection.sampledOut += <f64>gone;
       this.counts[kind] -= gone;
@@ -119,7 +118,7 @@ export class StepRows {
       ((<u64>(op.channel & 0xff)) << 1) |
       (op.isSend ? 1 : 0);
     if (this.places.has(key)) return this.places.get(key);
-    const made = new ConnectionRows(comm, op.channel, op.peer, op.isSend);
+    const made = new ConnectionRows(comm.number, op.channel, op.peer, op.isSend);
     this.places.set(key, made);
     this.connections.push(made);
     return made;

@@ -9,10 +9,11 @@ import { Op, Phase, Step } from './event';
 import { Comm } from './comm';
 import { file } from './file';
 import { TimeCounter } from './time_counter';
-import { BINS, CallTotals, EndTotals, SizeTotals, TIME_BINS, WAITS } from './transfer_totals';
+import { CallTotalsRow, ConnectionTotalsRow } from './result_rows';
+import { BINS, EndTotals, SizeTotals, TIME_BINS } from './transfer_totals';
 import { Wire } from './wire';
 
-/** What a transfer waited for: the order of src/scan/transfer_totals.ts (WAITED). */
+/** What a transfer waited for: the order of a row's waits, and of src/scan/transfer_totals.ts (WAITS). */
 const enum Waited {
   Gpu,
   Peer,
@@ -22,6 +23,7 @@ const enum Waited {
   /** Posted is no wait. */
   None,
 }
+const WAITS: i32 = Waited.None;
 /** Sizes per connection. Transfers of further sizes count, but have no times. */
 const MOST_SIZES: i32 = 64;
 /** As many of these sizes have their times in bins: four per power of two, so a quantile is known within 20 % at any length. */
@@ -30,7 +32,7 @@ const PER_OCTAVE: f64 = 4;
 export class Transfers {
   /** In the order of their first transfer. */
   readonly ends: EndTotals[] = [];
-  readonly calls: CallTotals[] = [];
+  readonly calls: CallTotalsRow[] = [];
   /** Bytes of the sends that ended from this tick on. */
   since: f64 = -Infinity;
   sent: f64 = 0;
@@ -39,7 +41,7 @@ export class Transfers {
   /** Waits that the next finished transfer adds to `ended`. */
   private readonly recent: StaticArray<f64> = new StaticArray<f64>(WAITS);
   private readonly endPlaces: Map<u64, EndTotals> = new Map<u64, EndTotals>();
-  private readonly callPlaces: Map<u64, CallTotals> = new Map<u64, CallTotals>();
+  private readonly callPlaces: Map<u64, CallTotalsRow> = new Map<u64, CallTotalsRow>();
   private readonly wires: Map<i32, Wire> = new Map<i32, Wire>();
 
   started(step: Step): void {
@@ -86,7 +88,7 @@ export class Transfers {
       this.ended.addTo(bin, 1 + wait, this.recent[wait]);
       this.recent[wait] = 0;
     }
-    if (end.isSend) this.sendStopped(this.callOf(op), step, at);
+    if (end.isSend != 0) this.sendStopped(this.callOf(op), step, at);
     if (phase == Phase.SendWait && step.sendEnd !== null) onWire(step.sendEnd!, step, at);
     if (!(bytes > 0)) return;
     end.bytes += bytes;
@@ -101,7 +103,7 @@ export class Transfers {
     return made;
   }
 
-  private sendStopped(call: CallTotals, step: Step, at: f64): void {
+  private sendStopped(call: CallTotalsRow, step: Step, at: f64): void {
     const bytes = step.bytes;
     call.sends += 1;
     if (!(bytes > 0)) return;
@@ -128,14 +130,15 @@ export class Transfers {
     const wait = waitOf(phase);
     const took = at - step.waitSince;
     if (wait == Waited.None || !(took > 0)) return;
-    this.endOf(step.op, step.op.isSend).waits[wait] += took;
-    this.callOf(step.op).waits[wait] += took;
+    const end = changetype<usize>(this.endOf(step.op, step.op.isSend));
+    addWait(end + offsetof<ConnectionTotalsRow>('gpuWait'), wait, took);
+    addWait(changetype<usize>(this.callOf(step.op)) + offsetof<CallTotalsRow>('gpuWait'), wait, took);
     this.recent[wait] += took;
   }
 
   private endOf(op: Op, isSend: bool): EndTotals {
     const known = op.totals;
-    if (known !== null && known.isSend == isSend) return known;
+    if (known !== null && (known.isSend != 0) == isSend) return known;
     const key =
       ((lowHalf(op.comm.number + 1) & 0x3fffff) << 42) |
       (lowHalf(op.peer) << 10) |
@@ -152,21 +155,29 @@ export class Transfers {
     return end;
   }
 
-  private callOf(op: Op): CallTotals {
+  private callOf(op: Op): CallTotalsRow {
     const known = op.callTotals;
     if (known !== null) return known;
     const work = op.work;
     const func: u32 = work === null || op.isForeign ? 0 : file().sameText(work.func);
     const key = (lowHalf(op.comm.number + 1) << 16) | func;
-    let call: CallTotals;
+    let call: CallTotalsRow;
     if (this.callPlaces.has(key)) call = this.callPlaces.get(key);
     else {
-      call = new CallTotals(op.comm.number, func);
+      call = new CallTotalsRow();
+      call.comm = op.comm.number;
+      call.func = func;
       this.callPlaces.set(key, call);
       this.calls.push(call);
     }
     return (op.callTotals = call);
   }
+}
+
+/** `first`: where the first of a row's waits lies. */
+function addWait(first: usize, wait: Waited, took: f64): void {
+  const at = first + ((<usize>wait) << 3);
+  store<f64>(at, load<f64>(at) + took);
 }
 
 function waitOf(phase: Phase): Waited {

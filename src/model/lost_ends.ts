@@ -3,7 +3,6 @@
  * later record shows the work still going on.
  */
 
-import type { Ticks } from '../base/time.js';
 import type { Gap, LossCause } from '../rankfile/file_types.js';
 
 export type LostGap = Gap & { readonly cause: LossCause };
@@ -16,7 +15,7 @@ export const unreadGaps = (gaps: readonly Gap[]): readonly Gap[] =>
   gaps.filter(({ cause }) => cause === 'unread');
 
 /** Number of lost slots of a ring that were written after a tick. */
-export type LostAfter = (ring: number, tick: Ticks) => number;
+export type LostAfter = (ring: number, tick: number) => number;
 
 /** `which`: the gaps that count. */
 export function lostAfter(

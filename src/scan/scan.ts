@@ -8,7 +8,9 @@ import { maxOf } from '../base/extremes.js';
 import { lostText } from '../base/lost_text.js';
 import type { Ticks } from '../base/time.js';
 import { KernelFile } from '../kernel/host/kernel_file.js';
+import { knownTick } from '../kernel/host/numbers.js';
 import { runKernel, type SeenRing } from '../kernel/host/scan_kernel.js';
+import { EndlessConnectionRow, EndlessRow, QuietRow, SpanRow, StandInRow } from '../kernel/result_rows.js';
 import type { CallTable } from '../model/call_table.js';
 import { everMuted, isEverMuted, spansWithoutCalls } from '../model/control.js';
 import type { ForeignOps } from '../model/pxn.js';
@@ -37,7 +39,7 @@ import { GpuStamps, type StampedGpu } from './gpu_stamps.js';
 import { type OpenThings, pendingWorks, readOpenThings } from './pending_works.js';
 import { callsUntil } from './read_order.js';
 import { bareCalls, callTable, insideCalls, readCalls } from './scanned_calls.js';
-import { longestQuiet, readEndless, readForeign, readOdd, readQuiet, watchedTime } from './scanned_facts.js';
+import { longestQuiet, readForeign, readOdd, watchedTime } from './scanned_facts.js';
 import { readTransfers, writeStepRows } from './scanned_transfers.js';
 import { type Kept, readWorks, workEnds, type WorkRows, workTable } from './scanned_works.js';
 import type { StepRows } from './step_file.js';
@@ -102,7 +104,7 @@ export interface RankScan {
   /** Calls that had not returned when the records end. */
   readonly inside: readonly InsideCall<Ticks>[];
   /** Connections and operations whose end NCCL never reports. */
-  readonly endlessConnections: ReadonlySet<string>;
+  readonly endlessConnections: readonly Readonly<EndlessConnectionRow>[];
   readonly endlessOps: number;
   /** Executed for other processes. */
   readonly foreignOps: readonly ForeignOps[];
@@ -165,14 +167,15 @@ function scanStream(
       seen.set(ring, found);
     },
   });
-  const lastPoll = numbers.tick();
+  const lastPoll = knownTick(numbers.next());
   const odd = readOdd(numbers, communicators.values());
   const rows = readWorks(numbers);
   const open = openThings(readOpenThings(numbers), file);
-  const standInSteps = Uint32Array.from(numbers.list(() => numbers.next()));
+  const standInSteps = Uint32Array.from(numbers.rows(StandInRow), ({ stepsDone }) => stepsDone);
   const calls = readCalls(numbers);
-  const quiet = readQuiet(numbers);
-  const endless = readEndless(numbers);
+  const quiet = { ...numbers.row(QuietRow), quiet: numbers.rows(SpanRow) };
+  const endless = numbers.row(EndlessRow);
+  const endlessConnections = numbers.rows(EndlessConnectionRow);
   const foreignOps = readForeign(numbers);
   const size = readSize(numbers, communicators);
   const steps = wanted ? writeStepRows(wanted.path, numbers, communicators) : [];
@@ -226,7 +229,7 @@ function scanStream(
       works,
       text,
     ),
-    lastEvent: quiet.last,
+    lastEvent: knownTick(quiet.newest),
     longestQuiet: longestQuiet(quiet, gaps),
     watched: watchedTime(quiet, gaps),
     bareCalls:
@@ -235,8 +238,8 @@ function scanStream(
         : bareCalls(calls, kept(file, window, 'host'), text),
     copyColls: calls.copyColls,
     inside: insideCalls(calls, lostAfter(file.rings), text),
-    endlessConnections: endless.connections,
-    endlessOps: endless.ops,
+    endlessConnections,
+    endlessOps: endless.count,
     foreignOps,
     gpus: stamps.finish(),
     size,
@@ -247,7 +250,7 @@ function scanStream(
 
 /** Where KernelCh was turned off at times, announced channels without a block prove nothing. */
 const openThings = (open: OpenThings, file: ScannedFile): OpenThings =>
-  (everMuted(file).events & EventType.KernelCh) === 0 ? open : { ...open, tallies: [] };
+  (everMuted(file).events & EventType.KernelCh) === 0 ? open : { ...open, blocks: [] };
 
 /** The pending work, without work whose end is only lost. */
 function endings(

@@ -7,8 +7,8 @@ import { firstIndex } from '../base/first_index.js';
 import { addTo } from '../base/grouped.js';
 import { narrow } from '../base/columns.js';
 import type { Ticks } from '../base/time.js';
-import type { Numbers } from '../kernel/host/numbers.js';
-import { ApiCall, CollCall } from '../kernel/result_rows.js';
+import { known, type Numbers } from '../kernel/host/numbers.js';
+import { ApiCall, CollCall, CommCallsRow, InsideRow, ShapeRow } from '../kernel/result_rows.js';
 import type { CallTable, CommCalls } from '../model/call_table.js';
 import { recordOf } from '../model/handle_key.js';
 import type { InsideCall } from '../model/pending.js';
@@ -30,35 +30,13 @@ export function readCalls(numbers: Numbers) {
     callers: numbers.bits(),
     unknownComms: numbers.next(),
     copyColls: numbers.next(),
-    shapes: numbers.list(() => ({
-      func: numbers.next(),
-      datatype: numbers.next(),
-      count: numbers.next(),
-      root: numbers.known(),
-    })),
-    comms: numbers.list(() => ({
-      comm: numbers.next(),
-      calls: numbers.next(),
-      hasCaptured: numbers.flag(),
-      knownFrom: numbers.next(),
-      isLastOpen: numbers.flag(),
-    })),
+    shapes: numbers.rows(ShapeRow),
+    comms: numbers.rows(CommCallsRow),
     colls: numbers.table(CollCall),
     /** Keys of groups that have not ended. */
     openGroups: new Set(numbers.list(() => numbers.next())),
     apis: numbers.table(ApiCall),
-    inside: numbers.list(() => ({
-      comm: numbers.next(),
-      ring: numbers.next(),
-      func: numbers.next(),
-      datatype: numbers.next(),
-      kind: numbers.next(),
-      count: numbers.next(),
-      root: numbers.next(),
-      isCaptured: numbers.flag(),
-      at: numbers.next() as Ticks,
-      key: numbers.next(),
-    })),
+    inside: numbers.rows(InsideRow),
   };
 }
 
@@ -66,7 +44,7 @@ type Text = (id: number) => string;
 
 /** The calls on one communicator, in order. */
 interface Draft {
-  readonly comm: CallRows['comms'][number];
+  readonly comm: CommCallsRow;
   readonly at: Float64Array;
   readonly rows: readonly number[];
 }
@@ -90,7 +68,7 @@ export function callTable(rows: CallRows, until: number, works: WorkTable, text:
       func: text(func),
       count,
       datatype: text(datatype),
-      root,
+      root: known(root),
     })),
     comms: new Map(
       [...drafts].map(([number, draft]) => {
@@ -115,9 +93,9 @@ function finished(
     at: narrow(at.subarray(0, end)),
     keys: narrow(Float64Array.from(rows, (row) => colls.key[row]!)),
     begins: Uint8Array.from(rows, (row) => colls.flags[row]! & BEGINS),
-    hasCaptured: comm.hasCaptured,
+    hasCaptured: comm.hasCaptured === 1,
     knownFrom: Math.min(end, Math.max(comm.knownFrom, overlap + 1)),
-    isLastOpen: end === comm.calls && comm.isLastOpen,
+    isLastOpen: end === comm.calls && comm.isLastOpen === 1,
   };
 }
 
@@ -171,10 +149,10 @@ export function bareCalls(
 
 /** The first call of each thread and communicator. */
 export function insideCalls({ inside }: CallRows, lostAfter: LostAfter, text: Text): InsideCall<Ticks>[] {
-  const byThread = new Map<string, (typeof inside)[number][]>();
+  const byThread = new Map<string, InsideRow[]>();
   for (const call of inside) {
     const { comm, isCaptured, ring, at } = call;
-    if (comm >= 0 && !isCaptured && lostAfter(ring, at) === 0) addTo(byThread, `${ring} ${comm}`, call);
+    if (comm >= 0 && isCaptured === 0 && lostAfter(ring, at) === 0) addTo(byThread, `${ring} ${comm}`, call);
   }
   return [...byThread.values()].map((calls) => {
     const { comm, func, datatype, kind, count, root, at, key } = calls.reduce((a, b) =>
@@ -187,7 +165,7 @@ export function insideCalls({ inside }: CallRows, lostAfter: LostAfter, text: Te
       count,
       datatype: text(datatype),
       root: hasRoot(text(func)) ? root : null,
-      at,
+      at: at as Ticks,
       record: recordOf(key),
     };
   });

@@ -1,11 +1,9 @@
-/** Smaller facts of a file from the kernel's rows: odd records, pauses, operations without an end, work done for other processes. */
+/** Smaller facts of a file from the kernel's rows: odd records, pauses, work done for other processes. */
 
-import type { Ticks } from '../base/time.js';
-import type { Numbers } from '../kernel/host/numbers.js';
-import { OddRow } from '../kernel/result_rows.js';
+import { knownTick, long, type Numbers } from '../kernel/host/numbers.js';
+import { ForeignRow, OddRow, type QuietRow, UnknownRow } from '../kernel/result_rows.js';
 import type { Span } from '../model/control.js';
 import type { ForeignOps } from '../model/pxn.js';
-import { connectionKey } from '../model/endless_ops.js';
 import type { OddCounts } from '../model/odd_records.js';
 import type { Communicator, Gap } from '../rankfile/file_types.js';
 
@@ -47,31 +45,20 @@ export function readOdd(numbers: Numbers, communicators: Iterable<Communicator>)
     const name = `profiler interface v${abi}`;
     if (abi < 1 || abi > NEWEST_ABI) unknown.set(name, (unknown.get(name) ?? 0) + 1);
   }
-  const found = numbers.list(() => {
-    const [what, event, number] = [numbers.next(), numbers.next(), numbers.long()];
-    return [UNKNOWN[what]!(EVENTS[event]!, number), numbers.next()] as const;
-  });
-  for (const [name, count] of found) unknown.set(name, (unknown.get(name) ?? 0) + count);
+  for (const { what, event, high, low, count } of numbers.rows(UnknownRow)) {
+    const name = UNKNOWN[what]!(EVENTS[event]!, long(high, low));
+    unknown.set(name, (unknown.get(name) ?? 0) + count);
+  }
   return { ...counts, unknown };
 }
 
 /** When a process last did anything with NCCL, and its longest pauses before, longest first. */
-export interface QuietTimes {
-  /** null: never. */
-  readonly last: Ticks | null;
-  /** Ticks: length of the known time. */
-  readonly watchedFor: number;
+interface QuietTimes extends Readonly<QuietRow> {
   readonly quiet: readonly Span[];
 }
 
 /** As many pauses as src/kernel/quiet_times.ts keeps. */
 const MOST_PAUSES = 16;
-
-export const readQuiet = (numbers: Numbers): QuietTimes => ({
-  last: numbers.tick(),
-  watchedFor: numbers.next(),
-  quiet: numbers.list(() => ({ from: numbers.next(), end: numbers.next() })),
-});
 
 /** Ticks: length of the time in which pauses are known, without the job's start. */
 export function watchedTime({ quiet, watchedFor }: QuietTimes, gaps: readonly Gap[]): number {
@@ -90,26 +77,10 @@ const lengthOf = ({ from, end }: Span): number => end - from;
 const isIn = ({ from, end }: Span, gaps: readonly Gap[]): boolean =>
   gaps.some(({ afterTick, beforeTick }) => from < (beforeTick ?? Infinity) && (afterTick ?? 0) < end);
 
-/** `connections`: as model/endless_ops.ts names them. */
-export function readEndless(numbers: Numbers): {
-  ops: number;
-  otherDirection: number;
-  connections: ReadonlySet<string>;
-} {
-  const [ops, otherDirection] = [numbers.next(), numbers.next()];
-  const connections = numbers.list(() => {
-    const [comm, channel, peer, user] = [numbers.next(), numbers.next(), numbers.next(), numbers.next()];
-    return connectionKey(comm, channel, peer, user);
-  });
-  return { ops, otherDirection, connections: new Set(connections) };
-}
-
 export const readForeign = (numbers: Numbers): ForeignOps[] =>
-  numbers.list(() => ({
-    context: numbers.long(),
-    parent: numbers.long(),
-    pid: numbers.next(),
-    ops: numbers.next(),
-    open: numbers.next(),
-    lastStop: numbers.tick(),
+  numbers.rows(ForeignRow).map(({ contextHigh, contextLow, parentHigh, parentLow, lastStop, ...ops }) => ({
+    ...ops,
+    context: long(contextHigh, contextLow),
+    parent: long(parentHigh, parentLow),
+    lastStop: knownTick(lastStop),
   }));

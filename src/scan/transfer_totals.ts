@@ -5,49 +5,26 @@
  * begins when it is posted and not when the peer sends.
  */
 
-import type { Ticks } from '../base/time.js';
-import type { CallTotalsRow } from '../kernel/result_rows.js';
+import type { CallTotalsRow, ConnectionTotalsRow, SizeRow } from '../kernel/result_rows.js';
 import type { PeerTraffic } from '../model/peer_traffic.js';
 import type { TimeCounts } from './time_counts.js';
 
-/** Indices into `waits`: what a transfer waited for. */
-export const WAITED = { gpu: 0, peer: 1, send: 2, recv: 3, flush: 4 } as const;
-export const WAITS = Object.keys(WAITED) as (keyof typeof WAITED)[];
+/** What a transfer waited for, in the order of a row's waits. */
+export const WAITS = ['gpu', 'peer', 'send', 'recv', 'flush'] as const;
 
-/** One end of a connection in one file. */
-export interface EndTotals {
-  /** Number of the communicator in its file; -1: not known, or another process's (PXN). */
-  readonly comm: number;
-  readonly channel: number;
-  /** The other rank of the communicator. */
-  readonly peer: number;
+/** One end of a connection in one file: its row, and its sends by size. */
+export interface EndTotals extends Omit<Readonly<ConnectionTotalsRow>, 'isSend'> {
   readonly isSend: boolean;
-  readonly transfers: number;
-  readonly bytes: number;
-  /** Ticks, by WAITED. */
-  readonly waits: readonly number[];
-  /** Transfers that had not ended: begin of the oldest one's wait, and the wait (index of WAITED). */
-  readonly open: { readonly since: Ticks; readonly wait: number; readonly transfers: number } | null;
-  /** Bytes of the operations that this process started, which choose the counters that are drawn. */
-  readonly drawn: number;
-  /** The send that was on the wire longest. Ticks. */
-  readonly longest: { readonly took: number; readonly since: Ticks; readonly step: number };
-  /** Sends: times by size. */
   readonly sizes: readonly SizeTotals[];
 }
 
-/** Sends of one size; -1: not reported, up to interface v3, so only `times` counts them. Ticks. */
-export interface SizeTotals {
-  readonly bytes: number;
-  readonly sumOfSquares: number;
-  readonly least: number;
+/** Sends of one size. If it is not reported, only `times` counts them. */
+export interface SizeTotals extends Readonly<SizeRow> {
   /** Number and sum of the times, by the time of their end. Both have the same bins. */
   readonly counts: TimeCounts;
   readonly sums: TimeCounts;
   /** In bins (base/time_bins.ts). Empty: beyond the first sizes, or the communicator is not known. */
   readonly times: Uint32Array;
-  /** Their sum without the time in which the rank's other sends used the wire (kernel/wire.ts). */
-  readonly own: number;
 }
 
 /** Peers per direction that get counters of their own. */
@@ -69,11 +46,9 @@ export function busiestPeers({ ends }: TransferTotals): PeerTraffic[] {
   );
 }
 
-/** One function of one communicator. Ticks. */
+/** One function of one communicator. */
 export interface CallTotals extends Omit<Readonly<CallTotalsRow>, 'func'> {
   readonly func: string;
-  /** By WAITED. */
-  readonly waits: readonly number[];
 }
 
 export interface TransferTotals {
@@ -81,7 +56,7 @@ export interface TransferTotals {
   readonly calls: readonly CallTotals[];
   /** Bytes of the sends that ended since the beginning of the part that was asked for (RankScan.window). */
   readonly sent: number;
-  /** Transfers that ended, and what they waited for (by WAITED), by the time of their end. All have the same bins. */
+  /** Transfers that ended, and what they waited for (by WAITS), by the time of their end. All have the same bins. */
   readonly ended: TimeCounts;
   readonly waits: readonly TimeCounts[];
 }

@@ -12,13 +12,13 @@ import { WORK_END_NUMBERS, WORK_ENDS } from '../kernel/host/drawing.js';
 import { addTexts, type KernelFile } from '../kernel/host/kernel_file.js';
 import type { KernelExports } from '../kernel/host/load.js';
 import { addRings } from '../kernel/host/scan_kernel.js';
-import { readConnectionKey } from '../model/endless_ops.js';
 import { commKey, readTransferName, workCorrelation } from '../model/identity.js';
 import type { PeerTraffic } from '../model/peer_traffic.js';
 import { type Communicator, recordsKernels } from '../model/recording.js';
 import { outcomeAt, type WorkEndTable } from '../model/work_end_table.js';
 import { WORK_OUTCOMES } from '../model/work_end.js';
 import type { RankFileStream } from '../rankfile/index.js';
+import type { RankScan } from '../scan/scan.js';
 import { BlockWriter, type BlockOptions, type RankAnswers } from './perfetto/block_writer.js';
 import { commLabel, drawCommunicators } from './tracks/comm_groups.js';
 import type { FlowEnds } from './tracks/flow_census.js';
@@ -42,7 +42,7 @@ export interface RankFacts {
   readonly silence: Silence | null;
   /** Calls without further events, by row. */
   readonly bareCalls: ReadonlyMap<number, string>;
-  readonly endlessConnections: ReadonlySet<string>;
+  readonly endlessConnections: RankScan['endlessConnections'];
   readonly origins: Pick<OriginTable, 'contexts' | 'works'>;
   /**
    * Whether an arrow to that rank of the communicator (by commId) can be drawn. Its file must be on the same axis. With `needsCounter` it
@@ -137,7 +137,8 @@ export class RankPicture {
     exports.newPicture(recordsKernels(file), facts.rateBinNs, facts.sampleNs, knownUntil);
     if (facts.workArrows !== null) exports.drawWorkArrows(facts.workArrows);
     this.beginComms();
-    for (const key of facts.endlessConnections) exports.addEndless(...readConnectionKey(key));
+    for (const { comm, channel, peer, user } of facts.endlessConnections)
+      exports.addEndless(comm, channel, peer, user);
     this.beginThreads();
     for (const row of facts.bareCalls.keys()) exports.addBareCall(row);
     const steps = exports.standInSteps(facts.standInSteps.length);

@@ -10,6 +10,15 @@ const BLOCK_NUMBERS = 2 ** BLOCK_BITS;
 /** By name, one number per row. They lie in the kernel's memory and are valid until the file is closed. */
 export type Columns<Row> = Readonly<Record<keyof Row, Float64Array>> & { readonly length: number };
 
+/** null: not known. */
+export const known = (number: number): number | null => (Number.isNaN(number) ? null : number);
+
+/** The same. */
+export const knownTick = (tick: number): Ticks | null => known(tick) as Ticks | null;
+
+/** 64 bits. */
+export const long = (high: number, low: number): bigint => (BigInt(high) << 32n) | BigInt(low);
+
 export class Numbers {
   private at = 0;
   private readonly blocks: readonly Float64Array[];
@@ -30,30 +39,9 @@ export class Numbers {
     return this.blocks[at >>> BLOCK_BITS]![at & (BLOCK_NUMBERS - 1)]!;
   }
 
-  flag(): boolean {
-    return this.next() === 1;
-  }
-
-  /** null: not known. */
-  known(): number | null {
-    const number = this.next();
-    return Number.isNaN(number) ? null : number;
-  }
-
-  /** The same. */
-  tick(): Ticks | null {
-    return this.known() as Ticks | null;
-  }
-
-  /** 64 bits. */
-  long(): bigint {
-    const high = this.next();
-    return (BigInt(high) << 32n) | BigInt(this.next());
-  }
-
   /** The bits of a number of 64. */
   bits(): number[] {
-    const bits = this.long();
+    const bits = long(this.next(), this.next());
     return Array.from({ length: 64 }, (_, bit) => bit).filter((bit) => (bits >> BigInt(bit)) & 1n);
   }
 
@@ -69,12 +57,18 @@ export class Numbers {
     return Array.from({ length: this.next() }, read);
   }
 
-  /** One row of such a class. */
+  /** One row. `row`: a class of kernel/result_rows.ts, whose fields are the columns. */
   row<Row extends object>(row: new () => Row): Readonly<Row> {
-    return Object.fromEntries(Object.keys(new row()).map((name) => [name, this.next()])) as Row;
+    const read = new row() as Record<keyof Row, number>;
+    for (const name of Object.keys(read) as (keyof Row)[]) read[name] = this.next();
+    return read as Row;
   }
 
-  /** `row`: a class of kernel/result_rows.ts, whose fields are the columns. */
+  /** A number, and so many such rows. */
+  rows<Row extends object>(row: new () => Row): Readonly<Row>[] {
+    return this.list(() => this.row(row));
+  }
+
   table<Row extends object>(row: new () => Row): Columns<Row> {
     const [at, length] = [this.next(), this.next()];
     const columns = Object.keys(new row()).map((name, i) => {
@@ -85,7 +79,7 @@ export class Numbers {
   }
 
   /** A copy of rows of so many numbers, row after row. In the kernel they lie in blocks of `inBlock` rows. */
-  rows(width: number, inBlock: number): Float64Array {
+  blocksOf(width: number, inBlock: number): Float64Array {
     const rows = new Float64Array(this.next() * width);
     const most = inBlock * width;
     for (let at = 0; at < rows.length; at += most)

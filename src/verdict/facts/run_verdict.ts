@@ -71,9 +71,9 @@ export function runVerdict(
     comms,
     ranks,
     slowLinks: links.slow.filter(({ by }) => by === 'send'),
-    longestSends: links.sends.map(({ longest: { took, since, step }, sizes, ...link }) => ({
+    longestSends: links.sends.map(({ longest, longestSince: since, longestStep: step, sizes, ...link }) => ({
       ...link,
-      ...{ from: times[link.file]!(since), to: times[link.file]!(since + took), step },
+      ...{ from: times[link.file]!(since), to: times[link.file]!(since + longest), step },
       medianNs: sizes.reduce((a, b) => (b.sends > a.sends ? b : a)).medianNs,
     })),
     isWholeJob: run.missing.length === 0,

@@ -48,7 +48,7 @@ function linesOf({ sink, scan, suspectKernels }: Picture): string[] {
     ...odd,
     suspectKernels,
     endlessOps: scan.endlessOps,
-    endlessConnections: scan.endlessConnections.size,
+    endlessConnections: scan.endlessConnections.length,
     copyColls: scan.copyColls,
     bareCalls: scan.bareCalls.size,
     nullCalls: scan.rings.reduce((sum, { nullCalls }) => sum + nullCalls, 0),
