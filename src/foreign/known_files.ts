@@ -25,8 +25,8 @@ interface Row {
 
 /** So much of a file is looked at. */
 export const LOOKED_AT = 64 * 1024;
-/** So much of a packed file is looked at. It may unpack to a thousand times as much. */
-const PACKED = 8 * 1024;
+/** So much of a packed file is unpacked, until LOOKED_AT bytes are there. It may unpack to a thousand times as much. */
+const PACKED = [2 * 1024, 8 * 1024, 32 * 1024];
 
 const RANK_FILES = 'name the files that the recorder wrote (rank*.bin)';
 const IN_PERFETTO = 'look at it in https://ui.perfetto.dev';
@@ -36,6 +36,18 @@ const UNPACK = 'decompress it and name the decompressed file';
 const RECORD = 'for steps and a verdict, record with our plugin: nccl-trace plugin-path';
 
 const ROWS: readonly Row[] = [
+  // Before dumps of the Flight Recorder: it lists its process groups as they do.
+  {
+    shows: /^\s*\{[^]*"distributedInfo"\s*:\s*\{(?:[^{}]|\{[^{}]*\})*?"rank"\s*:\s*(\d+)/,
+    what: "a trace of PyTorch's profiler (Kineto) of rank $1",
+    advice: `${BESIDE} --with FILE`,
+  },
+  {
+    shows:
+      /^\s*\{[^]*(?:"(?:deviceProperties|distributedInfo|baseTimeNanoseconds)"\s*:|"cat"\s*:\s*"(?:cpu_op|cuda_runtime|user_annotation|python_function|Operator)")/,
+    what: "a trace of PyTorch's profiler (Kineto)",
+    advice: `${BESIDE} --with RANK=FILE`,
+  },
   {
     shows: /^\x80[^]+?(?:pg_config|nccl_version|collective_seq_id)/,
     what: "a dump of PyTorch's Flight Recorder",
@@ -71,17 +83,6 @@ const ROWS: readonly Row[] = [
     shows: /"nccl_version"[^]*"communicators(?:_count)?"\s*:/,
     what: "an answer of NCCL's RAS",
     advice: 'name it with --ras, beside the rank files: nccl-trace inspect RUN --ras FILE',
-  },
-  {
-    shows:
-      /"(?:schemaVersion|deviceProperties|distributedInfo)"[^]*?"distributedInfo"\s*:\s*\{[^}]*"rank"\s*:\s*(\d+)/,
-    what: "a trace of PyTorch's profiler (Kineto) of rank $1",
-    advice: `${BESIDE} --with FILE`,
-  },
-  {
-    shows: /^\s*\{\s*"(?:schemaVersion|deviceProperties|distributedInfo)"/,
-    what: "a trace of PyTorch's profiler (Kineto)",
-    advice: `${BESIDE} --with RANK=FILE`,
   },
   {
     shows: /^\s*\{[^]*?"traceEvents"\s*:|^\s*\[\s*\{[^]*?"ph"\s*:/,
@@ -154,10 +155,14 @@ export function knownAt(path: string): KnownFile | null {
 
 /** Nothing, if it is no gzip file or a damaged one. */
 function unpacked(start: Uint8Array): Uint8Array {
-  if (start[0] !== 0x1f || start[1] !== 0x8b) return new Uint8Array();
+  let bytes = new Uint8Array();
+  if (start[0] !== 0x1f || start[1] !== 0x8b) return bytes;
   try {
-    return gunzipSync(start.subarray(0, PACKED), { finishFlush: constants.Z_SYNC_FLUSH });
+    for (const length of PACKED)
+      if (bytes.length < LOOKED_AT)
+        bytes = gunzipSync(start.subarray(0, length), { finishFlush: constants.Z_SYNC_FLUSH });
   } catch {
-    return new Uint8Array();
+    // What was unpacked before is looked at.
   }
+  return bytes;
 }

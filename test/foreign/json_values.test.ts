@@ -75,6 +75,8 @@ it.each([
   ['another one', '{"list": [1], }'],
   ['no colon', '{"list" [1]}'],
   ['a name that is no text', '{1: 2}'],
+  ['a name that is a long number', '{1234567890123456: 2}'],
+  ['such a name inside a value', '{"list": [{1234567890123456 : 2}]}'],
   ['brackets that do not fit', '{"list": [{"a": 1]}'],
   ['a word that is none', '{"list": [nul]}'],
   ['a long number that is none', '{"list": [12345678901234.56.78]}'],

@@ -219,6 +219,7 @@ describe('a file that may not share the axis', () => {
     ['not-a-trace', () => '', null, /not a trace/],
     ['not-a-trace', () => '{"a": 1}', null, /not a trace/],
     ['not-a-trace', () => '{"traceEvents": [{"ph": "M"}]}', null, /no events/],
+    ['not-a-trace', () => '{"traceEvents": []}', null, /no events/],
     ['rank-unknown', () => one({ isNameless: true }), null, /--with RANK=/],
     ['rank-differs', () => one({}), 1, /expected rank 1, found rank 0/],
     ['rank-absent', () => one({ isNameless: true }), 9, /no rank file of rank 9/],

@@ -21,6 +21,18 @@ const kineto = JSON.stringify({
   ...{ schemaVersion: 1, deviceProperties: devices },
   ...{ distributedInfo: { backend: 'nccl', rank: 3 }, traceEvents: [] },
 });
+/** As since PyTorch 2.2, with the process groups. Tools that write it anew put things before, or have the events first. */
+const groups = JSON.stringify({
+  ...{ schemaVersion: 1, deviceProperties: devices },
+  distributedInfo: {
+    backend: 'nccl',
+    pg_config: [{ pg_name: '0', pg_desc: 'default_pg', ranks: [0, 1] }],
+    ...{ pg_count: 1, nccl_version: '2.27.3', rank: 5, world_size: 8 },
+  },
+  traceEvents: [],
+});
+const operators = '{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1}';
+const far = `{"metadata": ${JSON.stringify(Array.from({ length: 3000 }, (_, i) => i * i))}, ${operators.slice(1)}`;
 const step = '{"name": "AllReduce", "cat": "COLL", "ph": "b", "id": 0, "pid": 7, "tid": 1, "ts": 1.5}';
 
 /** Name, content, what it is called, what to do. */
@@ -31,6 +43,14 @@ const FILES: readonly (readonly [string, string | Uint8Array, string, string])[]
     gzipSync(kineto),
     "PyTorch's profiler (Kineto) of rank 3, packed by gzip",
     'merge RUN --with FILE',
+  ],
+  ['g.json', groups, "a trace of PyTorch's profiler (Kineto) of rank 5", 'merge RUN --with FILE'],
+  ['o.json', operators, "a trace of PyTorch's profiler (Kineto)", '--with RANK=FILE'],
+  [
+    'far.json.gz',
+    gzipSync(far),
+    "a trace of PyTorch's profiler (Kineto), packed by gzip",
+    '--with RANK=FILE',
   ],
   ['c.json', '{"traceEvents": [{"ph": "X"}]}', 'a trace in the JSON format of Chrome', 'ui.perfetto.dev'],
   ['a.json', '[{"name": "f", "ph": "X"}]', 'a trace in the JSON format of Chrome', 'ui.perfetto.dev'],

@@ -201,6 +201,12 @@ describe('an export that may not share the axis', () => {
     ],
     [
       'not-a-trace',
+      () => changed('nameless', 'ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL RENAME COLUMN globalPid TO pid'),
+      null,
+      /expected a table CUPTI_ACTIVITY_KIND_KERNEL with start, end, globalPid, found start, end/,
+    ],
+    [
+      'not-a-trace',
       () => changed('empty', 'DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL'),
       null,
       /no process in the file used a GPU/,

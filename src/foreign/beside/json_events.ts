@@ -74,7 +74,6 @@ function isPacked(path: string): boolean {
 }
 
 class Scanner {
-  private hasEvents = false;
   private hasBegun = false;
   private readonly values: JsonValues;
 
@@ -84,10 +83,7 @@ class Scanner {
   ) {
     this.values = new JsonValues({
       array: 'traceEvents',
-      element: (value) => {
-        this.hasEvents = true;
-        event(value);
-      },
+      element: event,
       member: (name, value) => {
         if (KEPT.includes(name)) member(name, value);
       },
@@ -113,7 +109,7 @@ class Scanner {
   end(): void {
     if (!this.hasBegun) throw this.notATrace();
     this.values.end();
-    if (!this.hasEvents) throw this.notATrace();
+    if (!this.values.hasArray) throw this.notATrace();
   }
 
   private tooLarge(found: string): Refusal {

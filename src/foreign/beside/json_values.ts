@@ -64,6 +64,7 @@ export interface JsonCuts {
 export class JsonValues {
   /** Where the newest value begins, in bytes. */
   newest = 0;
+  hasArray = false;
   private earlier = 0;
   private place: Place = 'object';
   private key = '';
@@ -127,7 +128,9 @@ export class JsonValues {
       case 'colon':
         return kind === COLON ? 'value' : null;
       case 'value':
-        return byte === BRACKET && key === cuts.array ? 'first element' : null;
+        if (byte !== BRACKET || key !== cuts.array) return null;
+        this.hasArray = true;
+        return 'first element';
       case 'comma':
         return kind === COMMA ? 'key' : byte === BRACE_END ? 'end' : null;
       case 'first element':
@@ -183,7 +186,7 @@ export class JsonValues {
     this.place = AFTER[place]!;
     if (place === 'value') cuts.member(key, value);
     else if (this.place === 'next element') cuts.element(value);
-    else if (typeof value === 'string') this.key = value;
+    else if (typeof value === 'string' && digitsOf(value) === null) this.key = value;
     else throw new Error('a name that is no text');
   }
 }
@@ -203,8 +206,16 @@ function withDigits(bytes: Buffer, long: readonly number[]): Buffer {
   for (let i = 0; i < long.length; i += 2) {
     const digits = bytes.subarray(long[i], long[i + 1]);
     if (!NUMBER.test(digits.toString('latin1'))) throw new Error('a number that is none');
+    if (isName(bytes, long[i + 1]!)) throw new Error('a name that is no text');
     parts.push(bytes.subarray(from, long[i]), DIGITS_QUOTED, digits, Buffer.from('"'));
     from = long[i + 1]!;
   }
   return Buffer.concat([...parts, bytes.subarray(from)]);
+}
+
+/** Whether what ends there is the name of a member. */
+function isName(bytes: Buffer, end: number): boolean {
+  let at = end;
+  while (KINDS[bytes[at] ?? 0] === SPACE) at++;
+  return KINDS[bytes[at] ?? 0] === COLON;
 }

@@ -81,13 +81,22 @@ export async function readNsys(
   }
 }
 
+/** What a file must have, by table. */
+const NEEDED = [
+  ['StringIds', ['id', 'value']],
+  [KERNELS, ['start', 'end', 'globalPid']],
+] as const;
+
 function checkTables(path: string, file: SqliteFile): void {
-  if (file.has('StringIds', 'id', 'value') && file.has(KERNELS, 'start', 'end', 'globalPid')) return;
+  const lacking = NEEDED.find(([table, columns]) => !file.has(table, ...columns));
+  if (lacking === undefined) return;
+  const [table, columns] = lacking;
+  const found = [...(file.tables.includes(table) ? file.columns(table) : file.tables)];
   throw new Refusal('not-a-trace', {
     path,
     what: 'not an export of Nsight Systems with kernels',
-    expected: `the tables StringIds and ${KERNELS}`,
-    found: file.tables.slice(0, 4).join(', ') || 'no tables',
+    expected: `a table ${table} with ${columns.join(', ')}`,
+    found: found.slice(0, 4).join(', ') || 'no tables',
     advice: 'record with nsys profile --trace=cuda,nvtx, and export with nsys export --type sqlite',
   });
 }
