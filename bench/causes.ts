@@ -16,8 +16,8 @@ import { record } from '../test/support/jobs/loopback.js';
 type Found =
   | RunReport['causes'][number]
   | {
-      readonly cause: 'late rank' | 'slow GPU';
-      readonly rank: RunReport['ranks'][number]['rank'];
+      readonly rule: 'late rank' | 'slow GPU';
+      readonly about: { readonly rank: RunReport['ranks'][number]['rank'] };
       readonly says: string;
     };
 type Outcome = 'named' | 'with a doubt' | 'cannot tell' | 'wrong' | 'not found';
@@ -25,7 +25,7 @@ type Outcome = 'named' | 'with a doubt' | 'cannot tell' | 'wrong' | 'not found';
 interface FaultClass {
   readonly job: (rank: number) => string;
   /** Causes that are right; one about a rank must name it. */
-  readonly right: readonly Found['cause'][];
+  readonly right: readonly Found['rule'][];
 }
 
 const { values } = parseArgs({
@@ -99,7 +99,11 @@ async function causesIn(
   const slow = verdict.kind === 'slow' && verdict.slow.on !== 'link' ? verdict.slow : null;
   const late =
     slow &&
-    ({ cause: slow.taker ? 'slow GPU' : 'late rank', rank: ranks[slow.file]!.rank, says: headline } as const);
+    ({
+      rule: slow.taker ? 'slow GPU' : 'late rank',
+      about: { rank: ranks[slow.file]!.rank },
+      says: headline,
+    } as const);
   const causes: readonly Found[] = [...(late ? [late] : []), ...report.causes];
   const commId = collectives.shown[0]?.commId ?? '0';
   if (isGood(causes, truth, commId) || values.keep === undefined) rmSync(place, { recursive: true });
@@ -107,12 +111,12 @@ async function causesIn(
 }
 
 /** Any wrong claim counts before a right one. */
-function outcomeOf(causes: readonly Found[], right: readonly Found['cause'][], rank: number): Outcome {
-  const isDoubt = (one: Found): boolean => 'cannotTell' in one && one.cannotTell !== null;
-  const isOf = (one: Found): boolean => !('rank' in one) || one.rank === rank;
-  const isRight = (one: Found): boolean => right.includes(one.cause) && isOf(one);
+function outcomeOf(causes: readonly Found[], right: readonly Found['rule'][], rank: number): Outcome {
+  const isDoubt = (one: Found): boolean => 'cannotTell' in one.about && one.about.cannotTell !== null;
+  const isOf = (one: Found): boolean => !('rank' in one.about) || one.about.rank === rank;
+  const isRight = (one: Found): boolean => right.includes(one.rule) && isOf(one);
   if (causes.some((one) => !isOf(one) || (!isRight(one) && !isDoubt(one)))) return 'wrong';
-  if (causes.some((one) => isRight(one) && one.cause !== 'slower since'))
+  if (causes.some((one) => isRight(one) && one.rule !== 'slower since'))
     return causes.some(isDoubt) ? 'with a doubt' : 'named';
   return causes.length > 0 ? 'cannot tell' : 'not found';
 }
@@ -150,7 +154,7 @@ try {
       if (found.length === 0) return true;
       // A busy machine really holds up ranks.
       const isLate = found.every(
-        (one) => one.cause === 'late rank' && isTrulySlow(truth, Number(one.rank), commId),
+        (one) => one.rule === 'late rank' && isTrulySlow(truth, Number(one.about.rank), commId),
       );
       seen[isLate ? 'late' : 'alarms']++;
       return isLate;

@@ -174,7 +174,6 @@ function reportMerge(
     flightRecorder: diagnosis.flightRecorder,
     causes: diagnosis.causes,
     foreign,
-    linkCause: diagnosis.linkCause,
     problems: [...problems, ...unusable, ...run.problems, ...(traffic?.leftOut ?? [])],
   };
 }

@@ -27,13 +27,13 @@ const LAYERS = table(`
   scan           | base rankfile kernel/host kernel/result_rows model clocks/lower_hull clocks/gpu_clock clocks/gpu_votes |        |            | yes
   clocks         | base                                               | rankfile      |            | no
   clocks/evidence | base clocks model scan/step_file scan/step_sample scan/gpu_stamps  | rankfile scan runs |       | yes
-  cluster        | base rankfile/format model clocks clocks/evidence runs             | scan/transfer_totals |            | no
+  cluster        | base rankfile/format model clocks clocks/evidence runs scan/transfer_totals scan/time_counts |  |            | no
   verdict        | base rankfile/format model scan/read_order cluster clocks | scan runs |           | no
   trace/tracks   | base cluster model                                 |               |            | no
   trace/perfetto | base kernel/host                                   | trace/tracks model/detail | protobufjs | no
   trace          | base rankfile kernel/host model runs scan clocks cluster output verdict/facts clocks/evidence trace/tracks trace/perfetto | study verdict | | yes
   pytorch        | base verdict/facts foreign/known_files          | verdict       |            | yes
-  analysis       | base model/work_end_table runs/communicators cluster clocks scan/transfer_totals scan/time_counts verdict/facts trace | runs scan study trace/tracks clocks/evidence | | no
+  analysis       | base model/work_end_table runs cluster clocks scan/transfer_totals verdict/facts trace | scan study trace/tracks clocks/evidence verdict | | no
   output         | base rankfile/format rankfile/addon                |               |            | yes
   study          | base rankfile model runs scan clocks clocks/evidence cluster verdict output trace export/steps |       | piscina    | yes
   report         | base foreign/ras_beside rankfile model runs scan clocks clocks/evidence cluster verdict output trace study analysis pytorch trace/tracks/flow_census | trace/perfetto foreign foreign/beside | console-table-printer | yes

@@ -2,7 +2,7 @@
 
 import type { Connection } from '../cluster/connections.js';
 import type { SizeTotals } from '../scan/transfer_totals.js';
-import { countsTogether } from './over_time.js';
+import { countsTogether } from '../cluster/over_time.js';
 
 /** A connection of one channel, or of all channels of a pair. */
 export interface Link extends Pick<Connection, Identity | Summed> {

@@ -9,7 +9,7 @@ import { median } from '../base/median.js';
 import { amongAll, type RankTraffic, UNEVEN } from '../cluster/among_all.js';
 import type { Run } from '../runs/run.js';
 import { type CollectiveGroup, sizeClassOf } from './collectives.js';
-import type { RankLabel, RankLabels } from './rank_labels.js';
+import type { RankLabel, RankLabels } from '../runs/rank_labels.js';
 
 export interface AllToAll {
   readonly comm: string;

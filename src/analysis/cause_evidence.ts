@@ -1,37 +1,29 @@
 /**
- * From what the causes of slowness are found. A cause is plain data: `cause` (what it is), `says` (what happened, the evidence and what is not
- * known, as one sentence), `costNs` (it cost the run at least this; null: not known), `view` (a stretch of the trace that shows it, ns), and
- * the numbers of its evidence (schemas/report.md).
+ * From what the causes of slowness are found, and a cause itself: a finding, as those of the verdict (verdict/types.ts). `about` has the numbers of
+ * its evidence (schemas/report.md) and `view`, a stretch of the trace that shows it, ns. report/cause_text.ts says it in a sentence.
  */
 
-import { durationText } from '../base/duration.js';
-import { printable } from '../base/printable.js';
-import { binarySize } from '../base/units.js';
-import { nameOrId } from '../runs/communicators.js';
 import type { AllToAll } from './all_to_all.js';
 import type { CollectiveRow } from './collectives.js';
-import type { RankLabel } from './rank_labels.js';
-import type { SlowLinkRow } from './slow_link_rows.js';
+import type { RankLabel } from '../runs/rank_labels.js';
+import type { FaultRow } from './slow_link_rows.js';
 import type { LinkRow } from './link_rows.js';
-import type { RankWaits } from './rank_waits.js';
+import type { CallName, Finding, Who } from '../verdict/types.js';
 import type { WaitRow } from './wait_rows.js';
 
 export interface CauseEvidence {
   readonly allToAlls: readonly AllToAll[];
   readonly collectives: readonly CollectiveRow[];
   readonly links: readonly LinkRow[];
-  readonly slowLinks: readonly SlowLinkRow[];
-  /** By file. */
-  readonly rankWaits: readonly RankWaits[];
+  readonly faults: readonly FaultRow[];
   readonly waits: readonly WaitRow[];
   /** The rank that the verdict calls late; null: none. */
   readonly late: RankLabel | null;
-  readonly rankOf: (file: number) => RankLabel;
+  /** Of a rank. */
+  readonly filesOf: (rank: RankLabel) => readonly number[];
   readonly durationNs: number;
   /** A communicator's name without what tells it from its sisters. */
   readonly kindOf: (commId: string) => string;
-  /** For sentences: the time of day of a moment of the trace. */
-  readonly clockOf: (ns: number) => string;
 }
 
 /** The longest collective of a communicator, because it shows most. */
@@ -48,10 +40,38 @@ export const around = (at: number, length: number): [number, number] => [
   Math.round(at + length),
 ];
 
-export const nameOf = (of: Parameters<typeof nameOrId>[0]): string => printable(nameOrId(of));
+type Parts = Pick<Finding, 'isSure' | 'since' | 'where' | 'connection' | 'cost' | 'who'>;
+type View = readonly [from: number, to: number];
 
-/** The end of a sentence. */
-export const costing = (costNs: number): string => `; costs at least ${durationText(costNs)}`;
+/** A cause has cost some time, and does not stand in the job's way. `parts`: those that are known. */
+export const causeOf = <Rule extends string, About extends { readonly view: View }>(
+  rule: Rule,
+  about: About,
+  parts: Partial<Parts>,
+) =>
+  ({
+    ...{ rule, kind: 'slow' as const, stands: false, isSure: true, since: null, until: null },
+    ...{ where: null, connection: null, cost: null, who: NOBODY, records: [], because: null },
+    ...{ surer: null, next: null },
+    ...parts,
+    about,
+  }) satisfies Finding<Rule, About>;
 
-export const sizeOf = ({ bytes }: { readonly bytes: number | null }): string =>
-  bytes === null ? 'the same size' : binarySize(bytes);
+const NOBODY: Who = {
+  ...{ degree: 'nobody known', files: [], some: [], missing: null, node: null, why: null },
+};
+
+/** What a cause says of them is `why`. */
+export const accused = (files: readonly number[], why: string): Who =>
+  files.length === 0
+    ? NOBODY
+    : { ...NOBODY, degree: 'this', files, some: files.map((file) => ({ file })), why };
+
+/** The collectives that it is about. */
+export const callsOf = ({
+  comm,
+  commId,
+  func,
+}: Pick<CollectiveRow, 'comm' | 'commId' | 'func'>): CallName => ({
+  ...{ comm, commId, func, seq: null, replay: 0 },
+});

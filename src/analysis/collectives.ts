@@ -8,7 +8,7 @@ import { hex64 } from '../base/hex.js';
 import { busySince, collectiveSize } from '../cluster/bandwidth.js';
 import type { Comparable } from '../clocks/comparable.js';
 import type { ClusterComm, Collective } from '../cluster/collective_view.js';
-import type { RankLabel, RankLabels } from './rank_labels.js';
+import type { RankLabel, RankLabels } from '../runs/rank_labels.js';
 import { quantile, sortedNumbers } from '../base/quantile.js';
 
 export type Outcome = 'complete' | 'open' | 'aborted' | 'end not known';

@@ -5,7 +5,7 @@
 
 import { sizeClassOf, type CollectiveRow } from './collectives.js';
 import { levelOf, type Level } from './noise.js';
-import type { RankLabel } from './rank_labels.js';
+import type { RankLabel } from '../runs/rank_labels.js';
 import type { RunNumbers } from './run_numbers.js';
 
 export type Subject =

@@ -14,7 +14,7 @@ import {
   type Subject,
 } from './compared_collectives.js';
 import { levelOf, levelsTogether } from './noise.js';
-import type { SendSeries } from './over_time.js';
+import type { SendSeries } from '../cluster/over_time.js';
 import type { RunNumbers } from './run_numbers.js';
 import { medianOf } from '../base/quantile.js';
 

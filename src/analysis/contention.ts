@@ -6,8 +6,7 @@
  */
 
 import { minOf } from '../base/extremes.js';
-import { printable } from '../base/printable.js';
-import { around, costing, nameOf, type CauseEvidence } from './cause_evidence.js';
+import { around, callsOf, causeOf, type CauseEvidence } from './cause_evidence.js';
 import { byKind, type CollectiveRow } from './collectives.js';
 import { slowerThan } from './slower_than.js';
 
@@ -78,19 +77,12 @@ function contentionOf(
   );
   if (slower === null) return [];
   const most = commonest(together.flatMap((row) => others.get(row)!));
-  const { comm, commId, func } = rows[0]!;
   const worst = together.reduce((a, b) => (took(b) > took(a) ? b : a));
-  return [
-    {
-      cause: 'contention' as const,
-      ...{ comm, commId, func, with: most.comm, withId: most.commId },
-      ...{ together: together.length, alone: alone.length, ...slower },
-      view: around(worst.startNs, 2 * took(worst)),
-      says:
-        `${printable(func)} on ${nameOf({ comm, commId })} takes ${slower.factor} times as long while ${nameOf(most)} is under way ` +
-        `(${together.length} together, ${alone.length} alone)${costing(slower.costNs)}. Whether they share a wire or a GPU is not known`,
-    },
-  ];
+  const about = {
+    ...{ with: most.comm, withId: most.commId, factor: slower.factor },
+    ...{ together: together.length, alone: alone.length, view: around(worst.startNs, 2 * took(worst)) },
+  };
+  return [causeOf('contention', about, { where: callsOf(rows[0]!), cost: slower.costNs })];
 }
 
 /** The row that comes most often, by communicator. */

@@ -9,7 +9,7 @@ import {
   runExchanges,
 } from '../cluster/exchanges.js';
 import type { Study } from '../study/study.js';
-import { type RankLabel, type RankLabels, rankLabels } from './rank_labels.js';
+import { type RankLabel, type RankLabels, rankLabels } from '../runs/rank_labels.js';
 
 /** What one rank sent to another, in all AlltoAlls of a communicator. */
 export interface ExchangeRow {

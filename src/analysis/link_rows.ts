@@ -3,10 +3,11 @@
 import { hex64 } from '../base/hex.js';
 import type { Run } from '../runs/run.js';
 import { linkKey } from '../cluster/connections.js';
+import { linkEnds } from '../cluster/link_faults.js';
 import type { OnTheWay } from './arrival_times.js';
 import type { Link } from './all_channels.js';
 import { lineTime } from './latency_and_rate.js';
-import type { RankLabels } from './rank_labels.js';
+import type { RankLabels } from '../runs/rank_labels.js';
 
 export type LinkRow = Readonly<ReturnType<typeof linkRows>[number]>;
 
@@ -26,7 +27,7 @@ export function linkRows(
 }
 
 function linkRow(end: Link, receiver: Link | null, run: Run, labels: RankLabels) {
-  const { file, peerFile, nsPerTick, sizes } = end;
+  const { nsPerTick, sizes } = end;
   const timed = sizes.reduce((sum, { counts }) => sum + counts.total, 0);
   const total = sizes.reduce((sum, { sums }) => sum + sums.total, 0);
   const ns = (ticks: number): number => Math.round(ticks * nsPerTick);
@@ -35,11 +36,7 @@ function linkRow(end: Link, receiver: Link | null, run: Run, labels: RankLabels)
     commId: hex64(end.commId),
     /** null: all channels together. */
     channel: end.channel,
-    source: labels.inComm(end.commId, end.source, file),
-    destination: labels.inComm(end.commId, end.destination, peerFile),
-    sourceHost: run.members[file]!.scan.header.hostName,
-    /** null: its file is not here. */
-    destinationHost: peerFile === null ? null : run.members[peerFile]!.scan.header.hostName,
+    ...linkEnds(end, run, labels),
     transfers: end.transfers,
     /** null: NCCL did not report them. */
     bytes: end.bytes,

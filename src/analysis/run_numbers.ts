@@ -2,7 +2,6 @@
  * All numbers of a report, besides the verdict: collectives, links, waits and lateness of one run. They are made from a study. Reads no file.
  */
 
-import { timeOfDay } from '../base/duration.js';
 import type { TraceNs } from '../base/time.js';
 import { communicatorsOf, kindsOf } from '../runs/communicators.js';
 import { joinRun } from '../cluster/join_run.js';
@@ -17,7 +16,7 @@ import { causesOf } from './causes.js';
 import { checkedPeaks, withAllowedRates, type AllowedRate, type Peaks } from './allowed_rate.js';
 import { collectiveGroups, collectiveRows, type CollectiveGroup } from './collectives.js';
 import { PartsCollector, type Lateness, type Picture } from './rank_parts.js';
-import { rankLabels } from './rank_labels.js';
+import { rankLabels } from '../runs/rank_labels.js';
 import { transfersOf } from './transfer_rows.js';
 
 /** Why the run is slow, and from what this is seen. */
@@ -53,8 +52,7 @@ export function causeNumbers({ run, clocks, comms, links, verdict }: Study) {
     causes: causesOf({
       ...known,
       late: verdict.kind === 'slow' && verdict.slow.on !== 'link' ? labels.ofFile(verdict.slow.file) : null,
-      rankOf: labels.ofFile,
-      clockOf: (ns) => timeOfDay(solution.traceStart, ns),
+      filesOf: (rank) => run.members.flatMap((_, file) => (labels.ofFile(file) === rank ? [file] : [])),
       kindOf: kindsOf(communicatorsOf(run.members)),
     }),
   };

@@ -6,11 +6,7 @@
 import { addTo } from '../base/grouped.js';
 import { maxOf } from '../base/extremes.js';
 import { medianOf } from '../base/quantile.js';
-import { durationText } from '../base/duration.js';
-import { printable } from '../base/printable.js';
-import { timesText } from '../base/units.js';
-import { around, costing, nameOf, sizeOf, type CauseEvidence } from './cause_evidence.js';
-import type { SlowLinks } from './slow_link_causes.js';
+import { around, callsOf, causeOf, type CauseEvidence } from './cause_evidence.js';
 import { tookAlone, type CollectiveRow } from './collectives.js';
 
 const FEWEST = 8;
@@ -21,8 +17,8 @@ const CLEARLY = 2;
 /** Part of the run. */
 const LEAST_COST = 0.05;
 
-export function slowGroups(evidence: CauseEvidence, explained: readonly SlowLinks[]) {
-  const { collectives, links, kindOf } = evidence;
+export function slowGroups(evidence: CauseEvidence) {
+  const { collectives, faults, links, kindOf } = evidence;
   const hosts = new Map<string, Set<string | null>>();
   for (const { commId, sourceHost, destinationHost } of links)
     hosts.set(commId, (hosts.get(commId) ?? new Set()).add(sourceHost).add(destinationHost));
@@ -32,10 +28,11 @@ export function slowGroups(evidence: CauseEvidence, explained: readonly SlowLink
     const key = `${kindOf(commId)} ${commSize} ${hosts.get(commId)?.size ?? 0} ${func} ${bytes}`;
     if (tookAlone(row) > 0) addTo(kinds, key, row);
   }
-  const known = new Set(explained.flatMap((cause) => cause.links.map((link) => links[link]!.commId)));
-  return [...kinds.values()]
-    .flatMap((rows) => slowestOf(rows, evidence) ?? [])
-    .filter(({ commId }) => !known.has(commId));
+  const known = new Set(faults.flatMap((one) => one.links.map((link) => links[link]!.commId)));
+  return [...kinds.values()].flatMap((rows) => {
+    const slow = slowestOf(rows, evidence);
+    return slow === null || known.has(slow.where?.commId ?? '') ? [] : [slow];
+  });
 }
 
 function slowestOf(rows: readonly CollectiveRow[], { durationNs }: CauseEvidence) {
@@ -51,16 +48,9 @@ function slowestOf(rows: readonly CollectiveRow[], { durationNs }: CauseEvidence
   const costNs = Math.round(count * (tookNs - usualNs));
   if (tookNs < MANY * usualNs || tookNs < CLEARLY * maxOf(sisters) || costNs < LEAST_COST * durationNs)
     return null;
-  const { comm, commId, func, bytes } = slow.own[0]!;
+  const [first] = slow.own as [CollectiveRow];
   const worst = slow.own.reduce((a, b) => (tookAlone(b) > tookAlone(a) ? b : a));
-  return {
-    cause: 'slow group' as const,
-    ...{ comm, commId, func, bytes, tookNs, usualNs, count, costNs },
-    sisters: sisters.length,
-    view: around(worst.startNs, 2 * tookAlone(worst)),
-    says:
-      `${printable(func)} of ${sizeOf({ bytes })} on ${nameOf({ comm, commId })} takes ${timesText(tookNs / usualNs)} as long as on ` +
-      `${sisters.length} groups of its kind (${durationText(tookNs)}, there ${durationText(usualNs)}; ${count} calls)${costing(costNs)}. ` +
-      'Which of its ranks or links is the reason is not seen',
-  };
+  const about = { bytes: first.bytes, tookNs, usualNs, count, sisters: sisters.length };
+  const view = around(worst.startNs, 2 * tookAlone(worst));
+  return causeOf('slow group', { ...about, view }, { where: callsOf(first), cost: costNs });
 }

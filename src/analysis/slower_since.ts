@@ -4,8 +4,8 @@
  * times before from the times after. A drift is a line, not a step.
  */
 
-import { durationText } from '../base/duration.js';
-import { around, type CauseEvidence } from './cause_evidence.js';
+import type { TraceNs } from '../base/time.js';
+import { around, causeOf, type CauseEvidence } from './cause_evidence.js';
 import { byKind, type CollectiveRow } from './collectives.js';
 import { medianOf } from '../base/quantile.js';
 import { squaresOf, stretchesOf, studentQuantile, studentsT } from './noise.js';
@@ -18,7 +18,7 @@ interface Timed {
   readonly log: number;
 }
 
-export function slowerSince({ collectives, clockOf }: CauseEvidence) {
+export function slowerSince({ collectives }: CauseEvidence) {
   const kinds = byKind(collectives.filter(({ durationNs }) => durationNs !== null && durationNs > 0));
   const all = [...kinds].flatMap(([kind, [, ...rows]]): Timed[] => {
     const usual = medianOf(rows.map(({ durationNs }) => durationNs!));
@@ -39,13 +39,9 @@ export function slowerSince({ collectives, clockOf }: CauseEvidence) {
   const factor = Number(change.factor.toPrecision(3));
   const slowerKinds = seen.filter(({ rise }) => rise > 0).length;
   const costNs = Math.round(seen.reduce((sum, { rows, rise }) => sum + rows * Math.max(0, rise), 0));
-  return {
-    ...{ cause: 'slower since' as const, sinceNs, factor, before: before.length, after: after.length },
-    ...{ slowerKinds, kinds: seen.length, costNs, view: around(sinceNs, 3 * length) },
-    says:
-      `Collectives take ${factor} times as long since ${clockOf(sinceNs)} (${durationText(sinceNs)} into the trace): ${slowerKinds} of ` +
-      `${seen.length} kinds of them, ${before.length} collectives before and ${after.length} after; costs ${durationText(costNs)}`,
-  };
+  const about = { factor, before: before.length, after: after.length, slowerKinds, kinds: seen.length };
+  const view = around(sinceNs, 3 * length);
+  return causeOf('slower since', { ...about, view }, { since: sinceNs as TraceNs, cost: costNs });
 }
 
 export interface ChangePoint {

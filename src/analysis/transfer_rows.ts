@@ -6,16 +6,15 @@
 
 import type { TraceNs } from '../base/time.js';
 import type { TransferTimes } from '../clocks/evidence/transfer_times.js';
-import { linkKey } from '../cluster/connections.js';
-import type { RunLinks } from '../cluster/slow_links.js';
+import { isSender, linkKey, type ComparedLink } from '../cluster/connections.js';
+import type { RunLinks } from '../cluster/run_links.js';
 import type { Run } from '../runs/run.js';
 import { onTheWay } from './arrival_times.js';
 import { allChannels, type Link } from './all_channels.js';
 import { linkRows } from './link_rows.js';
-import { sendSeries } from './over_time.js';
-import type { RankLabels } from './rank_labels.js';
-import { rankWaits } from './rank_waits.js';
-import { slowLinkRows } from './slow_link_rows.js';
+import { sendSeries } from '../cluster/over_time.js';
+import type { RankLabels } from '../runs/rank_labels.js';
+import { faultRows, slowLinkRows } from './slow_link_rows.js';
 import { waitRows } from './wait_rows.js';
 
 export type Transfers = Readonly<ReturnType<typeof transfersOf>>;
@@ -39,20 +38,20 @@ export function transfersOf(
   const pairSenders = senderEnds(allPairs);
   const arrivals = onTheWay(times, bound);
   const rows = new Map(senders.map((end, row) => [linkKey(end), row]));
+  const rowOf = (link: ComparedLink): number | undefined => rows.get(linkKey(link));
   return {
-    ranks: run.members.map((_, file) => rankWaits(run, file)),
+    ranks: found.waits,
     waits: waitRows(ends, labels, time),
     /** By channel, and by pair of ranks with all channels together. */
     links: linkRows(senders, ends, run, labels, arrivals),
     pairs: linkRows(pairSenders, allPairs, run, labels, arrivals),
     /** By pair. */
     sends: pairSenders.map(sendSeries),
-    slowLinks: slowLinkRows(found.slow, (link) => rows.get(linkKey(link))),
+    slowLinks: slowLinkRows(found.slow, rowOf),
+    faults: faultRows(found.faults, rowOf),
   };
 }
 
-/** The most bytes first. Sends whose peer is not known (their operation's start is lost) are of no link. */
+/** The most bytes first. */
 const senderEnds = <T extends Link>(ends: readonly T[]): T[] =>
-  ends
-    .filter(({ isSend, peer, transfers }) => isSend && peer >= 0 && transfers > 0)
-    .sort((a, b) => (b.bytes ?? 0) - (a.bytes ?? 0));
+  ends.filter(isSender).sort((a, b) => (b.bytes ?? 0) - (a.bytes ?? 0));

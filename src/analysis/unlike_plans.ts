@@ -4,9 +4,7 @@
  */
 
 import { addTo } from '../base/grouped.js';
-import { printable } from '../base/printable.js';
-import { timesText } from '../base/units.js';
-import { around, costing, nameOf, sizeOf, type CauseEvidence } from './cause_evidence.js';
+import { around, callsOf, causeOf, type CauseEvidence } from './cause_evidence.js';
 import { type CollectiveRow, tookAlone as took } from './collectives.js';
 import { slowerThan } from './slower_than.js';
 
@@ -20,24 +18,17 @@ export function unlikePlans({ collectives, durationNs }: CauseEvidence) {
     const [peers = [], ...others] = groups(rows, ({ plan }) => plan).sort((a, b) => b.length - a.length);
     if (peers.length < FEWEST_PEERS) return [];
     return others.flatMap((some) => {
-      const { comm, commId, func, bytes, plan, startNs } = some[0]!;
+      const [first] = some as [CollectiveRow];
+      const { bytes, plan, startNs } = first;
       const usual = peers[0]!.plan;
       const compared = rows.flatMap((row) =>
         row.plan === plan || row.plan === usual ? [{ ns: took(row), mayBeLonger: row.plan === plan }] : [],
       );
       const slower = some.length < FEWEST ? null : slowerThan(compared, durationNs);
       if (slower === null) return [];
-      const counts = { count: some.length, peers: peers.length };
-      return [
-        {
-          cause: 'unlike algorithm' as const,
-          ...{ comm, commId, func, bytes, plan, usual, ...counts, ...slower },
-          view: around(startNs, 2 * took(some[0]!)),
-          says:
-            `${some.length} ${printable(func)} of ${sizeOf({ bytes })} on ${nameOf({ comm, commId })} ran as ${printable(plan)}, ` +
-            `${peers.length} others as ${printable(usual)}: they take ${timesText(slower.factor)} the time${costing(slower.costNs)}`,
-        },
-      ];
+      const counts = { count: some.length, peers: peers.length, factor: slower.factor };
+      const about = { bytes, plan, usual, ...counts, view: around(startNs, 2 * took(first)) };
+      return [causeOf('unlike algorithm', about, { where: callsOf(first), cost: slower.costNs })];
     });
   });
 }

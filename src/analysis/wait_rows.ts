@@ -4,7 +4,7 @@ import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import { WAITS } from '../scan/transfer_totals.js';
 import type { Connection } from '../cluster/connections.js';
-import type { RankLabel, RankLabels } from './rank_labels.js';
+import type { RankLabel, RankLabels } from '../runs/rank_labels.js';
 
 /**
  * `rank` waited for `forRank`: for its data, or for room at its end. The sum over channels. Transfers that run at the same time count one

@@ -6,7 +6,7 @@ import { clusterMembers } from '../cluster/join_run.js';
 import { overAt } from '../cluster/work_end_times.js';
 import { outcomeAt } from '../model/work_end_table.js';
 import type { Study } from '../study/study.js';
-import { rankLabels, type RankLabel } from './rank_labels.js';
+import { rankLabels, type RankLabel } from '../runs/rank_labels.js';
 
 export interface WorkTableRow {
   readonly rank: RankLabel;

@@ -61,6 +61,13 @@ export const linkKey = ({
 }: Pick<Connection, 'commId' | 'source' | 'destination'> & { readonly channel: number | null }): string =>
   `${hex64(commId)} ${channel} ${source} ${destination}`;
 
+/** Sends whose peer is not known (their operation's start is lost) are of no link. */
+export const isSender = ({
+  isSend,
+  peer,
+  transfers,
+}: Pick<Connection, 'isSend' | 'peer' | 'transfers'>): boolean => isSend && peer >= 0 && transfers > 0;
+
 /** Without those of communicators that NCCL reported no id of. */
 export function connections({ members }: Run): Connection[] {
   const files = new Map<string, number>();

@@ -6,17 +6,7 @@
 
 import { addTo } from '../base/grouped.js';
 import { maxOf } from '../base/extremes.js';
-import type { TransferTimes } from '../clocks/evidence/transfer_times.js';
-import type { Run } from '../runs/run.js';
-import {
-  connections,
-  linkKey,
-  sendTimes,
-  type ComparedLink,
-  type Connection,
-  type TimedLink,
-  type TimesOfSize,
-} from './connections.js';
+import type { ComparedLink, TimesOfSize } from './connections.js';
 
 export interface SlowLink {
   readonly times: ComparedLink;
@@ -48,60 +38,6 @@ const UNKNOWN_DEVIATION = 9;
 const BESIDE = 10;
 /** At most this many sends of a connection are on the wire at once (NCCL's steps in flight). */
 const IN_FLIGHT = 8;
-
-/** The connections of a run, how long their sends took, and which of them are slow: found once, for the verdict and the report. */
-export interface RunLinks {
-  readonly ends: readonly Connection[];
-  readonly sends: readonly TimedLink[];
-  /** `by`: the time that is long. One link may be slow by both: first come those by their sends. */
-  readonly slow: readonly (SlowLink & { readonly by: 'send' | 'arrival' })[];
-}
-
-/** `bound`: of two files' clocks, ns; Infinity: they cannot be compared. */
-export function runLinks(
-  run: Run,
-  onTheWay: readonly TransferTimes[],
-  bound: (sender: number, receiver: number) => number,
-): RunLinks {
-  const ends = connections(run);
-  const sends = sendTimes(ends, run);
-  const lateArrivals = slowLinks(arrivalTimes(onTheWay, sends, run)).filter(
-    ({ times, medianNs, usualNs }) => medianNs - usualNs > 2 * bound(times.file, times.peerFile),
-  );
-  return {
-    ...{ ends, sends },
-    slow: [
-      ...slowLinks(sends).map((one) => ({ ...one, by: 'send' as const })),
-      ...lateArrivals.map((one) => ({ ...one, by: 'arrival' as const })),
-    ],
-  };
-}
-
-function arrivalTimes(
-  onTheWay: readonly TransferTimes[],
-  sends: readonly TimedLink[],
-  { members }: Run,
-): ComparedLink[] {
-  const sisters = new Map(sends.map((one) => [one.commId, one.sisters]));
-  /** ns: how long a send waits until the rank's other sends are served. */
-  const ofOthers = new Map(
-    sends.flatMap((link) =>
-      link.sizes.map(
-        ({ bytes, medianNs, ownNs }) => [`${linkKey(link)} ${bytes}`, medianNs - ownNs] as const,
-      ),
-    ),
-  );
-  return onTheWay.map(({ sender: file, receiver: peerFile, ...link }) => {
-    const [from, to] = [file, peerFile].map((one) => members[one]!.scan.header.hostName);
-    const sizes = link.sizes.map((size) => {
-      const others = Math.max(0, ofOthers.get(`${linkKey(link)} ${size.bytes}`) ?? 0);
-      return { ...size, ownNs: Math.max(1, size.medianNs - others) };
-    });
-    const { commId } = link;
-    const about = { file, peerFile, sizes, isWithinHost: from === to };
-    return { ...link, ...about, sisters: sisters.get(commId) ?? `${commId}` };
-  });
-}
 
 /** The costliest first. */
 export function slowLinks(links: readonly ComparedLink[]): SlowLink[] {

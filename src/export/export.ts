@@ -5,7 +5,7 @@
 
 import { lstatSync, mkdirSync, readdirSync, realpathSync, renameSync } from 'node:fs';
 import path from 'node:path';
-import { rankLabels } from '../analysis/rank_labels.js';
+import { rankLabels } from '../runs/rank_labels.js';
 import { allToAllRows, exchangeRows } from '../analysis/exchanges.js';
 import { workRows } from '../analysis/work_rows.js';
 import { OutputError } from '../base/errors.js';
@@ -36,7 +36,7 @@ import { said } from '../runs/redact.js';
 import { failure } from '../study/scanned_run.js';
 import { study, type Study } from '../study/study.js';
 import { startWorkers, type Workers } from '../study/workers.js';
-import { jobRanks, jobRanksOf } from '../trace/job_ranks.js';
+import { jobRanks, jobRanksOf } from '../runs/job_ranks.js';
 import { scannedFile } from '../trace/scanned_file.js';
 import { type Batch, exportColumns } from './batch.js';
 import { writeCsv } from './csv.js';

@@ -4,7 +4,7 @@
  */
 
 import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
-import type { JobRanks } from '../trace/job_ranks.js';
+import type { JobRanks } from '../runs/job_ranks.js';
 import { hex64 } from '../base/hex.js';
 import { lostText } from '../base/lost_text.js';
 import { KernelFile } from '../kernel/host/kernel_file.js';

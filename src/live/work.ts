@@ -8,7 +8,7 @@ import type { CauseNumbers } from '../analysis/run_numbers.js';
 import { sizeClassOf, type CollectiveRow } from '../analysis/collectives.js';
 import type { LinkLine } from '../analysis/latency_and_rate.js';
 import type { LinkRow } from '../analysis/link_rows.js';
-import { rankLabels, type RankLabel } from '../analysis/rank_labels.js';
+import { rankLabels, type RankLabel } from '../runs/rank_labels.js';
 import { addedBytes } from '../analysis/all_channels.js';
 import { addTo } from '../base/grouped.js';
 import { hex64 } from '../base/hex.js';

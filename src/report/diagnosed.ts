@@ -27,10 +27,8 @@ export interface Diagnosis {
   readonly traffic: TrafficReport | null;
   /** What to draw next; null: the verdict points nowhere. */
   readonly suggestion: SizedCommand | null;
-  /** What makes a link slow if the verdict names one. Absent: not seen. */
-  readonly linkCause?: LinkCause | undefined;
-  /** Why the run is slow. */
-  readonly causes: readonly Cause[];
+  /** Why the run is slow, with the sentence that says it. */
+  readonly causes: readonly (Cause & { readonly says: string })[];
   /** What PyTorch's dumps show of this run. null: none were given. */
   readonly flightRecorder: FlightReport | null;
   /** What NCCL's RAS says of it. Absent: it was not asked. */
@@ -46,9 +44,3 @@ export type DiagnosedRank = Pick<
 
 /** The report without its problems. It gives file numbers and trace times a meaning. */
 export type VerdictReport = Omit<Diagnosis, 'problems'>;
-
-/** What makes a link slow, in one line of a verdict. `isSure`: nothing else can be it. */
-export interface LinkCause {
-  readonly says: string;
-  readonly isSure: boolean;
-}

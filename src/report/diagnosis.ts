@@ -3,7 +3,7 @@
 import type { OnProgress } from '../base/progress.js';
 import { causeNumbers, type CauseNumbers } from '../analysis/run_numbers.js';
 import { findRankFiles } from '../rankfile/index.js';
-import { linkCause } from './link_cause.js';
+import { causeText } from './cause_text.js';
 import type { DiagnosedRank, Diagnosis } from './diagnosed.js';
 import { reportClocks, reportTraffic } from './clock_report.js';
 import { type SizedCommand, suggestDrawing } from '../trace/drawing.js';
@@ -57,7 +57,6 @@ export function diagnosisOf(
   numbers: CauseNumbers = causeNumbers(studied),
 ): Diagnosis {
   const { run, clocks, verdict, unusable } = studied;
-  const link = verdict.kind === 'slow' ? verdict.slow.link : null;
   const traceStart = String(clocks.solution.traceStart);
   const communicators = communicatorsOf(run.members);
   return {
@@ -72,8 +71,7 @@ export function diagnosisOf(
     clocks: reportClocks(clocks, run),
     traffic: reportTraffic(clocks),
     suggestion,
-    linkCause: link === null ? undefined : (linkCause(numbers, link) ?? undefined),
-    causes: numbers.causes,
+    causes: numbers.causes.map((one) => ({ ...one, says: causeText(one, clocks.solution.traceStart) })),
     flightRecorder:
       dumps &&
       flightReport(dumps, {

@@ -1,7 +1,7 @@
 /** What differs between two runs as plain data (schemas/report.md). Only differences larger than noise, the costliest first. */
 
 import { changesBetween, type Changes } from '../analysis/changes.js';
-import type { RankLabel } from '../analysis/rank_labels.js';
+import type { RankLabel } from '../runs/rank_labels.js';
 import type { LinkLine } from '../analysis/latency_and_rate.js';
 import type { Examined } from './examine.js';
 import type { RunReport } from './run_report.js';

@@ -3,10 +3,10 @@
  * run.
  */
 
-import { unevenText } from '../analysis/causes.js';
 import { durationText } from '../base/duration.js';
 import { FEWEST } from '../verdict/slowness.js';
 import type { Slowness, SlowSends } from '../verdict/types.js';
+import { faultText, unevenText } from './cause_text.js';
 import { ranksOfNode } from './finding_text.js';
 import { sizeText, timesText, wrapped } from './text.js';
 import {
@@ -93,8 +93,8 @@ function latenessLines(slow: Slowness, report: VerdictReport): string[] {
 /** A rank that has more to receive or to send than the others comes later to what follows. */
 const unevenLines = ({ file }: Slowness, { ranks, causes }: VerdictReport): string[] =>
   causes.flatMap((cause) =>
-    cause.cause === 'uneven AlltoAll' && cause.rank === ranks[file]!.rank
-      ? listed('may be', wrapped(`an uneven AlltoAll: ${unevenText(cause)}`, ROOM))
+    cause.rule === 'uneven AlltoAll' && cause.about.rank === ranks[file]!.rank
+      ? listed('may be', wrapped(`an uneven AlltoAll: ${unevenText(cause.about)}`, ROOM))
       : [],
   );
 
@@ -150,10 +150,9 @@ function slowLinkLines(slow: Slowness, link: SlowSends, report: VerdictReport): 
       `at least ${durationText(cost)} of ${durationText(span)} (${link.sends} sends, 8 at once)`,
     ),
     labelled('worst', `${durationText(worst.by)} for ${callText(worst, '')}, record ${worst.record}`),
-    // Without `linkCause` only the time of the sends is known. The report compares more.
-    report.linkCause
-      ? labelled(report.linkCause.isSure ? 'cause' : 'may be', report.linkCause.says)
-      : labelled('may be', 'the link, a NIC, or a proxy thread without CPU time'),
+    ...(link.fault
+      ? [labelled(link.fault.cannotTell === null ? 'cause' : 'may be', faultText(link.fault))]
+      : []),
   ];
 }
 

@@ -4,8 +4,8 @@
 
 import { mostSuspectFirst } from '../base/suspect_labels.js';
 import { binarySize } from '../base/units.js';
-import type { RankLabel } from '../analysis/rank_labels.js';
-import { sumOfTimes } from '../analysis/rank_waits.js';
+import type { RankLabel } from '../runs/rank_labels.js';
+import { sumOfTimes } from '../cluster/rank_waits.js';
 import { durationText } from '../base/duration.js';
 import { nameOrId } from '../runs/communicators.js';
 import type { RunReport } from './run_report.js';

@@ -4,7 +4,6 @@
  */
 
 import { readFileSync } from 'node:fs';
-import type { Cause } from '../analysis/causes.js';
 import type { CollectiveRow } from '../analysis/collectives.js';
 import type { RunNumbers } from '../analysis/run_numbers.js';
 import { projectFile } from '../base/project.js';
@@ -24,16 +23,17 @@ export type RankRow = Readonly<ReturnType<typeof rankRows>[number]>;
 
 const MOST_COLLECTIVES = 400;
 
-/** A verdict of a hang or of slowness already says this. But the causes may know more about a slow link. */
-function slowedText({ verdict }: Study, { causes: all, ranks }: RunNumbers): string {
-  const causes = all.filter(({ cause }) => cause !== 'uneven AlltoAll');
-  if (verdict.kind === 'slow' && verdict.slow.on === 'link') {
-    const rank = ranks[verdict.slow.file]!;
-    const isBehind = (cause: Cause['cause']): boolean =>
-      causes.some((one) => one.cause === cause && 'rank' in one && one.rank === rank);
-    if (isBehind('starved proxy thread')) return '; by its proxy thread';
-    return isBehind('slow NIC') ? '; by its NIC' : '';
+/** A verdict of a hang or of slowness already says this. But more may be known about a slow link. */
+function slowedText({ verdict }: Study, { causes: all }: RunNumbers): string {
+  if (verdict.kind === 'slow' && verdict.slow.link?.fault) {
+    const { what } = verdict.slow.link.fault;
+    return what === 'starved proxy thread'
+      ? '; by its proxy thread'
+      : what === 'slow NIC'
+        ? '; by its NIC'
+        : '';
   }
+  const causes = all.filter(({ rule }) => rule !== 'uneven AlltoAll');
   if (verdict.kind !== 'healthy' || causes.length === 0) return '';
   return causes.length === 1 ? '; one cause slows it down' : `; ${causes.length} causes slow it down`;
 }
@@ -43,7 +43,7 @@ export function runReport(studied: Study, diagnosis: Diagnosis, options: string,
   const { run, verdict, records } = studied;
   const { problems, ...about } = diagnosis;
   return {
-    version: 2 as const,
+    version: 3 as const,
     headline: `${headline(about)}${slowedText(studied, numbers)}`,
     /** The verdict for people, as `inspect` prints it. */
     lines: verdictText({ ...about, causes: [] }), // they follow in full

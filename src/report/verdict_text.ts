@@ -180,8 +180,8 @@ function causeLines({ verdict, causes }: VerdictReport): string[] {
   if (stallOf(verdict) || verdict.kind === 'mismatch' || verdict.kind === 'slow') return [];
   return causes
     .slice(0, MOST_CAUSES)
-    .flatMap(({ cause, says }) =>
-      listed(cause === 'uneven AlltoAll' ? 'uneven' : 'slowed by', wrapped(printable(says), ROOM)),
+    .flatMap(({ rule, says }) =>
+      listed(rule === 'uneven AlltoAll' ? 'uneven' : 'slowed by', wrapped(printable(says), ROOM)),
     );
 }
 

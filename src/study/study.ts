@@ -4,7 +4,7 @@
  */
 
 import { joinRun } from '../cluster/join_run.js';
-import { runLinks, type RunLinks } from '../cluster/slow_links.js';
+import { runLinks, type RunLinks } from '../cluster/run_links.js';
 import type { TraceNs } from '../base/time.js';
 import { comparableBy } from '../clocks/comparable.js';
 import { traceTimeOf } from '../clocks/domains.js';
@@ -80,8 +80,9 @@ export function joinRanks(scanned: ScannedRun): JoinedRun {
   const lines = run.members.map(({ scan }, file) => gpuLines(scan, solution.scales[file]!));
   const comms = joinRun(run, solution, ends, lines);
   const { clockBound } = comparableBy(solution);
-  const middle = (runDuration(run, solution) / 2) as TraceNs;
-  const links = runLinks(run, scanned.clocks.transferTimes, (a, b) => clockBound(a, b, middle));
+  const duration = runDuration(run, solution);
+  const middle = (duration / 2) as TraceNs;
+  const links = runLinks(run, scanned.clocks.transferTimes, (a, b) => clockBound(a, b, middle), duration);
   return { ...scanned, origins, ends, gpuLines: lines, comms, links };
 }
 

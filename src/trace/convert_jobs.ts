@@ -9,7 +9,7 @@ import type { ConvertJob } from './convert.js';
 import type { Drawing } from './drawing.js';
 import { runDuration } from './duration.js';
 import { namedCall, silencesOf } from './first_screen.js';
-import { jobRanks, jobRanksOf } from './job_ranks.js';
+import { jobRanks, jobRanksOf } from '../runs/job_ranks.js';
 import { scannedFile } from './scanned_file.js';
 import { processSpec, shortTitle } from './labels.js';
 import type { OriginTable } from '../cluster/pxn.js';

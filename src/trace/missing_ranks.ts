@@ -9,7 +9,7 @@ import { BlockWriter, type BlockCounts } from './perfetto/block_writer.js';
 import type { ProcessSpec } from './perfetto/descriptors.js';
 import { titleOf } from './tracks/rank_names.js';
 import type { Verdict } from '../verdict/types.js';
-import { jobRanks } from './job_ranks.js';
+import { jobRanks } from '../runs/job_ranks.js';
 import { PID_BASE } from './labels.js';
 import type { Bounds } from './moments.js';
 import type { Run } from '../runs/run.js';

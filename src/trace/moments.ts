@@ -8,7 +8,7 @@ import type { ClusterComm } from '../cluster/collective_view.js';
 import type { Window } from './tracks/selection.js';
 import type { VerdictMoment } from './tracks/verdict_track.js';
 import type { Slowness, Verdict } from '../verdict/types.js';
-import { inJob, jobRanks } from './job_ranks.js';
+import { inJob, jobRanks } from '../runs/job_ranks.js';
 import type { Run } from '../runs/run.js';
 import { stallOf } from '../verdict/facts/suspects.js';
 

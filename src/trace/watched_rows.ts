@@ -11,7 +11,7 @@ import type { FlowId } from './tracks/sink.js';
 import { connectionTitle, pxnTitle } from './tracks/specs.js';
 import type { Watch } from './tracks/watched_tracks.js';
 import type { Verdict } from '../verdict/types.js';
-import { inJob, jobRanks } from './job_ranks.js';
+import { inJob, jobRanks } from '../runs/job_ranks.js';
 import { processTitle } from '../runs/process_title.js';
 import { shortTitle } from './labels.js';
 import type { Run } from '../runs/run.js';

@@ -4,7 +4,7 @@ import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import type { Comparable } from '../clocks/comparable.js';
 import type { ComparedLink, Stops } from '../cluster/connections.js';
-import type { SlowLink } from '../cluster/slow_links.js';
+import type { LinkFault } from '../cluster/link_faults.js';
 import type { ClusterComm } from '../cluster/collective_view.js';
 import type { PendingWork } from '../model/pending.js';
 import type { Communicator } from '../model/recording.js';
@@ -16,8 +16,7 @@ export interface Facts extends Comparable {
   readonly comms: readonly ClusterComm[];
   /** By file. */
   readonly ranks: readonly RankWitness[];
-  /** The costliest first. */
-  readonly slowLinks: readonly SlowLink[];
+  readonly linkFaults: readonly LinkFault[];
   /** By connection. */
   readonly longestSends: readonly LongestSend[];
   /** Every rank of the job has a file, as far as the number of ranks is known. */

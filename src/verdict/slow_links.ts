@@ -1,12 +1,10 @@
-/**
- * Finds a rank whose slow links (cluster/slow_links.ts) cost so much that all ranks wait for it. A rank at one end of most slow links has a
- * slow NIC.
- */
+/** Finds a rank whose slow links (cluster/link_faults.ts) cost so much that all ranks wait for it. */
 
 import { maxOf } from '../base/extremes.js';
 import { medianOf } from '../base/quantile.js';
 import { hex64 } from '../base/hex.js';
 import { MUCH_LONGER } from '../cluster/connections.js';
+import type { LinkFault } from '../cluster/link_faults.js';
 import type { SlowLink } from '../cluster/slow_links.js';
 import type { ClusterComm, Collective } from '../cluster/collective_view.js';
 import type { Case, LongestSend } from './case.js';
@@ -108,52 +106,58 @@ function stoppedSends(
     link: {
       ...{ file, peerFile, channel, sends, medianNs: ns / sends, usualNs: medianNs, isOnlyOne: true },
       stopped: { step, times: sends },
+      fault: null,
     },
   };
 }
 
-/** The rank that costs most; null: none. */
-export function slowestLink({ comms, slowLinks, ranks }: Case): Slowness | null {
-  for (const worst of slowLinks) {
-    const comm = comms.find(({ commId }) => commId === worst.times.commId);
+/** The rank of the slow link that costs most; null: none. */
+export function slowestLink({ comms, linkFaults, ranks }: Case): Slowness | null {
+  const slow = linkFaults.flatMap((fault) =>
+    fault.links.flatMap((link) => (link.by === 'send' ? [{ fault, link }] : [])),
+  );
+  for (const { fault, link } of slow.sort((a, b) => b.link.costNs - a.link.costNs)) {
+    const comm = comms.find(({ commId }) => commId === link.times.commId);
     const whole = comm?.collectives.slice(1).filter(({ end }) => end !== null) ?? [];
     if (!comm || whole.length === 0) continue;
     const span = maxOf(whole.map(({ end }) => end!)) - whole[0]!.firstArrival;
-    const slow = slowLinks.filter(({ times }) => times.commId === comm.commId);
-    if (worst.costNs >= SHARE * span) return describe(worst, slow, comm, span, ranks);
+    if (link.costNs < SHARE * span) continue;
+    const pairs = slow.flatMap(({ link: { times } }) =>
+      times.commId === comm.commId && [times.file, times.peerFile].includes(fault.file)
+        ? [`${times.file} ${times.peerFile}`]
+        : [],
+    );
+    return describe(link, fault, new Set(pairs).size === 1, comm, span, ranks);
   }
   return null;
 }
 
 function describe(
   { times, costNs, sends, medianNs, usualNs }: SlowLink,
-  slow: readonly SlowLink[],
+  fault: LinkFault,
+  isOnlyOne: boolean,
   comm: ClusterComm,
   span: number,
   ranks: Case['ranks'],
 ): Slowness {
-  // How many slow links end at the rank. With several connections, only one rank can be an end of all.
-  const linksOf = (file: number): number =>
-    new Set(
-      slow.flatMap(({ times: one }) =>
-        one.file === file || one.peerFile === file ? [`${one.file} ${one.peerFile}`] : [],
-      ),
-    ).size;
-  const isReceiver = linksOf(times.peerFile) > linksOf(times.file);
-  const [file, inComm] = isReceiver ? [times.peerFile, times.destination] : [times.file, times.source];
+  const [file, inComm] =
+    fault.file === times.peerFile ? [times.peerFile, times.destination] : [times.file, times.source];
   const [, second, ...more] = comm.collectives;
   const longest = more.reduce((a, b) => (lengthOf(b) > lengthOf(a) ? b : a), second!);
+  const { what, rank, host, ends, pairs, channel, cannotTell } = fault;
   return {
     ...slowSends(comm, longest, { file, inComm, cost: costNs, span, sends }, ranks),
     link: {
-      file: times.file,
-      peerFile: times.peerFile,
-      channel: times.channel,
-      sends,
-      medianNs,
-      usualNs,
-      isOnlyOne: linksOf(file) === 1,
-      stopped: null,
+      ...{
+        file: times.file,
+        peerFile: times.peerFile,
+        channel: times.channel,
+        sends,
+        medianNs,
+        usualNs,
+        isOnlyOne,
+      },
+      ...{ stopped: null, fault: { what, rank, host, ends, pairs, channel, cannotTell } },
     },
   };
 }

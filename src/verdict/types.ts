@@ -6,6 +6,7 @@
 
 import type { TraceNs } from '../base/time.js';
 import type { ArrivalBasis } from '../cluster/collective_types.js';
+import type { LinkFault } from '../cluster/link_faults.js';
 import type { CallShape } from '../model/call_table.js';
 import type { BlocksSeen } from '../model/pending.js';
 import type { Wait } from '../model/waits.js';
@@ -130,8 +131,9 @@ export type RuleName =
   | 'nothing seen'
   | 'perhaps late';
 
-export interface Finding {
-  readonly rule: RuleName;
+/** Of a rule of the verdict, or a cause of a slow run (analysis/causes.ts). */
+export interface Finding<Rule extends string = RuleName, About = Detail> {
+  readonly rule: Rule;
   /** What the verdict would be if nothing else was found: what it is `about`, but healthy if that is over, or cost little. */
   readonly kind: Detail['kind'];
   /** The job does not go on because of it, or computes something undefined. Otherwise it cost time, or is only a doubt. */
@@ -157,7 +159,7 @@ export interface Finding {
   readonly surer: string | null;
   /** Where the ranks went on after they had given up the communicator; null: it is about no such thing. */
   readonly next: Successor | null;
-  readonly about: Detail;
+  readonly about: About;
 }
 
 export interface Connection {
@@ -598,4 +600,9 @@ export interface SlowSends {
    * its sends are slow.
    */
   readonly stopped: { readonly step: number; readonly times: number } | null;
+  /** What is slow, as far as the other links of the run show it. null: it stood still. */
+  readonly fault: Pick<
+    LinkFault,
+    'what' | 'rank' | 'host' | 'ends' | 'pairs' | 'channel' | 'cannotTell'
+  > | null;
 }

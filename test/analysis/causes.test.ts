@@ -1,12 +1,12 @@
-/** Causes of slowness: when a change is one, and what slow links have in common. Made-up numbers; test/end_to_end/causes.ci.test.ts records jobs. */
+/** Causes of slowness: when a change is one. Made-up numbers; test/end_to_end/causes.ci.test.ts records jobs. */
 
 import { describe, expect, it } from 'vitest';
-import { causesOf, type Cause } from '../../src/analysis/causes.js';
+import { causesOf } from '../../src/analysis/causes.js';
 import type { CauseEvidence } from '../../src/analysis/cause_evidence.js';
 import { changePoint } from '../../src/analysis/slower_since.js';
 import type { CollectiveRow } from '../../src/analysis/collectives.js';
-import type { SlowLinkRow } from '../../src/analysis/slow_link_rows.js';
-import type { LinkRow } from '../../src/analysis/link_rows.js';
+import { faultRows } from '../../src/analysis/slow_link_rows.js';
+import { faultsOf, slowLink } from '../support/made_up/link_faults.js';
 
 /** Logarithms that scatter by about 0.1, in a fixed way. */
 const scatter = (count: number, level: (i: number) => number): number[] =>
@@ -39,156 +39,33 @@ describe('a change point', () => {
   });
 });
 
-/** Ranks 0 to 3 on host a, 4 to 7 on host b; each sends to each of the other host. */
-const RANKS = [0, 1, 2, 3, 4, 5, 6, 7];
-const hostOf = (rank: number): string => (rank < 4 ? 'a' : rank < 8 ? 'b' : 'c');
-const ALL = RANKS.flatMap((source) =>
-  RANKS.flatMap((destination) =>
-    hostOf(source) === hostOf(destination) ? [] : [[source, destination] as const],
-  ),
-);
-
-function causesWhere(
-  isSlow: (source: number, destination: number) => boolean,
-  links = ALL,
-  durationNs = 1e9,
-): Cause[] {
-  const rows = links.map(([source, destination]) => ({
-    commId: '0x7',
-    source,
-    destination,
-    sourceHost: hostOf(source),
-    destinationHost: hostOf(destination),
-  })) as unknown as LinkRow[];
-  const slowLinks = links.flatMap(([source, destination], link): SlowLinkRow[] =>
-    isSlow(source, destination)
-      ? [
-          {
-            link,
-            by: 'send',
-            ratio: 5,
-            like: 9,
-            sizes: 1,
-            medianNs: 5,
-            usualNs: 1,
-            costNs: 1e7,
-            transfers: 100,
-          },
-        ]
-      : [],
-  );
-  return causesOf({ ...NOTHING, links: rows, slowLinks, durationNs });
-}
-
 const NOTHING: CauseEvidence = {
-  ...{ collectives: [], allToAlls: [], links: [], slowLinks: [], late: null, durationNs: 1e9 },
-  ...{ rankWaits: [], waits: [] },
-  rankOf: (file) => file,
-  clockOf: String,
+  ...{ collectives: [], allToAlls: [], links: [], faults: [], late: null, durationNs: 1e9 },
+  waits: [],
+  filesOf: (rank) => [Number(rank)],
   kindOf: () => '',
 };
 
 describe('slow links', () => {
-  it('one of several of a rank is a link', () => {
-    expect(causesWhere((source, destination) => source === 1 && destination === 6)).toEqual([
+  const link = { commId: 7n, source: 1, destination: 2, channel: 0 };
+  const ring = [0, 1, 2, 3].map((rank) => ({ ...link, source: rank, destination: (rank + 1) % 4 }));
+  const faults = faultRows(faultsOf(ring, [slowLink(link)]), () => 1);
+
+  it('are a cause, with the link, its cost and who is to be looked at', () => {
+    const links = [{}, { commId: '0x7' }] as unknown as CauseEvidence['links'];
+    expect(causesOf({ ...NOTHING, links, faults })).toEqual([
       expect.objectContaining({
-        cause: 'slow link',
-        rank: 1,
-        ends: [1, 6],
-        slowPairs: 1,
-        pairs: 4,
-        cannotTell: null,
+        ...{ rule: 'slow link', cost: 1e7, isSure: false },
+        connection: { file: 1, peerFile: 2, channel: 0, step: null },
+        who: expect.objectContaining({ degree: 'this', files: [1] }) as unknown,
+        about: expect.objectContaining({ ends: [1, 2], links: [1], cannotTell: 'link or NIC' }) as unknown,
       }),
     ]);
   });
 
-  it('the only link of a rank is slow: link or NIC, which cannot be distinguished', () => {
-    const ring = RANKS.map((rank) => [rank, (rank + 1) % 8] as const);
-    expect(causesWhere((source) => source === 2, ring)).toEqual([
-      expect.objectContaining({ cause: 'slow link', rank: 2, cannotTell: 'link or NIC' }),
-    ]);
-  });
-
-  it.each<[string, (source: number, destination: number) => boolean]>([
-    ['both directions', (source, destination) => source === 2 || destination === 2],
-    ['what it sends', (source) => source === 2],
-    ['what it receives', (_, destination) => destination === 2],
-  ])('all of a rank (%s) are its NIC', (_, isSlow) => {
-    expect(causesWhere(isSlow)).toEqual([expect.objectContaining({ cause: 'slow NIC', rank: 2 })]);
-  });
-
-  it('two slow links of different ranks are two', () => {
-    const found = causesWhere(
-      (source, destination) => source !== destination && source + destination === 7 && source < 2,
-    );
-    expect(found.map(({ cause }) => cause)).toEqual(['slow link', 'slow link']);
-  });
-
-  it('all that a node sends is the node, if another node is not', () => {
-    const three = [...ALL, ...RANKS.flatMap((rank) => [[rank, 8] as const, [8, rank] as const])];
-    expect(causesWhere((source) => source < 4, three)).toEqual([
-      expect.objectContaining({ cause: 'slow node', host: 'a', rank: null }),
-    ]);
-  });
-
-  it('all links from one of two nodes to the other: neither a node nor a NIC is called slow', () => {
-    const found = causesWhere((source) => source < 4).map(({ cause }) => cause);
-    expect(new Set(found)).toEqual(new Set(['slow link']));
-  });
-
-  it('of 1 % of the run at least: a link that costs less is no cause', () => {
-    const isSlow = (source: number, destination: number): boolean => source === 1 && destination === 6;
-    expect(causesWhere(isSlow, ALL, 1.1e9)).toEqual([]);
-  });
-
-  it('none: no cause', () => {
-    expect(causesWhere(() => false)).toEqual([]);
-  });
-});
-
-/** A ring of four ranks, two channels; what rank 1 sends is slow on `slowChannels`. */
-function ringCauses(slowChannels: readonly number[]): Cause[] {
-  const link = (source: number, channel: number): LinkRow =>
-    ({
-      ...{
-        commId: 'c',
-        channel,
-        source,
-        destination: (source + 1) % 4,
-        sourceHost: 'a',
-        destinationHost: 'a',
-      },
-      ...{ bytes: 1e6, transfers: 100, senderRoomNs: 0, receiverGpuNs: null },
-    }) as LinkRow;
-  const ranks = [0, 1, 2, 3];
-  const links = ranks.flatMap((rank) => [link(rank, 0), link(rank, 1)]);
-  const slowLinks = slowChannels.map((channel): SlowLinkRow => ({
-    ...{
-      link: 2 + channel,
-      by: 'send',
-      ratio: 5,
-      like: 3,
-      sizes: 2,
-      medianNs: 5,
-      usualNs: 1,
-      costNs: 1e7,
-      transfers: 100,
-    },
-  }));
-  return causesOf({ ...NOTHING, links, slowLinks });
-}
-
-describe('slow sends of one rank', () => {
-  it('on one channel of a pair: the channel is thin', () => {
-    expect(ringCauses([1])).toEqual([
-      expect.objectContaining({ cause: 'thin channel', rank: 1, channel: 1, ends: [1, 2] }),
-    ]);
-  });
-
-  it('on all channels of its only link: not known what', () => {
-    expect(ringCauses([0, 1])).toEqual([
-      expect.objectContaining({ cause: 'slow link', cannotTell: 'link or NIC' }),
-    ]);
+  it('that cost less than 1 % of the run are none', () => {
+    const links = [{}, { commId: '0x7' }] as unknown as CauseEvidence['links'];
+    expect(causesOf({ ...NOTHING, links, faults, durationNs: 1.1e9 })).toEqual([]);
   });
 });
 
@@ -210,7 +87,10 @@ describe('contention', () => {
   it('is named with both communicators', () => {
     const causes = causesOf({ ...NOTHING, collectives: rows(300_000), durationNs: 60e6 });
     expect(causes).toEqual([
-      expect.objectContaining({ cause: 'contention', comm: 'tp', with: 'dp', together: 30, alone: 29 }),
+      expect.objectContaining({
+        ...{ rule: 'contention', where: expect.objectContaining({ comm: 'tp' }) as unknown },
+        about: expect.objectContaining({ with: 'dp', together: 30, alone: 29 }) as unknown,
+      }),
     ]);
   });
 
@@ -230,7 +110,10 @@ describe('a group that is slower than its sisters', () => {
         ...{ startNs: call * 3e6, skewNs: 0, durationNs: took, lateRank: null },
       } as CollectiveRow;
     });
-  const slow = { cause: 'slow group', comm: 'dp', commId: '0', sisters: 3, count: 20 };
+  const slow = {
+    ...{ rule: 'slow group', where: expect.objectContaining({ comm: 'dp', commId: '0' }) as unknown },
+    about: expect.objectContaining({ sisters: 3, count: 20 }) as unknown,
+  };
 
   it('is named with its time and that of the others', () => {
     expect(causesOf({ ...NOTHING, collectives: rows(2e6), durationNs: 60e6 })).toEqual([

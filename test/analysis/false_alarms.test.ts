@@ -79,7 +79,7 @@ function healthyRun(seed: number, gap: number, load: Load): CauseEvidence {
   });
   rows.sort((a, b) => a.startNs - b.startNs);
   return {
-    ...{ collectives: rows, durationNs: rows.at(-1)!.startNs, clockOf: String },
+    ...{ collectives: rows, durationNs: rows.at(-1)!.startNs, faults: [] },
   } as unknown as CauseEvidence;
 }
 
@@ -95,7 +95,7 @@ describe('of 30 runs of two communicators on a machine with a varying load, none
         (run) => [
           ...contention(run),
           ...unlikePlans(run),
-          ...slowGroups({ ...run, links: [], kindOf: (commId) => commId }, []),
+          ...slowGroups({ ...run, links: [], kindOf: (commId) => commId }),
           slowerSince(run),
         ],
       ),

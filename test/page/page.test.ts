@@ -393,7 +393,7 @@ describe.skipIf(!existsSync(CHROMIUM))('in Chromium, the network off (skipped wh
       const shown = ['visStart', 'visEnd'].map((name) =>
         Number(BigInt(seen.get(name)!) - BigInt(facts.traceStart)),
       );
-      expect(shown).toEqual(causes[0]!.view);
+      expect(shown).toEqual(causes[0]!.about.view);
       expect(decodeURIComponent(tab.url())).toContain('dev.perfetto.PinTracksByRegex');
       await context.close();
     });

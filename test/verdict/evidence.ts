@@ -117,7 +117,7 @@ export function evidence(
     readonly unknownSize?: true;
     /** s, by file: when its communicators were set up. Absent: not known. */
     readonly setUp?: readonly number[];
-    readonly slowLinks?: Facts['slowLinks'];
+    readonly linkFaults?: Facts['linkFaults'];
     readonly longestSends?: Facts['longestSends'];
     /** Some rank of the job has no file. */
     readonly missing?: true;
@@ -128,7 +128,7 @@ export function evidence(
   const joined = joinCollectives(ranks.map((rank, file) => member(rank, file, comms)));
   return {
     comms: options.unknownSize ? joined.map((comm) => ({ ...comm, nRanks: 0 })) : joined,
-    slowLinks: options.slowLinks ?? [],
+    linkFaults: options.linkFaults ?? [],
     longestSends: options.longestSends ?? [],
     isWholeJob: options.missing === undefined,
     ranks: ranks.map((rank, file) => witness(rank, file, comms, end, options.setUp?.[file])),

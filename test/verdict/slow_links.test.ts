@@ -6,6 +6,7 @@ import { slowLinks } from '../../src/cluster/slow_links.js';
 import { verdictText } from '../../src/report/verdict_text.js';
 import { judge } from '../../src/verdict/judge.js';
 import { suspects } from '../../src/verdict/facts/suspects.js';
+import { faultsOf } from '../support/made_up/link_faults.js';
 import { report } from './report.js';
 import { done, evidence, s, type MadeUpRank } from './evidence.js';
 
@@ -29,8 +30,10 @@ const ring = (ms: Readonly<Record<number, number>>, sends = 100): ComparedLink[]
     })),
   }));
 
-const verdictOf = (links: readonly ComparedLink[]) =>
-  judge(evidence(ranks, { slowLinks: slowLinks(links), end: 10 }));
+const verdictOf = (links: readonly ComparedLink[]) => {
+  const slow = slowLinks(links).map((one) => ({ ...one, by: 'send' as const }));
+  return judge(evidence(ranks, { linkFaults: faultsOf(links, slow), end: 10 }));
+};
 
 describe('a slow link', () => {
   it('is reported with its sender, where it alone is slow', () => {

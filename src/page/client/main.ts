@@ -39,8 +39,8 @@ const hasWaits = report.ranks.some(({ waits: of }) => Object.values(of).some((ns
 /** The causes, each with a button that opens the trace at the place that shows it. */
 function causes(): HTMLElement | null {
   if (report.causes.length === 0) return null;
-  const items = report.causes.map(({ says, view }) => {
-    const onclick = (): void => show?.(view);
+  const items = report.causes.map(({ says, about }) => {
+    const onclick = (): void => show?.(about.view);
     const button = h(
       'button',
       { type: 'button', class: 'small', onclick, title: 'Open the trace there' },

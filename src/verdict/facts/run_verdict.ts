@@ -8,7 +8,7 @@ import { type Column } from '../../base/columns.js';
 import type { Ticks, TraceNs } from '../../base/time.js';
 import { toTrace } from '../../clocks/clock_map.js';
 import { toLocal, type ClockSolution } from '../../clocks/domains.js';
-import type { RunLinks } from '../../cluster/slow_links.js';
+import type { RunLinks } from '../../cluster/run_links.js';
 import type { ClusterComm } from '../../cluster/collective_view.js';
 import { EventType, type EventTypeName } from '../../rankfile/format/nccl.js';
 import { everMuted, spansWithoutCalls } from '../../model/control.js';
@@ -70,7 +70,7 @@ export function runVerdict(
   return judge({
     comms,
     ranks,
-    slowLinks: links.slow.filter(({ by }) => by === 'send'),
+    linkFaults: links.faults,
     longestSends: links.sends.map(({ longest, longestSince: since, longestStep: step, sizes, ...link }) => ({
       ...link,
       ...{ from: times[link.file]!(since), to: times[link.file]!(since + longest), step },

@@ -3,8 +3,7 @@
  * those of the job.
  */
 
-import type { RankNames } from './tracks/rank_names.js';
-import type { Run } from '../runs/run.js';
+import type { Run } from './run.js';
 
 /**
  * By commId in decimal. Absent: not known. 'same': the communicator has all ranks of the job with the same numbers. This is usual, and
@@ -34,9 +33,10 @@ export function jobRanks({ members, worldSize }: Pick<Run, 'members' | 'worldSiz
   );
 }
 
+/** The rank in the job of a rank of a communicator; null: not known. */
 export const inJob =
-  (ranks: JobRanks): RankNames['inJob'] =>
-  ({ commId }, rank) => {
+  (ranks: JobRanks) =>
+  ({ commId }: { readonly commId: bigint }, rank: number): number | null => {
     const numbers = ranks.get(String(commId));
     return numbers === 'same' ? rank : (numbers?.get(rank) ?? null);
   };

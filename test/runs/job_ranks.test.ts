@@ -1,7 +1,7 @@
 /** Which rank of the job a communicator's rank is, as far as the files say it. */
 
 import { expect, it } from 'vitest';
-import { inJob, jobRanks } from '../../src/trace/job_ranks.js';
+import { inJob, jobRanks } from '../../src/runs/job_ranks.js';
 import type { Run } from '../../src/runs/run.js';
 import { peerName, rankName } from '../../src/trace/tracks/rank_names.js';
 

@@ -3,8 +3,8 @@
  */
 
 import { foldRanks } from '../base/ranks.js';
-import type { Run } from '../runs/run.js';
-import { jobRanks } from '../trace/job_ranks.js';
+import type { Run } from './run.js';
+import { jobRanks } from './job_ranks.js';
 
 /** A number: one rank. "0-7": one of these, or all of them. null: not known. */
 export type RankLabel = number | string | null;

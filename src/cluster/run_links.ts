@@ -1,0 +1,74 @@
+/** The connections of a run, how long their sends took, which of them are slow, and why: found once, for the verdict and the report. */
+
+import type { TransferTimes } from '../clocks/evidence/transfer_times.js';
+import { rankLabels } from '../runs/rank_labels.js';
+import type { Run } from '../runs/run.js';
+import {
+  connections,
+  linkKey,
+  sendTimes,
+  type ComparedLink,
+  type Connection,
+  type TimedLink,
+} from './connections.js';
+import { linkFaults, type FoundLink, type LinkFault } from './link_faults.js';
+import { starvedThreads } from './long_waits.js';
+import { rankWaits, type RankWaits } from './rank_waits.js';
+import { slowLinks } from './slow_links.js';
+
+export interface RunLinks {
+  readonly ends: readonly Connection[];
+  readonly sends: readonly TimedLink[];
+  /** By file. */
+  readonly waits: readonly RankWaits[];
+  /** One link may be slow by both its times: first come those by their sends. */
+  readonly slow: readonly FoundLink[];
+  readonly faults: readonly LinkFault[];
+}
+
+/** `bound`: of two files' clocks, ns; Infinity: they cannot be compared. `durationNs`: of the run. */
+export function runLinks(
+  run: Run,
+  onTheWay: readonly TransferTimes[],
+  bound: (sender: number, receiver: number) => number,
+  durationNs: number,
+): RunLinks {
+  const ends = connections(run);
+  const sends = sendTimes(ends, run);
+  const lateArrivals = slowLinks(arrivalTimes(onTheWay, sends, run)).filter(
+    ({ times, medianNs, usualNs }) => medianNs - usualNs > 2 * bound(times.file, times.peerFile),
+  );
+  const slow = [
+    ...slowLinks(sends).map((one) => ({ ...one, by: 'send' as const })),
+    ...lateArrivals.map((one) => ({ ...one, by: 'arrival' as const })),
+  ];
+  const waits = run.members.map((_, file) => rankWaits(run, file));
+  const starved = starvedThreads(waits, ends, run, durationNs);
+  return { ends, sends, waits, slow, faults: linkFaults(ends, slow, starved, run, rankLabels(run)) };
+}
+
+function arrivalTimes(
+  onTheWay: readonly TransferTimes[],
+  sends: readonly TimedLink[],
+  { members }: Run,
+): ComparedLink[] {
+  const sisters = new Map(sends.map((one) => [one.commId, one.sisters]));
+  /** ns: how long a send waits until the rank's other sends are served. */
+  const ofOthers = new Map(
+    sends.flatMap((link) =>
+      link.sizes.map(
+        ({ bytes, medianNs, ownNs }) => [`${linkKey(link)} ${bytes}`, medianNs - ownNs] as const,
+      ),
+    ),
+  );
+  return onTheWay.map(({ sender: file, receiver: peerFile, ...link }) => {
+    const [from, to] = [file, peerFile].map((one) => members[one]!.scan.header.hostName);
+    const sizes = link.sizes.map((size) => {
+      const others = Math.max(0, ofOthers.get(`${linkKey(link)} ${size.bytes}`) ?? 0);
+      return { ...size, ownNs: Math.max(1, size.medianNs - others) };
+    });
+    const { commId } = link;
+    const about = { file, peerFile, sizes, isWithinHost: from === to };
+    return { ...link, ...about, sisters: sisters.get(commId) ?? `${commId}` };
+  });
+}
