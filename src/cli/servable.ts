@@ -24,10 +24,10 @@ function whatIsWrong(path: string): string | null {
     if (isRankFile(path)) return 'is a rank file, not a trace; first: nccl-trace merge';
     if (SUMMARY.wrote(path)) return `is a summary, not a trace; ${NAME_A_TRACE}`;
     const known = knownAt(path);
-    // Traces may be packed, so that alone says nothing.
-    if (known && !known.advice.startsWith('decompress'))
+    // Traces may be packed, so that alone says nothing. Nor does a name: a trace that is damaged has it, too.
+    if (known && !/^decompress|nccl-trace open/.test(known.advice))
       return `is ${known.what}, not a trace of ours; ${known.advice}`;
-    return `is not a Perfetto trace; ${NAME_A_TRACE}`;
+    return `is not a Perfetto trace, or is damaged; ${NAME_A_TRACE}`;
   } catch (error) {
     return `${codeOf(error) === 'ENOENT' ? 'no such file' : reason(error)}; ${NAME_A_TRACE}`;
   }

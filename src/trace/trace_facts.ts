@@ -2,17 +2,19 @@
 
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { gunzipSync, constants } from 'node:zlib';
-import { claimedSize, frameBytes } from '../base/zstd_frame.js';
-import { decompressFrame } from '../rankfile/zstd.js';
+import { Decompress } from 'fzstd';
+import { windowBytes } from '../base/zstd_frame.js';
 import { beginsAsTrace, PACKET_TAG, readAttributes } from './perfetto/attributes.js';
 import { announcedPacket } from './perfetto/last_packet.js';
 
-/** Contains the first frame of a compressed trace (at most 4 MiB). The attributes are its first bytes. */
+/** The attributes are in the first packets, so this much of a trace holds them, packed or not. */
 const HEAD_BYTES = 5 << 20;
 /** At most 64 MiB uncompressed: gzip's best ratio is 1032. */
 const GZIP_HEAD_BYTES = 60 << 10;
-/** Above any frame of merge. */
-const FRAME_BYTES = 64 << 20;
+const GZIP_MOST_BYTES = 64 << 20;
+const ZSTD_PIECE_BYTES = 64 << 10;
+/** What `zstd -d` takes, too, without more options. */
+const MOST_WINDOW_BYTES = 128 << 20;
 /** Contains the last packet, which is compressed by itself: nothing before it has to be unpacked. */
 const TAIL_BYTES = 256;
 const GZIP_MAGIC = Buffer.of(0x1f, 0x8b, 8);
@@ -68,19 +70,39 @@ function endsWith(tail: Buffer, packet: Uint8Array): boolean {
   return false;
 }
 
-/** The first frame, or all gzip members. null: it is compressed and damaged. With Z_SYNC_FLUSH the last member may be cut. */
+/** The first MiB, unpacked, or all gzip members. null: it is packed and damaged. With Z_SYNC_FLUSH the last member may be cut. */
 function unpacked(head: Buffer, finishFlush: number = constants.Z_SYNC_FLUSH): Uint8Array | null {
   try {
     if (head[0] === 0x1f && head[1] === 0x8b)
       return gunzipSync(head.subarray(0, GZIP_HEAD_BYTES), {
         finishFlush,
-        maxOutputLength: FRAME_BYTES,
+        maxOutputLength: GZIP_MOST_BYTES,
       });
-    const size = claimedSize(head);
-    if (size === null) return head;
-    const end = frameBytes(head);
-    return end !== null && size <= FRAME_BYTES ? decompressFrame(head.subarray(0, end), size) : null;
+    const window = windowBytes(head);
+    if (window === null) return head;
+    return window <= MOST_WINDOW_BYTES ? beginningOfZstd(head) : null;
   } catch {
     return null;
   }
 }
+
+/** HEAD_BYTES of what the frames hold, or all. They may be anybody's: merge's, one frame of a whole trace, frames without a size, pzstd's. */
+function beginningOfZstd(packed: Uint8Array): Uint8Array {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  const frames = new Decompress((part) => {
+    parts.push(part);
+    bytes += part.length;
+    // A small piece may unpack to gigabytes.
+    if (bytes > HEAD_BYTES) throw ENOUGH;
+  });
+  try {
+    for (let at = 0; at < packed.length; at += ZSTD_PIECE_BYTES)
+      frames.push(packed.subarray(at, at + ZSTD_PIECE_BYTES));
+  } catch (error) {
+    if (error !== ENOUGH) throw error;
+  }
+  return Buffer.concat(parts);
+}
+
+const ENOUGH = new Error('enough is unpacked');

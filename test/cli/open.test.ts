@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline';
 import { gzipSync } from 'node:zlib';
 import { chromium } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { merge } from '../../src/merge.js';
 import { startupLink, startupQuery, withPins } from '../../src/trace/startup.js';
 import { howCut, traceFacts } from '../../src/trace/trace_facts.js';
 import { PortBusy, TraceServer } from '../../src/cli/trace_server.js';
@@ -29,6 +30,20 @@ eachInItsFolder((made) => {
   trace = path.join(folder, 'a trace.pftrace');
   writeFileSync(trace, CONTENT);
 });
+
+/** RFC 8878: a window of 128 KiB, no size, and blocks as they are. */
+function zstdFrame(content: Buffer): Buffer {
+  const parts: Buffer[] = [Buffer.from('28b52ffd0038', 'hex')];
+  for (let at = 0; at < content.length; at += 100_000) {
+    const block = content.subarray(at, at + 100_000);
+    const header = Buffer.alloc(3);
+    header.writeUIntLE(block.length * 8 + (at + block.length === content.length ? 1 : 0), 0, 3);
+    parts.push(header, block);
+  }
+  return Buffer.concat(parts);
+}
+/** RFC 8878, 3.1.2: a frame to be skipped, of four bytes. */
+const SIZE_AHEAD = Buffer.from('502a4d180400000012340000', 'hex');
 
 interface Answer {
   readonly status: number;
@@ -185,6 +200,37 @@ describe('the command', () => {
     },
   );
 
+  it.each([
+    ['as zstd packs what a pipe brings, without a size', (all: Buffer) => zstdFrame(all)],
+    [
+      'as pzstd packs, with the size of each frame before it',
+      (all: Buffer) =>
+        Buffer.concat([
+          SIZE_AHEAD,
+          zstdFrame(all.subarray(0, 5000)),
+          SIZE_AHEAD,
+          zstdFrame(all.subarray(5000)),
+        ]),
+    ],
+    [
+      'as one frame that is larger than all that is read',
+      (all: Buffer) => zstdFrame(Buffer.concat([all, ...Array.from({ length: 20 }, () => CONTENT)])),
+    ],
+  ])('finds them in what another program packed: %s', async (_, pack) => {
+    const file = path.join(folder, 'own.pftrace');
+    await merge({ inputs: [path.dirname(RANK_FILE)], output: file, jobs: 1 });
+    const facts = traceFacts(file);
+    expect(facts?.get('nccl_trace.startup')).toMatch(/PinTracks/);
+    const packed = path.join(folder, 'own.pftrace.zst');
+    writeFileSync(packed, pack(readFileSync(file)));
+    expect(traceFacts(packed)).toEqual(facts);
+    const { code, out } = await runProgram(folder, 'open', packed, '-q', '--timeout', '0.001');
+    expect({ code, link: out.toString() }).toMatchObject({
+      code: 0,
+      link: expect.stringContaining('PinTracks') as string,
+    });
+  });
+
   it('puts them and the patterns of --pin into the link, and none of them for a trace that is not ours', async () => {
     const child = execFile(process.execPath, [PROGRAM, 'open', trace, '--pin', 'tx (rate|bytes)', '-q']);
     try {
@@ -214,12 +260,13 @@ describe('the command', () => {
     [['open', RANK_FILE], 3, /is a rank file, not a trace; first: nccl-trace merge/],
     [['open', 'a trace.pftrace', '--pin', '('], 2, /must be a regular expression/],
     [['open', 'nothing.pftrace'], 3, /nothing\.pftrace: no such file; name a trace/],
-    [['open', '/etc/passwd'], 3, /\/etc\/passwd: is not a Perfetto trace; name a trace/],
+    [['open', '/etc/passwd'], 3, /\/etc\/passwd: is not a Perfetto trace, or is damaged; name a trace/],
     [['open', '/dev/null'], 3, /\/dev\/null: is not a file/],
     [['open', PROGRAM], 3, /is not a Perfetto trace/],
     [['open', 'empty'], 3, /is not a Perfetto trace/],
     [['open', 'newline.txt'], 3, /is not a Perfetto trace/],
     [['open', 'text.gz'], 3, /is not a Perfetto trace/],
+    [['open', 'damaged.pftrace.zst'], 3, /is not a Perfetto trace, or is damaged/],
     [['open', 'pipe'], 3, /is not a file/],
     [['open', 'summary'], 3, /is a summary, not a trace/],
     [['open', '.'], 3, /is not a file/],
@@ -235,6 +282,7 @@ describe('the command', () => {
         '\nThis begins as a packet of 84 bytes would, which text may do by chance.\nAnd here it ends.\n\n',
       ],
       ['text.gz', gzipSync('no trace')],
+      ['damaged.pftrace.zst', zstdFrame(CONTENT).fill(0xff, 9)],
       ['summary', '{\n  "version": 3,\n  "verdict": {\n    "kind": "healthy"'],
     ] as const)
       writeFileSync(path.join(folder, name), content);
