@@ -31,7 +31,7 @@ const LAYERS = table(`
   verdict        | base rankfile/format model scan/read_order cluster clocks | scan runs |           | no
   trace/tracks   | base cluster model                                 |               |            | no
   trace/perfetto | base kernel/host                                   | trace/tracks model/detail | protobufjs | no
-  trace          | base rankfile kernel/host model runs scan clocks cluster output verdict/facts clocks/evidence trace/tracks trace/perfetto | study verdict | | yes
+  trace          | base rankfile kernel/host model runs scan clocks cluster output verdict/facts clocks/evidence trace/tracks trace/perfetto | study verdict | fzstd | yes
   pytorch        | base verdict/facts foreign/known_files          | verdict       |            | yes
   analysis       | base model/work_end_table runs cluster clocks scan/transfer_totals verdict/facts trace | scan study trace/tracks clocks/evidence verdict | | no
   output         | base rankfile/format rankfile/addon                |               |            | yes
