@@ -155,34 +155,6 @@ describe('contradictions', () => {
       return [culprit.what, ...(culprit.what === 'clock-jump' ? [culprit.domain] : culprit.domains)];
     });
 
-  it('at one moment on all links of a host: its clock jumped', () => {
-    const run = draw(5, 6, true, { wander: (host, time) => (host === 2 && time > 11e9 ? -3e6 : 0) });
-    const alignment = align(6, run.edges);
-    expect(named(alignment)).toEqual([['clock-jump', 2]]);
-    expect(new Set(alignment.references).size).toBe(1);
-    expect(alignment.parts[2]).toHaveLength(2);
-    for (const check of checkAll(run, alignment)) expect(check.insideHard).toBe(true);
-  });
-
-  it('between two hosts without other peers: one of both clocks jumped', () => {
-    for (const jumped of [0, 1]) {
-      const wander = (host: number, time: number): number => (host === jumped && time > 11e9 ? -3e6 : 0);
-      const run = simulate({
-        seed: 5,
-        hosts: 2,
-        links: ring(2, () => 14_000),
-        seconds: 20,
-        perMinute: 600,
-        wander,
-      });
-      const { culprits, references } = align(2, run.edges);
-      expect(culprits).toMatchObject([{ what: 'clock-jump' }]);
-      const [jump] = culprits;
-      expect(jump?.what === 'clock-jump' && [jump.domain, jump.other].sort()).toEqual([0, 1]);
-      expect(new Set(references).size).toBe(1);
-    }
-  });
-
   it('are none where messages in one direction begin to wait, whatever their sizes', () => {
     const [there, back] = ring(2, () => 14_000);
     const run = simulate({

@@ -6,7 +6,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { CHUNK_HEADER, FILE_HEADER } from '../../src/rankfile/format/constants.js';
+import { CHUNK_HEADER } from '../../src/rankfile/format/constants.js';
 import { crc32 } from '../../src/rankfile/format/crc32.js';
 import { merge } from '../../src/merge.js';
 import { mergedRows } from '../../src/rankfile/index.js';
@@ -16,10 +16,8 @@ import { streamSource } from '../../src/rankfile/rank_file_stream.js';
 import type { Gap, RankFile } from '../../src/rankfile/file_types.js';
 import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
 import { history, type Storage, UNSPLIT } from '../support/made_up/streamed_run.js';
-import { bareRecords, coverage, isSeamless, read, readBytes, resealChunk, resealed } from './read.js';
+import { bareRecords, coverage, isSeamless, read, readBytes, resealChunk } from './read.js';
 import { inTier } from '../support/tiers/tier.js';
-
-const PLACE = 4096;
 
 /** A ring of 16 slots that was drained twice: [0, 10) and [10, 16); its head is at 20. */
 function twoChunks(): RankFileBuilder {
@@ -101,39 +99,6 @@ describe('chunks', () => {
     const area = changed('area', 3);
     expect(area.problems).toEqual([{ what: 'chunks of areas that are no rings, skipped', count: 1 }]);
     expect(gapsOf(area)).toEqual(['overwritten 0-4']);
-  });
-
-  it('that cannot be found leave a gap in the numbers', () => {
-    const builder = new RankFileBuilder({ mode: 'stream' });
-    const ring = builder.ring('steps', 8);
-    for (let i = 0; i < 24; i++) {
-      if (i % 6 === 0 && i > 0) ring.drain();
-      ring.stop(i, 1n);
-    }
-    const bytes = builder.build();
-    bytes[builder.chunkOffsets()[1]!] = 0;
-    const file = readBytes(bytes);
-    expect(file.chunks).toMatchObject({ count: 2, missing: 1, dropped: 0 });
-    expect(gapsOf(file)).toEqual(['torn 6-12']);
-  });
-
-  it('are found after a hole, and at the very end', () => {
-    const builder = twoChunks();
-    const found = (bytes: Uint8Array): number => readBytes(bytes).chunks.count;
-    const bytes = builder.build();
-    const [first, second] = builder.chunkOffsets();
-    expect(bytes.length).toBe(second! + 64 + 6 * 32);
-    expect(found(bytes)).toBe(2);
-    expect(found(bytes.subarray(0, -1))).toBe(1);
-    for (const wrong of [0, 1, PLACE, first! + 64, bytes.length, 2 ** 50]) {
-      const copy = bytes.slice();
-      new DataView(copy.buffer).setBigUint64(FILE_HEADER.chunksBegin, BigInt(wrong), true);
-      expect(found(copy)).toBe(2);
-    }
-    const none = resealed(bytes, (view) => {
-      view.setBigUint64(FILE_HEADER.chunksOffset, 0n, true);
-    });
-    expect(found(none)).toBe(0);
   });
 
   it('are not searched for longer than 1 GiB of zeros, and the report says so', () => {

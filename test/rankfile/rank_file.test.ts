@@ -149,6 +149,18 @@ describe('a rank file', () => {
     ]);
   });
 
+  it('that is cut inside an area keeps the rest, and says so', () => {
+    const file = new RankFileBuilder();
+    file.ring('host', 16).stop(10, 0n).stop(20, 0n);
+    const steps = file.ring('steps', 16);
+    for (let i = 0; i < 16; i++) steps.stop(100 + i, 0n);
+    const bytes = file.build();
+    const slots = Number(new DataView(bytes.buffer).getBigUint64(4096 + 64 + 24, true));
+    const { rings, problems } = readBytes(bytes.slice(0, slots + 10 * 32));
+    expect(rings.map(({ records }) => records.length)).toEqual([2, 10]);
+    expect(problems[0]?.what).toBe('areas cut off by the end of the file: the copy was cut short');
+  });
+
   it('may have a head up to 2^48 - 1', () => {
     const file = new RankFileBuilder();
     file.ring('host', 8, { startAt: 2 ** 48 - 2 }).stop(10, 0n);

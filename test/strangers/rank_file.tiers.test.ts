@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { FILE_HEADER, Kind } from '../../src/rankfile/format/constants.js';
+import { FILE_HEADER, HEADER_FIXED_BYTES, Kind } from '../../src/rankfile/format/constants.js';
 import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
 import { SlotArea } from '../support/rank_files/slot_area.js';
 import {
@@ -27,6 +27,9 @@ const samples = fileURLToPath(new URL('../../samples', import.meta.url));
 
 /** Bytes. The stranger takes ten seconds for the large ones. */
 const LARGEST_SAMPLE = inTier({ first: 500e3, ci: Infinity, long: Infinity });
+
+/** In bytes: it divides no field's size, so among the fields of one kind every byte is met. */
+const STRIDE = inTier({ first: 11, ci: 5, long: 1 });
 
 describe("a stranger's reader agrees with ours on", () => {
   it('a small file', () => {
@@ -154,17 +157,36 @@ describe("a stranger's reader agrees with ours on", () => {
     agreed(...files);
   });
 
-  it('damaged slots', () => {
+  it('any byte of the header changed, which is refused', () => {
     const whole = smallFile().build();
-    const place = fc.nat(63);
-    const block = fc.record({ from: place, to: place, slots: fc.nat(9), zeros: fc.boolean() });
-    const damages = fc.sample(fc.array(block, { minLength: 1, maxLength: 6 }), { seed: 22, numRuns: 300 });
-    const files = damages.map((blocks) => {
+    const files = upTo(Math.ceil(HEADER_FIXED_BYTES / STRIDE)).map((i) => {
+      const bytes = whole.slice();
+      bytes[i * STRIDE]! ^= 0xff;
+      return bytes;
+    });
+    expect(new Set(agreed(...files))).toEqual(new Set(['refused']));
+  });
+
+  it('damage anywhere behind the header: bytes, blocks of zeros, blocks moved, noise', () => {
+    const whole = smallFile().build();
+    const place = fc.integer({ min: 4096, max: whole.length - 1 });
+    // Whole slots, too: their checks hold, but for another place.
+    const slot = place.map((at) => at - (at % 32));
+    const change = fc.oneof(
+      fc.record({ at: place, bytes: fc.uint8Array({ minLength: 1, maxLength: 40 }) }),
+      fc.record({ at: place, zeros: fc.nat(600) }),
+      fc.record({ at: slot, from: slot, length: fc.nat(10).map((slots) => 32 * slots) }),
+    );
+    const damages = fc.sample(fc.array(change, { minLength: 1, maxLength: 10 }), {
+      seed: 23,
+      numRuns: inTier({ first: 300, ci: 1000, long: 3000 }),
+    });
+    const files = damages.map((changes) => {
       const damaged = whole.slice();
-      const ring = damaged.subarray(slotsOffset(whole, 0)).subarray(0, 64 * 32);
-      for (const { from, to, slots, zeros } of blocks)
-        if (zeros) ring.fill(0, from * 32, (from + slots) * 32);
-        else ring.copyWithin(to * 32, from * 32, (from + slots) * 32);
+      for (const one of changes)
+        if ('zeros' in one) damaged.fill(0, one.at, one.at + one.zeros);
+        else if ('from' in one) damaged.copyWithin(one.at, one.from, one.from + one.length);
+        else damaged.subarray(one.at).set(one.bytes.subarray(0, damaged.length - one.at));
       return damaged;
     });
     agreed(...files);
