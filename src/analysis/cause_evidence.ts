@@ -3,6 +3,7 @@
  * its evidence (schemas/report.md) and `view`, a stretch of the trace that shows it, ns. report/cause_text.ts says it in a sentence.
  */
 
+import type { TraceNs } from '../base/time.js';
 import type { AllToAll } from './all_to_all.js';
 import type { CollectiveRow } from './collectives.js';
 import type { RankLabel } from '../runs/rank_labels.js';
@@ -55,7 +56,7 @@ export const causeOf = <Rule extends string, About extends { readonly view: View
     ...{ surer: null, next: null },
     ...parts,
     about,
-  }) satisfies Finding<Rule, About>;
+  }) satisfies Finding<{ rule: Rule; kind: 'slow'; time: TraceNs; who: Who; about: About }>;
 
 const NOBODY: Who = {
   ...{ degree: 'nobody known', files: [], some: [], missing: null, node: null, why: null },

@@ -8,7 +8,7 @@ import type { Dump, LeftGroup } from './dump.js';
 import type { FoundDumps } from './dump_files.js';
 import type { JoinedGroup } from './joined_calls.js';
 import { nameOf, type NamedCollective, type Place } from './rank_positions.js';
-import { factsOf, RULES, type DumpFinding } from './rules.js';
+import { factsOf, findingsIn, type DumpFinding } from './rules.js';
 import type { DumpedJob } from './same_job.js';
 
 export interface DumpVerdict {
@@ -93,15 +93,12 @@ function judgeJob({ dumps, clocks }: DumpedJob): Omit<DumpVerdict, 'others' | 'r
   const facts = factsOf(dumps);
   const { groups, places } = facts;
   const pending = groups.flatMap((group) => pendingOf(group, places)).sort((a, b) => a.sinceNs - b.sinceNs);
-  const findings = RULES.reduce<readonly DumpFinding[]>(
-    (found, rule) => [...found, ...rule(facts, found)],
-    [],
-  );
+  const findings = findingsIn(facts);
   const [first] = findings;
   // torchcomms does not say between which ranks a send is.
   const openTransfers = dumps.reduce((sum, { calls }) => sum + pendingP2p(calls), 0);
   const isFirst = ({ group, ranks }: PendingCollective): number =>
-    Number(group === first?.group && ranks.join() === first.ranks.join());
+    Number(group === first?.about.group && ranks.join() === first.about.ranks.join());
   return {
     kind: first?.kind ?? (openTransfers > 0 ? 'pending' : 'quiet'),
     dumps: dumps.length,

@@ -27,9 +27,38 @@ import {
   type NamedCollective,
   type Place,
 } from './rank_positions.js';
+import type { Finding, Who } from '../verdict/types.js';
 import { pendingTransfers, sizeOf, type Transfer } from './dumped_transfers.js';
 
-export interface DumpFinding extends NamedCollective {
+/** As those of the verdict. Times are ns since the Unix epoch. */
+export type DumpFinding = Finding<{
+  rule: Found['rule'];
+  kind: Found['kind'];
+  time: number;
+  who: DumpedRanks;
+  about: DumpedDetail;
+}>;
+
+/** The ranks to look at. */
+export interface DumpedRanks extends Pick<Who, 'degree'> {
+  readonly ranks: readonly number[];
+}
+
+export interface DumpedDetail extends NamedCollective {
+  /** Where to look. `last`: for a circle the call in which the rank waits, else its newest call; null: the dump lists none. */
+  readonly named: readonly { readonly rank: number; readonly last: DumpedCall | null }[];
+  /** Ranks that wait for them there. */
+  readonly waiting: readonly number[];
+  /** How the ranks called it, where that is what is wrong. */
+  readonly ways: readonly DumpedWay[];
+  /** Of an all_to_all of lists: which sizes differ, at most MOST_PAIRS. */
+  readonly pairs: readonly UnequalPair[];
+  /** Further transfers between the same ranks of which the same is true. */
+  readonly alike: number;
+}
+
+/** What a rule finds. */
+interface Found extends DumpedDetail {
   readonly rule:
     | 'called differently'
     | 'sizes differ'
@@ -43,18 +72,10 @@ export interface DumpFinding extends NamedCollective {
     | 'no dump'
     | 'pending';
   readonly kind: 'mismatch' | 'hung' | 'pending';
-  /** Where to look. `last`: for a circle the call in which the rank waits, else its newest call; null: the dump lists none. */
-  readonly named: readonly { readonly rank: number; readonly last: DumpedCall | null }[];
-  /** Ranks that wait for them there. */
-  readonly waiting: readonly number[];
-  /** When the first of these called it, ns since the Unix epoch. */
+  /** The job cannot go on because of it. */
+  readonly stands: boolean;
+  /** When the first of these called it. */
   readonly sinceNs: number;
-  /** How the ranks called it, where that is what is wrong. */
-  readonly ways: readonly DumpedWay[];
-  /** Of an all_to_all of lists: which sizes differ, at most MOST_PAIRS. */
-  readonly pairs: readonly UnequalPair[];
-  /** Further transfers between the same ranks of which the same is true. */
-  readonly alike: number;
 }
 
 const MOST_PAIRS = 64;
@@ -74,7 +95,7 @@ export interface DumpFacts {
 }
 
 /** `stronger`: what the rules before it found. */
-type Rule = (facts: DumpFacts, stronger: readonly DumpFinding[]) => readonly DumpFinding[];
+type Rule = (facts: DumpFacts, stronger: readonly Found[]) => readonly Found[];
 
 const ifNothingElse =
   (rule: Rule): Rule =>
@@ -87,7 +108,7 @@ const calledDifferently: Rule = ({ groups }) => groups.flatMap((group) => differ
 const endedDifferently: Rule = ({ groups }) => groups.flatMap((group) => differing(group, false));
 
 const sizesDiffer: Rule = ({ transfers, firstOpen }) => {
-  const found = transfers.flatMap(({ group, rank, peer, isSend, call, other, isSure }): DumpFinding[] => {
+  const found = transfers.flatMap(({ group, rank, peer, isSend, call, other, isSure }): Found[] => {
     if (other === null || (!isSend && isPending(other))) return [];
     // If each rank waits in its half first of all, the two belong together.
     const isPair =
@@ -109,8 +130,8 @@ const sizesDiffer: Rule = ({ transfers, firstOpen }) => {
 };
 
 /** A batch may have hundreds of transfers. Of those between the same ranks the first is told, and the others are counted. */
-function oncePerPair(found: readonly DumpFinding[]): DumpFinding[] {
-  const first = new Map<string, DumpFinding>();
+function oncePerPair(found: readonly Found[]): Found[] {
+  const first = new Map<string, Found>();
   for (const one of found) {
     const key = [one.group, one.ranks, one.named.map(({ rank }) => rank), one.waiting].join('|');
     const known = first.get(key);
@@ -192,7 +213,7 @@ const circle: Rule = (facts) => {
 };
 
 /** On another rank it came before the call in which this rank waits, in the same group or in one of its kind. */
-function comesFirst(one: DumpFinding, rank: number, facts: DumpFacts): boolean {
+function comesFirst(one: Found, rank: number, facts: DumpFacts): boolean {
   const open = facts.firstOpen.get(rank);
   if (!open || open.isP2p) return false;
   return facts.dumps.some((dump) => dump.rank !== rank && orderOf(dump, one, open) < 0);
@@ -278,7 +299,7 @@ const noDump: Rule = (facts) => {
 
 const stillPending: Rule = (facts) => whereTheyWait(facts).map(({ pending }) => pending);
 
-export const RULES: readonly Rule[] = [
+const RULES: readonly Rule[] = [
   calledDifferently,
   sizesDiffer,
   unequalParts,
@@ -289,27 +310,53 @@ export const RULES: readonly Rule[] = [
   ...[noDump, stillPending, endedDifferently].map(ifNothingElse),
 ];
 
+/** What all rules find, the headline first. */
+export function findingsIn(facts: DumpFacts): DumpFinding[] {
+  const found = RULES.reduce<readonly Found[]>((all, rule) => [...all, ...rule(facts, all)], []);
+  return found.map(({ rule, kind, stands, sinceNs, ...about }) => {
+    const ranks = about.named.map(({ rank }) => rank);
+    const degree = ranks.length === 0 ? 'nobody known' : ranks.length === 1 ? 'this' : 'these';
+    const { description, group, op, seq } = about;
+    return {
+      ...{ rule, kind, stands, isSure: kind !== 'pending', since: sinceNs, until: null },
+      where: { commId: null, comm: description || group, func: op, seq, replay: 0 },
+      ...{ connection: null, cost: null, who: { degree, ranks }, records: [], because: null },
+      ...{ surer: null, next: null, about },
+    };
+  });
+}
+
 /** A finding whose ranks others wait for. */
 const finding = (
-  rule: DumpFinding['rule'],
+  rule: Found['rule'],
   group: JoinedGroup,
   call: DumpedCall,
-  named: DumpFinding['named'],
+  named: Found['named'],
   waiting: readonly number[] = [],
-): DumpFinding => ({
+): Found => ({
   ...nameOf(group, call.seq, call),
-  ...{ rule, kind: 'hung', named, waiting, ways: [], pairs: [], alike: 0, sinceNs: call.createdNs },
+  ...{
+    rule,
+    kind: 'hung',
+    stands: true,
+    named,
+    waiting,
+    ways: [],
+    pairs: [],
+    alike: 0,
+    sinceNs: call.createdNs,
+  },
 });
 
-const newest = ({ byRank }: DumpFacts, ranks: readonly number[]): DumpFinding['named'] =>
+const newest = ({ byRank }: DumpFacts, ranks: readonly number[]): Found['named'] =>
   ranks.map((rank) => ({ rank, last: byRank.get(rank)?.calls.at(-1) ?? null }));
 
 /** Without the ranks that wait themselves. A rank may be behind in many groups. The one where it began counts. */
 function roots(
   { waitsFor }: DumpFacts,
-  found: readonly DumpFinding[],
+  found: readonly Found[],
   known: ReadonlySet<number> = new Set(),
-): DumpFinding[] {
+): Found[] {
   const seen = new Set(known);
   return found
     .toSorted((a, b) => a.sinceNs - b.sinceNs)
@@ -321,7 +368,7 @@ function roots(
 }
 
 /** The first collective that ranks of the group called in different ways, of those that are pending or of those that ended. */
-function differing(group: JoinedGroup, isOpen: boolean): DumpFinding[] {
+function differing(group: JoinedGroup, isOpen: boolean): Found[] {
   for (const seq of group.differing) {
     const ranks = callsOf(group, seq);
     const calls = [...ranks.values()];
@@ -333,13 +380,15 @@ function differing(group: JoinedGroup, isOpen: boolean): DumpFinding[] {
     const odd = (isMinority ? ways.slice(1) : ways).flatMap((way) => way.ranks);
     const named = odd.map((rank) => ({ rank, last: ranks.get(rank)!.calls[0]! }));
     const first = earliest(calls.map((one) => one.calls[0]!));
-    return [{ ...finding('called differently', group, first, named), kind: 'mismatch', ways }];
+    return [
+      { ...finding('called differently', group, first, named), kind: 'mismatch', stands: isOpen, ways },
+    ];
   }
   return [];
 }
 
 /** All ranks called it, most finished it, and these did not: their GPUs or links stopped. */
-const stuckAlone = (facts: DumpFacts): DumpFinding[] =>
+const stuckAlone = (facts: DumpFacts): Found[] =>
   facts.places.flatMap(({ group, seq, first, waiting: stuck, finished, behind, notListed }) => {
     // Nobody finishes what a rank did not call, so a rank without a dump called it, too.
     const isCalled = group.withoutDump.length === 0 || !isOneSided(first);
@@ -349,7 +398,7 @@ const stuckAlone = (facts: DumpFacts): DumpFinding[] =>
   });
 
 /** Per group and collective in which others wait: the ranks for which it is the first that they did not call. */
-const missed = (facts: DumpFacts): DumpFinding[] =>
+const missed = (facts: DumpFacts): Found[] =>
   facts.places.flatMap(({ group, seq, first, behind, waiting }) => {
     const before = facts.places.filter((one) => one.group === group && one.seq < seq);
     const own = behind.filter(
@@ -359,7 +408,7 @@ const missed = (facts: DumpFacts): DumpFinding[] =>
   });
 
 /** Peers with a dump that list no other half of what a rank sends or receives. */
-const halvesMissing = (facts: DumpFacts): DumpFinding[] =>
+const halvesMissing = (facts: DumpFacts): Found[] =>
   oncePerPair(
     facts.transfers.flatMap(({ group, rank, peer, call, other }) =>
       other === null && group.members.has(peer)
@@ -370,12 +419,12 @@ const halvesMissing = (facts: DumpFacts): DumpFinding[] =>
 
 /** In order of time. `without`: ranks without a dump that may be missing there. */
 function whereTheyWait({ places, transfers }: DumpFacts): {
-  pending: DumpFinding;
+  pending: Found;
   without: readonly number[];
 }[] {
-  const pending = (group: JoinedGroup, call: DumpedCall, waiting: readonly number[]): DumpFinding => ({
+  const pending = (group: JoinedGroup, call: DumpedCall, waiting: readonly number[]): Found => ({
     ...finding('pending', group, call, [], waiting),
-    kind: 'pending',
+    ...{ kind: 'pending', stands: false },
   });
   const found = [
     ...places

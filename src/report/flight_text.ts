@@ -9,7 +9,7 @@ import { functionOf } from '../pytorch/compared_calls.js';
 import type { DumpVerdict, GivenUp, PendingCollective } from '../pytorch/dump_verdict.js';
 import type { FlightReport } from '../pytorch/flight_report.js';
 import type { NamedCollective } from '../pytorch/rank_positions.js';
-import type { DumpFinding } from '../pytorch/rules.js';
+import type { DumpedDetail, DumpFinding } from '../pytorch/rules.js';
 import type { DumpedWay } from '../pytorch/compared_calls.js';
 import { frameText, stacksOf, type SharedStack } from '../pytorch/stacks.js';
 import { foldRanks, printable } from './text.js';
@@ -29,7 +29,7 @@ export function dumpVerdictText({ verdict }: FlightReport): string[] {
     ...(first ? detailsOf(first) : []),
     ...also.slice(0, 3).flatMap((one) => [labelled('also', sentenceOf(one)), ...lastCalls(one).slice(0, 1)]),
     ...(also.length > 3 ? [continued(`and ${also.length - 3} more`)] : []),
-    ...(place ? placeLines(place) : first ? [sinceLine(first)] : []),
+    ...(place ? placeLines(place) : first ? [sinceLine(first.since!)] : []),
     ...places.slice(0, 1).map((one) => labelled('also waiting', waitingText(one))),
     ...(pendingGroups > 2 ? [continued(`and ${pendingGroups - 2} other process groups`)] : []),
     ...(withoutDump.length > 0 ? [labelled('no dump', rankText(withoutDump))] : []),
@@ -59,17 +59,17 @@ export function dumpHeadline({
 /** Several ranks may be missing in the same way, each in groups of its own. */
 function together(first: DumpFinding, findings: readonly DumpFinding[]): string {
   const alike = findings.filter(({ rule, kind }) => rule === first.rule && kind !== 'mismatch');
-  const byRank = new Map([first, ...alike].flatMap((one) => one.named).map((one) => [one.rank, one]));
+  const byRank = new Map([first, ...alike].flatMap((one) => one.about.named).map((one) => [one.rank, one]));
   const named = [...byRank.values()].sort((a, b) => a.rank - b.rank);
   const isMore = first.kind === 'hung' && alike.length > 1;
-  return `${sentenceOf({ ...first, named })}${isMore ? ', or a call like it' : ''}`;
+  return `${sentenceOf({ ...first, about: { ...first.about, named } })}${isMore ? ', or a call like it' : ''}`;
 }
 
 /** What is wrong, and who. */
-function sentenceOf(one: DumpFinding): string {
+function sentenceOf({ rule, about: one }: DumpFinding): string {
   const who = rankText(one.named.map(({ rank }) => rank));
   const where = collectiveText(one);
-  switch (one.rule) {
+  switch (rule) {
     case 'called differently':
       return one.named.length < one.ways.reduce((sum, { ranks }) => sum + ranks.length, 0)
         ? `${who} did not call ${where} as the others did`
@@ -97,7 +97,7 @@ function sentenceOf(one: DumpFinding): string {
   }
 }
 
-const circleText = ({ named, ...one }: DumpFinding): string => {
+const circleText = ({ named, ...one }: DumpedDetail): string => {
   const waits = named.flatMap(({ last }) => last ?? []);
   // One group is named once.
   const isOne = waits.every(({ group }) => group === waits[0]!.group);
@@ -105,7 +105,7 @@ const circleText = ({ named, ...one }: DumpFinding): string => {
   return `${calls.slice(0, 3).join(', ')}${calls.length > 3 ? ' …' : ''}${isOne ? ` of ${groupText(waits[0] ?? one)}` : ''}`;
 };
 
-const alikeText = ({ alike }: DumpFinding): string => (alike > 0 ? ` and ${alike} more like it` : '');
+const alikeText = ({ alike }: DumpedDetail): string => (alike > 0 ? ` and ${alike} more like it` : '');
 
 /** The other half of a send or receive: who did not call it, did not call that one. */
 const halfOf = (where: string): string =>
@@ -113,43 +113,44 @@ const halfOf = (where: string): string =>
     word === 'send' ? `recv ${other}<-${own}` : `send ${other}->${own}`,
   );
 
-function detailsOf(one: DumpFinding): string[] {
-  const { rule, named, ways, waiting, pairs } = one;
+function detailsOf(found: DumpFinding): string[] {
+  const { rule, about } = found;
+  const { named, ways, waiting, pairs } = about;
   const lines = [
     ...pairs.map(({ from, to, sent, expected }) =>
       labelled(`rank ${from}`, `sends ${sent} elements to rank ${to}, which expects ${expected}`),
     ),
-    ...ways.map((way) => labelled(rankText(way.ranks), wayText(way, one))),
+    ...ways.map((way) => labelled(rankText(way.ranks), wayText(way, found))),
   ];
   if (lines.length > 0)
     return [
       ...lines.slice(0, MOST_WAYS),
       ...(lines.length > MOST_WAYS ? [continued(`and ${lines.length - MOST_WAYS} more`)] : []),
-      ...named.slice(0, 2).flatMap(({ rank, last }) => lastCall(`rank ${rank}`, last, one)),
+      ...named.slice(0, 2).flatMap(({ rank, last }) => lastCall(`rank ${rank}`, last, about)),
     ];
   return [
-    ...lastCalls(one),
+    ...lastCalls(found),
     ...(named.length > MOST_NAMED ? [continued(`and ${named.length - MOST_NAMED} other ranks`)] : []),
-    ...(one.op.includes(' ') && rule !== 'circle'
-      ? [labelled('waiting', `${rankText(waiting)} in ${collectiveText(one)}`)]
+    ...(about.op.includes(' ') && rule !== 'circle'
+      ? [labelled('waiting', `${rankText(waiting)} in ${collectiveText(about)}`)]
       : []),
   ];
 }
 
-function wayText({ op, elements, received, dtype }: DumpedWay, { seq, rule }: DumpFinding): string {
+function wayText({ op, elements, received, dtype }: DumpedWay, { rule, about }: DumpFinding): string {
   const sizes = [elements ?? '', printable(dtype)].join(' ').trim() || 'sizes not compared';
-  const call = op.includes(' ') ? printable(op) : `${printable(op)} ${seq}`;
+  const call = op.includes(' ') ? printable(op) : `${printable(op)} ${about.seq}`;
   if (received !== undefined) return `${call} (sends ${sizes}, receives ${received})`;
   return `${call} (${sizes})${rule === 'batches differ' ? ': the other rank has no half for it' : ''}`;
 }
 
 const WAITING_RULES: readonly DumpFinding['rule'][] = ['circle', 'other order'];
 
-const lastCalls = (one: DumpFinding): string[] =>
-  one.named
+const lastCalls = ({ rule, about }: DumpFinding): string[] =>
+  about.named
     .slice(0, MOST_NAMED)
     .flatMap(({ rank, last }) =>
-      lastCall(`rank ${rank} ${WAITING_RULES.includes(one.rule) ? 'waits in' : 'last'}`, last, one),
+      lastCall(`rank ${rank} ${WAITING_RULES.includes(rule) ? 'waits in' : 'last'}`, last, about),
     );
 
 /** Where the ranks are that wait, and which of the others said what. */
@@ -165,12 +166,12 @@ function placeLines(place: PendingCollective): string[] {
       ? [labelled('not listed', `${rankText(notListed)}; may have finished, or not called`)]
       : []),
     ...(aborted.length > 0 ? [labelled('aborted', `on ${rankText(aborted)}, so it is over there`)] : []),
-    sinceLine(place),
+    sinceLine(place.sinceNs),
     ...calledFrom(stacksOf([{ rank: waiting[0]!, call }])),
   ];
 }
 
-const sinceLine = ({ sinceNs }: { readonly sinceNs: number }): string =>
+const sinceLine = (sinceNs: number): string =>
   labelled('since', `${timeOf(sinceNs)}; dumps do not say until when`);
 
 const givenUpText = (one: GivenUp): string => `${collectiveText(one)}, called ${timeOf(one.sinceNs)}`;
@@ -200,7 +201,7 @@ const aheadText = (seconds: number): string =>
   `${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} the others`;
 
 /** With its group, where that is not the one of the finding. */
-function lastCall(label: string, last: DumpedCall | null, one?: DumpFinding): string[] {
+function lastCall(label: string, last: DumpedCall | null, one?: DumpedDetail): string[] {
   if (last === null) return [];
   const call = one === undefined || one.group === last.group ? opText(last) : callText(last);
   return [labelled(label, `${call}${placeText(last.frames)}`)];

@@ -131,26 +131,44 @@ export type RuleName =
   | 'nothing seen'
   | 'perhaps late';
 
-/** Of a rule of the verdict, or a cause of a slow run (analysis/causes.ts). */
-export interface Finding<Rule extends string = RuleName, About = Detail> {
-  readonly rule: Rule;
-  /** What the verdict would be if nothing else was found: what it is `about`, but healthy if that is over, or cost little. */
+/** Of what a finding is made. */
+interface Findable {
+  readonly rule: string;
+  readonly kind: string;
+  /** Of `since` and `until`. */
+  readonly time: number;
+  readonly who: object;
+  readonly about: unknown;
+}
+
+interface OfVerdict extends Findable {
+  readonly rule: RuleName;
   readonly kind: Detail['kind'];
+  readonly time: TraceNs;
+  readonly who: Who;
+  readonly about: Detail;
+}
+
+/** Of a rule of the verdict (rules.ts), a cause of a slow run (analysis/causes.ts), or a rule for dumps (pytorch/rules.ts). */
+export interface Finding<Of extends Findable = OfVerdict> {
+  readonly rule: Of['rule'];
+  /** What the verdict would be if nothing else was found: what it is `about`, but healthy if that is over, or cost little. */
+  readonly kind: Of['kind'];
   /** The job does not go on because of it, or computes something undefined. Otherwise it cost time, or is only a doubt. */
   readonly stands: boolean;
   /** Nothing else explains the records. */
   readonly isSure: boolean;
   /** null: not known, or at no one time. */
-  readonly since: TraceNs | null;
+  readonly since: Of['time'] | null;
   /** null: it lasts up to the end. */
-  readonly until: TraceNs | null;
+  readonly until: Of['time'] | null;
   /** The call: a stuck one, an example, or the worst. null: it is about no call. */
   readonly where: CallName | null;
   /** The connection that it is about, from `file` to `peerFile`; null: none is known. */
   readonly connection: Connection | null;
   /** ns: how long the job stood still, or the time that it would gain; null: not known. */
   readonly cost: number | null;
-  readonly who: Who;
+  readonly who: Of['who'];
   /** A few that show it. */
   readonly records: readonly Evidence[];
   /** Index of the finding that explains it; null: none does. */
@@ -159,7 +177,7 @@ export interface Finding<Rule extends string = RuleName, About = Detail> {
   readonly surer: string | null;
   /** Where the ranks went on after they had given up the communicator; null: it is about no such thing. */
   readonly next: Successor | null;
-  readonly about: About;
+  readonly about: Of['about'];
 }
 
 export interface Connection {

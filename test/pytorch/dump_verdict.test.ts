@@ -23,7 +23,7 @@ const call = (group: string, seq: number, op = 'all_reduce', more: Partial<MadeU
 const done = (group: string, seq: number, op?: string): MadeUpCall =>
   call(group, seq, op, { state: 'completed' });
 const culpritsOf = ({ findings }: DumpVerdict): unknown[] =>
-  findings.flatMap(({ named, rule, group, seq, op }) =>
+  findings.flatMap(({ rule, about: { named, group, seq, op } }) =>
     named.map(({ rank }) => [rank, rule, group, seq, op]),
   );
 
@@ -91,7 +91,7 @@ describe('the verdict on dumps', () => {
     const verdict = judged({ groups: { TP: [0, 1, 2] }, calls });
     expect(verdict.kind).toBe('mismatch');
     expect(verdict.findings).toMatchObject([
-      { group: 'TP', seq: 7, ways: [{ ranks: [0, 2] }, { ranks: [1], ...expected }] },
+      { where: { seq: 7 }, about: { group: 'TP', ways: [{ ranks: [0, 2] }, { ranks: [1], ...expected }] } },
     ]);
   });
 

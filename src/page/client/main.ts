@@ -73,7 +73,7 @@ function pythonCalls(): HTMLElement | null {
       stack(`${ranks.length > 1 ? 'Ranks' : 'Rank'} ${ranks.join(', ')} in ${matched.op}`, frames),
     ) ?? [];
   const withDump = verdict.findings.filter(({ rule }) => rule !== 'no dump');
-  const named = withDump.flatMap(({ rule, named: ranks, op, seq, group, description }) =>
+  const named = withDump.flatMap(({ rule, about: { named: ranks, op, seq, group, description } }) =>
     ranks.map(({ rank, last }) =>
       stack(
         `Rank ${rank}: ${op}${op.includes(' ') ? '' : ` ${seq}`} of group ${`${group} ${description}`.trim()}: ${rule}. Its last call${last ? `, ${last.op},` : ''} came from`,
