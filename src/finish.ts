@@ -83,14 +83,17 @@ export async function finishTrace(
   const seen = causeNumbers(studied);
   const diagnosis = diagnosisOf(studied, suggestDrawing(studied, options), options.dumps, seen);
   const texts = (options.texts ?? plainTexts)(diagnosis);
+  const foreign = options.foreign ?? { reports: [], drawn: [] };
+  const refused = foreign.reports.flatMap((one) => ('refused' in one ? [one.why] : []));
   // People run the commands in a report later, and in another folder. So these commands write to the default place.
   const suggestion = options.onReport ? suggestDrawing(studied, { ...options, output: undefined }) : null;
   if (options.onReport) {
     const numbers = runNumbers(studied, seen, options.peaks);
-    options.onReport(runReport(studied, { ...diagnosis, suggestion }, mannerText(options), numbers));
+    const steps = foreign.reports.flatMap((one) => ('refused' in one ? [] : one.exposed));
+    const found = { ...diagnosis, suggestion };
+    options.onReport(runReport(studied, found, mannerText(options), numbers, { steps, refused }));
   }
   const above = drawAboveRanks(studied, drawing, layout, blocks, texts);
-  const foreign = options.foreign ?? { reports: [], drawn: [] };
   const trace = countTrace(blocks, above, foreign.drawn);
   const { slices } = trace;
   const head = tracePrologue(run, clocks.solution, verdict, slices, [
@@ -105,7 +108,6 @@ export async function finishTrace(
   );
   const output = options.redact ? basename(options.output) : options.output;
   const { startup } = above;
-  const refused = foreign.reports.flatMap((one) => ('refused' in one ? [one.why] : []));
   const problems = [...options.problems, ...(options.dumps?.problems ?? []), ...refused];
   return reportMerge(studied, {
     output,

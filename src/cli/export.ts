@@ -57,14 +57,13 @@ async function run(inputs: readonly string[], options: Options): Promise<void> {
     throw new UsageError('name the folder to make with --parquet or with --csv');
   refuseStudy(inputs, options);
   const beside = withFiles(options.with);
-  const { report, rows, refused } = await watched(quiet, (about) =>
+  const { report, rows } = await watched(quiet, (about) =>
     exportRun(inputs, parquet === undefined ? 'csv' : 'parquet', folder, {
       ...studyOptions(options),
       ...{ jobs, with: beside, ...about },
     }),
   );
-  const left = refused.map(({ why }) => why);
-  tellProblems({ problems: [...report.problems, ...left], unusable: [...report.unusable, ...left] }, quiet);
+  tellProblems(report, quiet);
   const tables = Object.entries(rows).map(([name, count]) => `${name} ${count}`);
   if (!quiet) say(`${printable(folder)}: rows by table: ${tables.join(', ')}\n`);
 }

@@ -23,9 +23,10 @@ import { addPageOptions, checkPage, writePage, type PageOptions } from './report
 import { listsRuns } from './run_option.js';
 import { print, say, tellProblems } from './streams.js';
 import { watched } from './watching.js';
-import { examineAny, studyIn } from './study_input.js';
+import { examineAny, refuseStudy, studyIn } from './study_input.js';
 import { addMemoryOption } from './memory_option.js';
 import { addStudyOptions, studyOptions, type StudyFlags } from './study_options.js';
+import { addWithOption, withFiles } from './with_option.js';
 
 interface Options extends PageOptions, StudyFlags, FailOnFlag {
   readonly flightRecorder?: string;
@@ -36,12 +37,14 @@ interface Options extends PageOptions, StudyFlags, FailOnFlag {
   readonly json?: true;
   readonly markdown?: true;
   readonly quiet?: true;
+  readonly with?: string[];
 }
 
 const EXAMPLES = `Examples:
   $ nccl-trace report RUN -o postmortem.html   one file: verdict, tables, pictures, and the trace to open in Perfetto
   $ nccl-trace report RUN --markdown           for a ticket or a chat: at most 60 lines
   $ nccl-trace report RUN --json > run.json    for scripts (schemas/report.md)
+  $ nccl-trace report RUN --markdown --with trace*.json.gz   also training steps: what no kernel covers of NCCL's time
 `;
 
 export function reportCommand(setExit: (code: ExitCode) => void): Command {
@@ -54,7 +57,7 @@ export function reportCommand(setExit: (code: ExitCode) => void): Command {
     .option('-f, --force', 'replace an existing report')
     .option('-q, --quiet', 'print what is asked for and errors only');
   return addMemoryOption(
-    addFailOn(addPeakOption(addFlightOption(addStudyOptions(addPageOptions(command))))),
+    addFailOn(addPeakOption(addFlightOption(addStudyOptions(addWithOption(addPageOptions(command)))))),
   ).action(async (paths: string[], options: Options) => {
     setExit(await run(paths, options));
   });
@@ -64,6 +67,7 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
   if (await listsRuns(inputs, options)) return ExitCode.ok;
   const forms = [options.output !== undefined, options.json, options.markdown].filter(Boolean).length;
   if (forms !== 1) throw new UsageError('name one form: -o postmortem.html, --markdown or --json');
+  if (options.with !== undefined) refuseStudy(inputs, options);
   if (options.output !== undefined) {
     const study = studyIn(inputs, options);
     return study === null
@@ -81,7 +85,7 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
 /** Options of study and merge, the same for each form. */
 const asked = (options: Options) => ({
   ...studyOptions(options),
-  ...{ flightRecorder: options.flightRecorder, peaks: options.peak },
+  ...{ flightRecorder: options.flightRecorder, peaks: options.peak, with: withFiles(options.with) },
 });
 
 /** The trace is written into a work folder. Only the copy inside the page is kept. */

@@ -14,10 +14,9 @@ import { codeOf, reason } from '../base/reason.js';
 import { domainOfFile } from '../clocks/domains.js';
 import type { ClockOptions } from '../clocks/evidence/run_clocks.js';
 import { withWorkFolder } from '../output/work_folder.js';
-import type { RefusedReport } from '../foreign/beside/parts.js';
-import { refuseRedacted, type WithFile } from '../foreign/beside/with_file.js';
+import { refuseRedacted } from '../foreign/beside/with_file.js';
 import { findRankFiles } from '../rankfile/index.js';
-import { type Examined, examineStudied } from '../report/examine.js';
+import { type Examined, examineStudied, stepsBeside, type WithOption } from '../report/examine.js';
 import type { DiagnosisOptions } from '../report/diagnosis.js';
 import {
   ALL_TO_ALLS,
@@ -45,16 +44,10 @@ import type { StepsJob } from './steps.js';
 
 export type Format = StepsJob['format'];
 
-export type ExportOptions = DiagnosisOptions &
-  ClockOptions & {
-    /** Files of other tools, for the table of training steps. */
-    readonly with?: readonly WithFile[] | undefined;
-  };
+export type ExportOptions = DiagnosisOptions & ClockOptions & WithOption;
 
 /** Rows of each table. */
 export interface Exported extends Pick<Examined, 'report'> {
-  /** Files of `with` that gave no row, and why. */
-  readonly refused: readonly RefusedReport[];
   readonly rows: Readonly<Partial<Record<TableName, number>>>;
 }
 
@@ -109,11 +102,11 @@ export async function writeTables(
   mkdirSync(side, { mode: 0o700 });
   try {
     const studied = await study(workers, files, side, { ...options, readsTwice: true });
-    const examined = examineStudied(studied, { ...options, inputs });
+    const beside = await stepsBeside(studied, side, options);
+    const examined = examineStudied(studied, { ...options, inputs }, null, beside);
     const { traceStart } = studied.clocks.solution;
     const rows: Partial<Record<TableName, number>> = {};
-    const beside = await stepsBeside(studied, side, options);
-    for (const { name, columns, rowsOf } of [...tables(studied, examined), ...beside.tables]) {
+    for (const { name, columns, rowsOf } of tables(studied, examined, options)) {
       if (wanted?.has(name) === false) continue;
       let count = 0;
       const batches = mapped(batchesOf(columns, rowsOf(), traceStart), (batch) => {
@@ -125,7 +118,7 @@ export async function writeTables(
     }
     if (wanted?.has('steps') !== false)
       rows.steps = await writeSteps(workers, studied, format, path.join(folder, 'steps'), options);
-    return { rows, report: examined.report, refused: beside.refused };
+    return { rows, report: examined.report };
   } finally {
     await workers.close();
   }
@@ -141,19 +134,7 @@ const table = <Row>({ name, columns }: Table<Row>, rowsOf: () => Iterable<Row>):
   columns: columns as unknown as Table<unknown>['columns'],
 });
 
-/** The readers of other tools' files are loaded when there is such a file. */
-async function stepsBeside(
-  studied: Study,
-  folder: string,
-  options: ExportOptions,
-): Promise<{ readonly tables: Filled[]; readonly refused: readonly RefusedReport[] }> {
-  if (options.with === undefined || options.with.length === 0) return { tables: [], refused: [] };
-  const { trainingSteps } = await import('../foreign/beside/training_steps.js');
-  const { steps, refused } = await trainingSteps(options.with, studied, folder, options);
-  return { tables: [table(TRAINING_STEPS, () => steps)], refused };
-}
-
-function tables(studied: Study, { report, numbers }: Examined): Filled[] {
+function tables(studied: Study, { report, numbers }: Examined, options: ExportOptions): Filled[] {
   return [
     table(COLLECTIVES, () => numbers.collectives),
     table(LINKS, () => report.links),
@@ -163,6 +144,7 @@ function tables(studied: Study, { report, numbers }: Examined): Filled[] {
     table(WORKS, () => workRows(studied)),
     table(ALL_TO_ALLS, () => allToAllRows(studied)),
     table(EXCHANGES, () => exchangeRows(studied)),
+    ...(options.with?.length ? [table(TRAINING_STEPS, () => report.trainingSteps)] : []),
   ];
 }
 

@@ -9,6 +9,7 @@ import { projectFile } from '../base/project.js';
 import { durationText } from '../base/duration.js';
 import type { Incident } from '../live/incident.js';
 import { printable } from '../report/text.js';
+import { worstSteps } from '../report/exposed_steps.js';
 import type { RunReport } from '../report/run_report.js';
 import { evidencePart } from './evidence.js';
 import { escaped, jsonInScript } from './html.js';
@@ -88,6 +89,7 @@ const forPage = (report: RunReport): RunReport => ({
   links: report.links.slice(0, Math.max(MOST_ROWS, lastSlow(report) + 1)),
   pairs: report.pairs.slice(0, MOST_ROWS),
   waits: report.waits.slice(0, MOST_ROWS),
+  trainingSteps: worstSteps(report.trainingSteps, MOST_ROWS).worst,
 });
 
 const lastSlow = ({ slowLinks }: RunReport): number =>
@@ -142,12 +144,13 @@ function verdict(report: RunReport): string {
   return `<dl class="verdict">\n${whole}${rows.join('')}</dl>\n${command}${evidencePart(report)}`;
 }
 
-const nav = ({ causes, flightRecorder }: RunReport, incident: Incident | null): string =>
+const nav = ({ causes, flightRecorder, trainingSteps }: RunReport, incident: Incident | null): string =>
   '<nav aria-label="Sections">' +
   [
     ...(incident === null ? [] : [['processes', 'Processes']]),
     ...(causes.length > 0 ? [['why-it-is-slow', 'Why']] : []),
     ...(flightRecorder ? [['python-calls', 'Python']] : []),
+    ...(trainingSteps.length > 0 ? [['training-steps', 'Steps']] : []),
     ['around-the-moment', 'Moment'],
     ['who-waits-for-whom', 'Waits'],
     ['where-the-time-went', 'Time'],

@@ -1,6 +1,7 @@
 /** What was drawn beside the ranks (`--with`): a line per file, and one for what could not be drawn. */
 
 import type { DrawnReport, ForeignReport } from '../foreign/beside/beside.js';
+import { EXPOSED, worstSteps } from './exposed_steps.js';
 import { TRAINING_STEPS } from './run_tables.js';
 import { shownTable } from './shown_table.js';
 import { filled } from './table_formats.js';
@@ -16,14 +17,13 @@ export const foreignLines = (reports: readonly ForeignReport[]): string[] => {
 /** Steps that a report shows: those with the most exposed time. */
 const MOST_STEPS = 12;
 
-/** What no computation covers of NCCL's time, in training steps; in whole files where no step has a name. */
 function exposedLines(drawn: readonly DrawnReport[]): string[] {
-  const rows = drawn.flatMap(({ exposed }) => (exposed.length > 1 ? exposed.slice(1) : exposed));
-  if (rows.length === 0) return [];
-  const worst = [...rows].sort((a, b) => b.exposed - a.exposed).slice(0, MOST_STEPS);
-  const which = rows.length > worst.length ? `, the worst ${worst.length} of ${rows.length} rows` : '';
+  const steps = drawn.flatMap(({ exposed }) => exposed);
+  const { worst, of } = worstSteps(steps, MOST_STEPS);
+  if (of === 0) return [];
+  const which = of > worst.length ? `, the worst ${worst.length} of ${of} rows` : '';
   const table = shownTable(filled(TRAINING_STEPS, worst), { width: Infinity }).trimEnd().split('\n');
-  return [`exposed communication: NCCL's time that no other kernel covers${which}`, ...table];
+  return [`exposed communication: ${EXPOSED}${which}`, ...table];
 }
 
 function drawnLine(report: DrawnReport): string {

@@ -8,6 +8,7 @@ import type { RankLabel } from '../runs/rank_labels.js';
 import { sumOfTimes } from '../cluster/rank_waits.js';
 import { durationText } from '../base/duration.js';
 import { nameOrId } from '../runs/communicators.js';
+import { EXPOSED, worstSteps } from './exposed_steps.js';
 import type { RunReport } from './run_report.js';
 import { printable, timesText } from './text.js';
 
@@ -15,6 +16,7 @@ const MOST_RANKS = 8;
 const MOST_GROUPS = 8;
 const MOST_WAITS = 5;
 const MOST_LINKS = 4;
+const MOST_STEPS = 4;
 
 export function markdownOf(report: RunReport): string {
   const { run, ranks, made } = report;
@@ -31,6 +33,7 @@ export function markdownOf(report: RunReport): string {
     ...rankLines(report),
     ...waitLines(report),
     ...linkLines(report),
+    ...stepLines(report),
     [
       `${ranks.length} ${ranks.length === 1 ? 'file' : 'files'} of ${run.worldSize || 'an unknown number of'} ranks`,
       `${run.hosts} ${run.hosts === 1 ? 'host' : 'hosts'}, ${run.records} records, ${durationText(run.durationNs)}`,
@@ -134,6 +137,22 @@ function linkLines({ links, pairs, slowLinks }: RunReport): string[] {
     ...slow,
     '',
   ];
+}
+
+/** Training steps in the files of `--with`. */
+function stepLines({ trainingSteps }: RunReport): string[] {
+  const { worst, of } = worstSteps(trainingSteps, MOST_STEPS);
+  if (of === 0) return [];
+  const rows = worst.map((row) => [
+    String(row.rank),
+    escaped(row.step ?? '(whole file)'),
+    time(row.duration),
+    time(row.nccl),
+    time(row.overlapped),
+    `${time(row.exposed)} (${Math.round((100 * row.exposed) / row.duration)} %)`,
+  ]);
+  const head = ['rank', 'training step', 'took', 'NCCL', 'overlapped', 'exposed'];
+  return [`Exposed: ${EXPOSED}.`, '', ...table(head, rows, of)];
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[], all: number): string[] {

@@ -8,6 +8,7 @@ import type { CollectiveRow } from '../analysis/collectives.js';
 import type { RunNumbers } from '../analysis/run_numbers.js';
 import { projectFile } from '../base/project.js';
 import { reportsSizes } from '../cluster/connections.js';
+import type { ExposedStep } from '../foreign/beside/training_steps.js';
 import type { Study } from '../study/study.js';
 import { suspectsOf } from '../verdict/facts/suspects.js';
 import type { Diagnosis } from './diagnosis.js';
@@ -38,8 +39,23 @@ function slowedText({ verdict }: Study, { causes: all }: RunNumbers): string {
   return causes.length === 1 ? '; one cause slows it down' : `; ${causes.length} causes slow it down`;
 }
 
+/** What the files of `--with` say. */
+export interface Beside {
+  readonly steps: readonly ExposedStep[];
+  /** Sentences: files that were refused, and why. */
+  readonly refused: readonly string[];
+}
+
+export const NOTHING_BESIDE: Beside = { steps: [], refused: [] };
+
 /** `options`: as given. */
-export function runReport(studied: Study, diagnosis: Diagnosis, options: string, numbers: RunNumbers) {
+export function runReport(
+  studied: Study,
+  diagnosis: Diagnosis,
+  options: string,
+  numbers: RunNumbers,
+  { steps, refused }: Beside = NOTHING_BESIDE,
+) {
   const { run, verdict, records } = studied;
   const { problems, ...about } = diagnosis;
   return {
@@ -78,8 +94,9 @@ export function runReport(studied: Study, diagnosis: Diagnosis, options: string,
     flightRecorder: diagnosis.flightRecorder,
     clocks: diagnosis.clocks,
     traffic: diagnosis.traffic,
-    unusable: diagnosis.unusable,
-    problems,
+    trainingSteps: steps,
+    unusable: [...diagnosis.unusable, ...refused],
+    problems: [...problems, ...refused],
     made: {
       by: `nccl-trace ${ownVersion()}`,
       /** The options given that change the findings, ready to type. */

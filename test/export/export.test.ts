@@ -280,7 +280,7 @@ describe('the folder', () => {
       cwd: root,
     });
     expect((await run('export', at('run.study'), '--csv', at('c'))).err).toContain(
-      'is a .study, which has no transfers; name rank files',
+      'is a .study, which has too little for this; name rank files',
     );
     expect(await run('export', at('nothing'), '--csv', at('d'))).toMatchObject({ code: 3 });
     for (const name of ['a', 'b', 'c', 'd']) expect(existsSync(at(name))).toBe(false);

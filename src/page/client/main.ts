@@ -7,7 +7,8 @@ import { h, shown } from './dom.js';
 import { openTrace, saveTrace, type View } from './open_trace.js';
 import { collectiveGroups, longest } from './collective_tables.js';
 import { links } from './link_tables.js';
-import { clocks, made, ranks, waits } from './other_tables.js';
+import { EXPOSED } from '../../report/exposed_steps.js';
+import { clocks, made, ranks, trainingSteps, waits } from './other_tables.js';
 
 const data = JSON.parse(document.getElementById('data')?.textContent ?? '') as PageData;
 const { report, trace } = data;
@@ -88,10 +89,20 @@ function pythonCalls(): HTMLElement | null {
   );
 }
 
+/** The training steps in the files of `--with`. */
+const steps = (): HTMLElement | null =>
+  report.trainingSteps.length === 0
+    ? null
+    : section(
+        'Training steps',
+        `How long NCCL’s kernels ran in each step (NCCL), how much of that other kernels of the process covered (overlapped), and the rest (exposed): ${EXPOSED}. Without it the step would be shorter by that at most. Copies are neither. A rank’s kernels of all streams count together, a moment once.`,
+        trainingSteps(report, show),
+      );
+
 document
   .getElementById('sections')!
   .append(
-    ...[causes(), pythonCalls()].filter((found) => found !== null),
+    ...[causes(), pythonCalls(), steps()].filter((found) => found !== null),
     section(
       'Around the moment',
       'What every rank did: one bar per collective, from its arrival to its end. A rank that the verdict names has its colour and says why.',

@@ -2,7 +2,7 @@
 
 import { mostSuspectFirst } from '../../base/suspect_labels.js';
 import type { RunReport } from '../../report/run_report.js';
-import { RANKS, WAITS } from '../../report/run_tables.js';
+import { RANKS, TRAINING_STEPS, WAITS } from '../../report/run_tables.js';
 import { rankLabel } from './chart.js';
 import { communicator } from './communicator.js';
 import { described } from './described.js';
@@ -57,6 +57,21 @@ export function ranks(report: RunReport): HTMLElement {
       },
       traceStart: report.run.traceStart,
     }),
+  });
+}
+
+export function trainingSteps(
+  { trainingSteps: steps, run: { traceStart } }: RunReport,
+  show: Show,
+): HTMLElement {
+  return table({
+    name: 'training steps',
+    none: 'No kernel of NCCL is in these files.',
+    rows: steps,
+    columns: [
+      ...described(TRAINING_STEPS, { first: [], traceStart }),
+      ...inTrace<RunReport['trainingSteps'][number]>(show, ({ start, duration }) => around(start, duration)),
+    ],
   });
 }
 

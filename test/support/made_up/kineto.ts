@@ -21,6 +21,8 @@ export interface KinetoOptions {
   /** How its operations are numbered: arguments of the i-th kernel or call. */
   readonly numbered?: (i: number, work: ViewSlice) => { readonly Seq?: number; readonly 'Comms Id'?: string };
   readonly numberedOn?: 'kernel' | 'call';
+  /** Training steps of equal length; a kernel covers the first half of each. */
+  readonly steps?: number;
 }
 
 /** In this trace, which has one rank's collectives in several lanes. */
@@ -94,12 +96,23 @@ export function kinetoText(works: readonly ViewSlice[], options: KinetoOptions):
     event('"ph": "i", "s": "g", "name": "Record Window End", "pid": "", "tid": ""', last, null, null),
     event('"ph": "b", "cat": "x", "name": "asynchronous", "pid": 1, "tid": 1', first, null, null),
   ];
+  const step = (last - first) / BigInt(options.steps ?? 1);
+  const steps = Array.from({ length: options.steps ?? 0 }, (_, i) => first + BigInt(i) * step);
+  const training = steps.flatMap((at, i) => [
+    event(`"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#${i}", ${cpu}`, at, step, null),
+    event('"ph": "X", "cat": "kernel", "name": "sm90_gemm", "pid": 0, "tid": 9', at, step / 2n, null),
+  ]);
   const info = options.isNameless
     ? ''
     : `"distributedInfo": {"backend": "nccl", "rank": ${rank}, "world_size": ${worldSize}},`;
   const host = options.host === undefined ? '' : `"host_name": "${options.host}",`;
   // As real files are: not in order of time.
-  const lines = [...events.filter((_, i) => i % 5 >= 3), ...events.filter((_, i) => i % 5 < 3), ...more];
+  const lines = [
+    ...events.filter((_, i) => i % 5 >= 3),
+    ...events.filter((_, i) => i % 5 < 3),
+    ...more,
+    ...training,
+  ];
   const end =
     base === 0n ? '"displayTimeUnit": "ms"' : `"displayTimeUnit": "ms", "baseTimeNanoseconds": ${base}`;
   return `{"schemaVersion": 1, ${info} ${host} "traceEvents": [\n${lines.join(',\n')}\n], ${end}}`;
