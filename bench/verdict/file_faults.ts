@@ -9,6 +9,11 @@ export const FILE_FAULTS: Readonly<Record<string, DrawCase>> = {
     truth: blame(rank),
     files: { missing: [rank], cut: [] },
   })),
+  'never calls, its file missing, in a tree': stalling({ least: 4 }, ({ rank, at }) => ({
+    args: `--algo tree ${skip(rank, at)}`,
+    truth: blame(rank),
+    files: { missing: [rank], cut: [] },
+  })),
   'never calls, another file missing': stalling({ least: 4 }, ({ rank, at, shape }) => {
     const missing = (rank + 2) % shape.ranks;
     return {

@@ -152,6 +152,19 @@ export const SLOW_FAULTS: Readonly<Record<string, DrawCase>> = {
       return { args: stops.join(' '), truth: blame(rank, ['slow'], [next(rank, shape)]) };
     },
   ),
+  'two links stop again and again': lasting(
+    { ops: ['allreduce:256K,sleep:20ms'], least: 5, iterations: 30 },
+    ({ draw, rank, shape }) => {
+      const [ms, far] = [draw.between(150, 300), (rank + 2) % shape.ranks];
+      const stops = Array.from({ length: 9 }, (_, i) =>
+        [rank, far].map((one, j) => `--fault drop:${one}@${3 * i + 2 - j}:1/${ms}ms`).join(' '),
+      );
+      return {
+        args: stops.join(' '),
+        truth: blame([rank, far], ['slow'], [next(rank, shape), next(far, shape)]),
+      };
+    },
+  ),
   'two slow links': lasting({ ops: ['allreduce:1M'], least: 5, iterations: 12 }, ({ rank, shape }) => {
     const far = (rank + 2) % shape.ranks;
     return {

@@ -109,15 +109,17 @@ function leftOutLines({ leftOut: { first, rooted, notWhole } }: Slowness): strin
 
 const countText = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
-const stopText = (times: number, each: number): string =>
-  times === 1 ? `once, for ${durationText(each)}` : `${times} times, for ${durationText(each)} each`;
+const stopText = (to: string, times: number, each: number): string =>
+  times === 1
+    ? `its sends to rank ${to} stood still once, for ${durationText(each)}`
+    : `${times} of its sends to rank ${to} stood still, each for ${durationText(each)}`;
 
 function slowLinkLines(slow: Slowness, link: SlowSends, report: VerdictReport): string[] {
   const { cost, span, nRanks, file, worst } = slow;
   const [from, to] = [link.file, link.peerFile].map((end) => rankName(report, end));
   if (link.stopped)
     return [
-      `SLOW  ${whichRank(slow, report)} (${hostOf(report, file)}): its sends to rank ${to} stood still ${stopText(link.stopped.times, link.medianNs)}`,
+      `SLOW  ${whichRank(slow, report)} (${hostOf(report, file)}): ${stopText(to!, link.stopped.times, link.medianNs)}`,
       labelled('on', `${commName(slow)} (${sizeText(nRanks)})`),
       labelled(
         link.stopped.times === 1 ? 'when' : 'longest',
@@ -127,10 +129,7 @@ function slowLinkLines(slow: Slowness, link: SlowSends, report: VerdictReport): 
         'step',
         `${from} to ${to}, ch ${link.channel}, step ${link.stopped.step}; usually ${durationText(link.usualNs)}`,
       ),
-      labelled(
-        'cost',
-        `${durationText(cost)} of ${durationText(span)}${link.stopped.times === 1 ? '' : ' (the sum; some may be at once)'}`,
-      ),
+      labelled('cost', `${durationText(cost)} of ${durationText(span)}`),
       labelled('may be', 'the link, a NIC, or a process or proxy thread that stood still'),
     ];
   const whose = link.isOnlyOne

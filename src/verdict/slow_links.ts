@@ -1,12 +1,13 @@
 /** Finds a rank whose slow links (cluster/link_faults.ts) cost so much that all ranks wait for it. */
 
 import { maxOf } from '../base/extremes.js';
-import { medianOf } from '../base/quantile.js';
+import { medianOf, quantile, sortedNumbers } from '../base/quantile.js';
 import { hex64 } from '../base/hex.js';
 import { MUCH_LONGER } from '../cluster/connections.js';
 import type { LinkFault } from '../cluster/link_faults.js';
 import type { SlowLink } from '../cluster/slow_links.js';
 import type { ClusterComm, Collective } from '../cluster/collective_view.js';
+
 import type { Case, LongestSend } from './case.js';
 import { found, type Found, type Rule } from './finding.js';
 import { logChance } from './chance.js';
@@ -27,16 +28,17 @@ const STANDS_OUT = 4;
 /** Equal connections stop so unequally in fewer runs. */
 const IS_NO_CHANCE = Math.log(1 / 1000);
 
-/** A connection that stood still once, or again and again. If that cost little of the run, it is told beside another headline. */
+/** A connection that stood still once, or some again and again. If that cost little of the run, it is told beside another headline. */
 export const stoodStill: Rule = (scene) =>
-  scene.comms.flatMap((comm): Found[] => {
-    const slow = longestStop(comm, scene) ?? manyStops(comm, scene);
-    if (!slow) return [];
-    const isCostly = slow.cost >= SHARE * slow.span;
-    const about = { kind: 'slow', slow } as const;
-    return [
-      found('stood still', about, { stands: false, isSure: true, kind: isCostly ? 'slow' : 'healthy' }),
-    ];
+  scene.comms.flatMap((comm) => {
+    const once = longestStop(comm, scene);
+    return (once ? [once] : manyStops(comm, scene)).map((slow): Found => {
+      const isCostly = slow.cost >= SHARE * slow.span;
+      const about = { kind: 'slow', slow } as const;
+      return found('stood still', about, {
+        ...{ stands: false, isSure: true, kind: isCostly ? 'slow' : 'healthy' },
+      });
+    });
   });
 
 const lengthOf = ({ end, lastArrival }: Collective): number => (end ?? lastArrival) - lastArrival;
@@ -68,25 +70,44 @@ function longestStop(comm: ClusterComm, { longestSends, ranks }: Case): Slowness
   return stoppedSends(comm, one, worst, { sends: 1, ns: took(worst) }, took(worst) - medianNs, ranks);
 }
 
-/** Each stop may be short, but they are many, and nearly all on one connection. */
-function manyStops(comm: ClusterComm, { longestSends, ranks }: Case): Slowness | null {
+/** Each stop may be short, but they are many, and nearly all on one link, or on a few of at least as many others. */
+function manyStops(comm: ClusterComm, { longestSends, ranks }: Case): Slowness[] {
   const own = longestSends.filter(({ commId }) => commId === comm.commId);
-  const [worst] = own.toSorted((a, b) => b.stops.ns - a.stops.ns);
-  const one = worst && collectiveOf(comm, worst);
-  if (!worst || !one || worst.stops.sends === 0) return null;
-  const { file, medianNs, stops } = worst;
-  const alike = own.filter(({ file: other }) => other !== file);
+  const links = longestByLink(own);
+  const nsOf = ({ stops }: LongestSend): number => stops.ns;
+  const long = links.filter((one) => nsOf(one) > 0 && STANDS_OUT * nsOf(one) >= nsOf(links[0]!));
+  const others = links.slice(long.length);
+  const least = long.at(-1);
+  if (!least || (long.length > 1 && others.length < long.length)) return [];
   const each = ({ stops: { sends, ns } }: LongestSend): number[] =>
     Array.from({ length: sends }, () => ns / sends);
-  const isByChance =
-    logChance(each(worst), alike.flatMap(each), new Set(own.map((link) => link.file)).size) > IS_NO_CHANCE;
-  if (
-    isByChance ||
-    isSlowAlways(worst, alike) ||
-    alike.some((other) => STANDS_OUT * other.stops.ns >= stops.ns)
-  )
-    return null;
-  return stoppedSends(comm, one, worst, stops, stops.ns - stops.sends * medianNs, ranks);
+  const count = new Set(own.map(({ file }) => file)).size;
+  const chance = logChance(long.flatMap(each), others.flatMap(each), count, long.length / count);
+  const isByChance = chance + (long.length - 1) * Math.log(count) > IS_NO_CHANCE;
+  if (isByChance || others.some((other) => STANDS_OUT * nsOf(other) >= nsOf(least))) return [];
+  const rest = own.filter(({ file }) => long.every((one) => one.file !== file));
+  const lost = lostTime(comm) / long.reduce((sum, one) => sum + nsOf(one), 0);
+  return long.flatMap((worst) => {
+    const one = collectiveOf(comm, worst);
+    const { medianNs, stops } = worst;
+    const cost = Math.min(stops.ns - stops.sends * medianNs, lost * stops.ns);
+    return one && !isSlowAlways(worst, rest) ? [stoppedSends(comm, one, worst, stops, cost, ranks)] : [];
+  });
+}
+
+/** Of each link the channel whose stops are longest together, the longest first. On the others the same sends stand still. */
+function longestByLink(sends: readonly LongestSend[]): LongestSend[] {
+  const links = new Map<string, LongestSend>();
+  for (const one of sends.toSorted((a, b) => a.stops.ns - b.stops.ns))
+    links.set(`${one.file} ${one.peerFile}`, one);
+  return [...links.values()].sort((a, b) => b.stops.ns - a.stops.ns);
+}
+
+/** ns: sends stand still at once, so no more is lost than the collectives took longer than the quickest tenth of them. */
+function lostTime({ collectives }: ClusterComm): number {
+  const lengths = collectives.slice(1).map(lengthOf);
+  const usual = quantile(sortedNumbers(lengths), 0.1);
+  return lengths.reduce((sum, length) => sum + Math.max(0, length - usual), 0);
 }
 
 function stoppedSends(

@@ -153,11 +153,13 @@ function carriesSums({ work, op: { channel, peer, isSend } }: FileOp): boolean {
   return isSend === isParent;
 }
 
-/** The GPU moves data from one of the two to the other. */
+/** The GPU moves data from one of the two to the other, or adds up what both bring. */
 const isAcross = (one: FileOp, other: FileOp): boolean =>
-  other.op.isSend !== one.op.isSend &&
+  (other.op.isSend !== one.op.isSend || (isTree(one.work) && other !== one && isSumFromBelow(one))) &&
   other.op.channel === one.op.channel &&
   (!isTree(one.work) || carriesSums(other) === carriesSums(one));
+
+const isSumFromBelow = (one: FileOp): boolean => !one.op.isSend && carriesSums(one);
 
 interface Group {
   readonly front: FileOp;

@@ -114,13 +114,14 @@ describe('a link that stands still once', () => {
 });
 
 describe('a link that stops again and again', () => {
-  /** Of rank 2 and rank 0: how often their sends stood still for 0.2 s. */
+  /** Of ranks 2, 0, 1 and 3: how often their sends stood still for 0.2 s. All collectives since the sixth take longer. */
   const stops = (...times: readonly number[]) => {
     const sends = times.map((count, i) => ({
-      ...{ commId: 1n, file: 2 - 2 * i, source: 2 - 2 * i, peerFile: 3 - 2 * i, channel: 0, step: 7 },
-      ...{ from: s(5.005), to: s(5.205), medianNs: 1e6, stops: { sends: count, ns: count * 2e8 } },
+      ...{ commId: 1n, file: [2, 0, 1, 3][i]!, source: [2, 0, 1, 3][i]!, peerFile: [3, 1, 2, 0][i]! },
+      ...{ channel: 0, step: 7, from: s(5.005), to: s(5.205), medianNs: 1e6 },
+      stops: { sends: count, ns: count * 2e8 },
     }));
-    const long = calls.map((call) => (call.seq === 5 ? { ...call, end: 5.3 } : call));
+    const long = calls.map((call, i) => (i >= 5 ? { ...call, end: i + 0.41 } : call));
     return judge(
       evidence(
         ranks.map(() => ({ calls: long })),
@@ -131,12 +132,21 @@ describe('a link that stops again and again', () => {
 
   it('is named, with the number of its stops and what they cost', () => {
     expect(verdictText(report(stops(12, 0), 4)).slice(0, 5)).toEqual([
-      'SLOW  rank 2 (node0 gpu2): its sends to rank 3 stood still 12 times, for 200.0 ms each',
+      'SLOW  rank 2 (node0 gpu2): 12 of its sends to rank 3 stood still, each for 200.0 ms',
       '  on:             world (4 ranks)',
       '  longest:        03:00:05 UTC, in AllReduce seq 5, record 0:5',
       '  step:           2 to 3, ch 0, step 7; usually 1.0 ms',
-      '  cost:           2.4 s of 9.0 s (the sum; some may be at once)',
+      '  cost:           2.0 s of 9.4 s',
     ]);
+  });
+
+  it('is named beside another one that does, if the others do not', () => {
+    const lines = verdictText(report(stops(12, 10, 0, 0), 4)).map((line) => line.trim());
+    expect(lines[0]).toBe(
+      'SLOW  rank 2 (node0 gpu2): 12 of its sends to rank 3 stood still, each for 200.0 ms',
+    );
+    expect(lines).toContain('also:           STOOD STILL: on world, 0 to 1 ch 0 step 7, since 03:00:00 UTC,');
+    expect(stops(12, 10, 6, 0).findings).toEqual([]);
   });
 
   it('is none where others stop, too, or where chance explains so few', () => {
