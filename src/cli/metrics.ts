@@ -15,7 +15,7 @@ import { commandWith } from './help.js';
 import { interruptible } from './interrupts.js';
 import { followJob, lookProcess } from './look_process.js';
 import { MetricsServer, type Address, type Text } from './metrics_server.js';
-import { checkTextfile, writeTextfile } from './metrics_textfile.js';
+import { checkTextfile, removeTextfile, writeTextfile } from './metrics_textfile.js';
 import { addRunOption, listsRuns } from './run_option.js';
 import { complain, print } from './streams.js';
 import { addVerdictOptions } from './verdict_options.js';
@@ -129,7 +129,7 @@ async function keepOn(
     said = text;
   };
   const state = new State((now) => {
-    if (textfile !== undefined) void refresh(textfile, now, noteOnce);
+    if (textfile !== undefined) void refresh(textfile, now, noteOnce, interrupt);
     push?.push(now);
   });
   const { listen: at = DEFAULT_ADDRESS, allowHost: allowed } = options;
@@ -144,6 +144,7 @@ async function keepOn(
   } finally {
     server?.close();
     void push?.close();
+    if (textfile !== undefined) removeTextfile(textfile);
   }
 }
 
@@ -199,9 +200,16 @@ class State extends SeenJob implements LiveState {
 }
 
 /** A full disk may have room later. */
-async function refresh(path: string, state: State, note: (text: string) => void): Promise<void> {
+async function refresh(
+  path: string,
+  state: State,
+  note: (text: string) => void,
+  interrupt: AbortSignal,
+): Promise<void> {
   try {
     await writeTextfile(path, (await state.text(false)).bytes);
+    // The command ended meanwhile.
+    if (interrupt.aborted) removeTextfile(path);
   } catch (error) {
     note(error instanceof OutputError ? error.message : `${path}: ${reason(error)}`);
   }

@@ -1,6 +1,6 @@
 /** `metrics --textfile`: the metrics as a file for node_exporter. Metrics of the window before are replaced, and no file of another kind. */
 
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readSync, rmSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { checkOutput, type Output } from '../output/allowed.js';
 import { deliver, withWorkFolderFor } from '../output/deliver.js';
@@ -19,6 +19,11 @@ export async function writeTextfile(path: string, bytes: Buffer): Promise<void> 
   await withWorkFolderFor(place, undefined, (folder) =>
     deliver({ output, place, permission: PERMISSION }, folder, Readable.from([bytes])),
   );
+}
+
+/** node_exporter shows a file for as long as it is there: a hang that is long over would page for ever. Throws the system's own errors. */
+export function removeTextfile(path: string): void {
+  if (existsSync(path) && isTextfile(path)) rmSync(path);
 }
 
 const textfileAt = (path: string): Output => ({

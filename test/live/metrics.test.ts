@@ -164,7 +164,7 @@ it('of a running job, over HTTP: they are those of now, in the format that is as
   expect((await once(child!, 'exit'))[0]).toBe(143);
 });
 
-it('--textfile is replaced whole, and no other file is', async () => {
+it('--textfile is replaced whole, and no other file is; it goes when the command ends', async () => {
   const file = path.join(folder, 'nccl_trace.prom');
   writeFileSync(file, 'mine');
   expect(await runHere(folder, 'metrics', '.', '--textfile', file)).toMatchObject({ code: 4 });
@@ -172,6 +172,9 @@ it('--textfile is replaced whole, and no other file is', async () => {
   await startMetrics(projectFile('samples/hang'), '--textfile', made, '--every', '1');
   while (!existsSync(made)) await new Promise((resolve) => setTimeout(resolve, 50));
   expect(readFileSync(made, 'utf8')).toMatch(/^nccl_trace_processes\{.*\} 3$/m);
+  child!.kill('SIGTERM');
+  expect((await once(child!, 'exit'))[0]).toBe(143);
+  expect(existsSync(made)).toBe(false);
 });
 
 it.each([
