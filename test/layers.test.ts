@@ -24,7 +24,7 @@ const LAYERS = table(`
   rankfile       | base kernel/host foreign/known_files               |               | @bokuweb/zstd-wasm | yes
   model          | base rankfile/format kernel/result_rows                             | rankfile clocks |          | no
   runs           | base rankfile                                      | scan          |            | no
-  scan           | base rankfile kernel/host kernel/result_rows model clocks/lower_hull clocks/gpu_clock clocks/gpu_votes |        |            | yes
+  scan           | base rankfile kernel/host kernel/result_rows model clocks/lower_hull clocks/gpu_votes |        |            | yes
   clocks         | base                                               | rankfile      |            | no
   clocks/evidence | base clocks model scan/step_file scan/step_sample scan/gpu_stamps  | rankfile scan runs |       | yes
   cluster        | base rankfile/format model clocks clocks/evidence runs scan/transfer_totals scan/time_counts |  |            | no

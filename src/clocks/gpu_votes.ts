@@ -23,9 +23,7 @@ export class VoteColumns {
   readonly noticed = column();
   readonly earliest = column();
   readonly gpu = column();
-  /** `noticed` in ticks. */
-  readonly tick = column();
-  /** Ticks: its launch's call; NaN: by a graph, or not reported. */
+  /** The call that launched it, ns of the host's clock; NaN: a graph launched it, or it is not reported. */
   readonly launched = column();
 }
 
@@ -43,8 +41,7 @@ export class GpuVotes {
     votes.noticed[size] = numbers[at]!;
     votes.earliest[size] = numbers[at + 1]!;
     votes.gpu[size] = numbers[at + 2]!;
-    votes.tick[size] = numbers[at + 3]!;
-    votes.launched[size] = numbers[at + 4]!;
+    votes.launched[size] = numbers[at + 3]!;
     this.size++;
     if (this.size === BATCH) this.finish();
   }

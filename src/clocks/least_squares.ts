@@ -65,17 +65,18 @@ export class SparseLeastSquares {
 
   /** Starts from `x` and improves it in place, until nothing moves by more than a small part of the rows' sigmas. */
   solve(x: Float64Array): Float64Array {
-    const blocks = this.near();
-    this.addTo(blocks);
-    blocks.factor();
+    const order = this.cheapOrder();
+    const near = new OrderedCholesky(this.unknowns, order);
+    this.addTo(near);
+    near.factor();
     const gradient = this.gradient(x);
-    const towards = blocks.solve(gradient, new Float64Array(this.unknowns));
+    const towards = near.solve(gradient, new Float64Array(this.unknowns));
     const direction = towards.slice();
     const image = new Float64Array(this.unknowns);
     let size = dot(gradient, towards);
     let small = 0;
     // The whole matrix gives the solution at once, except for rounding. Further rounds do not reduce the rounding.
-    const rounds = blocks instanceof OrderedCholesky ? LAST_ROUNDS : 4 * this.unknowns + 100;
+    const rounds = order === this.order ? LAST_ROUNDS : 4 * this.unknowns + 100;
     for (let round = 0; round < rounds && size > 0; round++) {
       this.timesNormal(direction, image);
       const step = size / dot(direction, image);
@@ -86,7 +87,7 @@ export class SparseLeastSquares {
       // How much smaller the sum of squared errors, in sigmas, became.
       small = step * size < LEAST_GAIN ? small + 1 : 0;
       if (small === LAST_ROUNDS) break;
-      blocks.solve(gradient, towards);
+      near.solve(gradient, towards);
       const before = size;
       size = dot(gradient, towards);
       const keep = size / before;
@@ -95,13 +96,11 @@ export class SparseLeastSquares {
     return x;
   }
 
-  /** An approximation of the whole solution, or the solution itself. */
-  private near(): OrderedCholesky | BandedBlocks {
+  /** Of the whole matrix, or of its blocks. */
+  private cheapOrder(): Order {
     const { unknowns, blocks, rows, index, value } = this;
     this.order ??= orderOf(unknowns, blocks.shared ?? 0, { rows, width: WIDTH, index, value });
-    return this.order.cost <= MOST_COST
-      ? new OrderedCholesky(unknowns, this.order)
-      : new BandedBlocks(unknowns, blocks);
+    return this.order.cost <= MOST_COST ? this.order : apart(unknowns, blocks);
   }
 
   private gradient(x: Float64Array): Float64Array {
@@ -138,15 +137,15 @@ export class SparseLeastSquares {
     }
   }
 
-  private addTo(blocks: OrderedCholesky | BandedBlocks): void {
+  private addTo(matrix: OrderedCholesky): void {
     const { index, value, weight } = this;
     for (let row = 0; row < this.rows; row++) {
       const first = row * WIDTH;
       for (let a = first; a < first + WIDTH; a++) {
         const factor = value[a]! * weight[row]!;
         if (factor === 0) continue;
-        blocks.add(index[a]!, index[a]!, value[a]! * factor);
-        for (let b = first; b < a; b++) blocks.add(index[a]!, index[b]!, value[b]! * factor);
+        matrix.add(index[a]!, index[a]!, value[a]! * factor);
+        for (let b = first; b < a; b++) matrix.add(index[a]!, index[b]!, value[b]! * factor);
       }
     }
   }
@@ -178,66 +177,12 @@ function dot(a: Float64Array, b: Float64Array): number {
 /** How far apart two indices of one block may be in a row: a bend takes three neighbours. */
 const BAND = 2;
 
-/** The diagonal blocks of a normal matrix, each banded and factored (Cholesky). Their solution is near the whole solution. */
-export class BandedBlocks {
-  /** Per unknown: the diagonal and the BAND entries left of it. */
-  private readonly lower: Float64Array;
-  /** Per unknown: how many of its block lie before it, BAND at most. */
-  private readonly before: Uint8Array;
-
-  constructor(
-    private readonly unknowns: number,
-    { count, size }: Blocks,
-  ) {
-    this.lower = new Float64Array((unknowns + BAND) * (BAND + 1));
-    this.before = new Uint8Array(unknowns + BAND);
-    for (let i = 0; i < count * size; i++) this.before[i] = Math.min(BAND, i % size);
-  }
-
-  add(i: number, j: number, value: number): void {
-    const row = i > j ? i : j;
-    const left = i > j ? i - j : j - i;
-    if (left <= this.before[row]!) this.lower[row * (BAND + 1) + left]! += value;
-  }
-
-  factor(): void {
-    const { lower, before } = this;
-    for (let i = 0; i < this.unknowns; i++) {
-      const at = i * (BAND + 1);
-      const inside = before[i]!;
-      if (inside >= 2) {
-        const two = lower[at + 2]! / lower[at - 2 * (BAND + 1)]!;
-        lower[at + 2] = two;
-        lower[at + 1]! -= two * lower[at - (BAND + 1) + 1]!;
-        lower[at]! -= two * two;
-      }
-      if (inside >= 1) {
-        const one = lower[at + 1]! / lower[at - (BAND + 1)]!;
-        lower[at + 1] = one;
-        lower[at]! -= one * one;
-      }
-      // An unknown that is in no row does not change.
-      lower[at] = lower[at]! > 0 ? Math.sqrt(lower[at]!) : Infinity;
-    }
-  }
-
-  solve(right: Float64Array, out: Float64Array): Float64Array {
-    const { lower, before, unknowns } = this;
-    for (let i = 0; i < unknowns; i++) {
-      const at = i * (BAND + 1);
-      const inside = before[i]!;
-      let value = right[i]!;
-      if (inside >= 1) value -= lower[at + 1]! * out[i - 1]!;
-      if (inside >= 2) value -= lower[at + 2]! * out[i - 2]!;
-      out[i] = value / lower[at]!;
-    }
-    for (let i = unknowns - 1; i >= 0; i--) {
-      const at = i * (BAND + 1);
-      let value = out[i]!;
-      if (before[i + 1]! >= 1) value -= lower[at + (BAND + 1) + 1]! * out[i + 1]!;
-      if (before[i + 2]! >= 2) value -= lower[at + 2 * (BAND + 1) + 2]! * out[i + 2]!;
-      out[i] = value / lower[at]!;
-    }
-    return out;
-  }
-}
+/** Each block by itself, and in it what a bend takes together: its solution is near the whole solution. */
+const apart = (unknowns: number, { count, size }: Blocks): Order => ({
+  place: Int32Array.from({ length: unknowns }, (_, i) => i),
+  first: Int32Array.from(
+    { length: unknowns },
+    (_, i) => i - (i < count * size ? Math.min(BAND, i % size) : 0),
+  ),
+  cost: 0,
+});

@@ -12,11 +12,12 @@ export type PointList = readonly number[] | Float64Array;
  * all points that a line with this bend can touch. It contains all points of the straight hull.
  */
 export function lowerHull(points: PointList, curvature = 0): number[] {
-  const hull: number[] = [];
-  if (isSorted(points)) {
-    addAllTo(hull, points, curvature);
-    return hull;
-  }
+  const builder = curvature === 0 ? STRAIGHT.clear() : new HullBuilder(curvature);
+  return Array.from(builder.append(isSorted(points) ? points : inOrder(points)).hull());
+}
+
+/** By rising x; of points with equal x the lowest alone. */
+function inOrder(points: PointList): Float64Array {
   const order = Array.from({ length: points.length / 2 }, (_, i) => i * 2);
   order.sort((a, b) => points[a]! - points[b]! || points[a + 1]! - points[b + 1]!);
   const sorted = new Float64Array(points.length);
@@ -26,23 +27,7 @@ export function lowerHull(points: PointList, curvature = 0): number[] {
     sorted[length++] = points[at]!;
     sorted[length++] = points[at + 1]!;
   }
-  addAllTo(hull, sorted.subarray(0, length), curvature);
-  return hull;
-}
-
-function addAllTo(hull: number[], points: PointList, curvature: number): void {
-  for (let i = 0; i < points.length; i += 2) addToHull(hull, points[i]!, points[i + 1]!, curvature);
-}
-
-function addToHull(hull: number[], x: number, y: number, curvature: number): void {
-  let n = hull.length;
-  while (n >= 4) {
-    if (isAbove(hull[n - 4]!, hull[n - 3]!, hull[n - 2]!, hull[n - 1]!, x, y, curvature)) break;
-    hull.pop();
-    hull.pop();
-    n -= 2;
-  }
-  hull.push(x, y);
+  return sorted.subarray(0, length);
 }
 
 /**
@@ -136,6 +121,8 @@ export class HullBuilder {
     this.points = wider;
   }
 }
+
+const STRAIGHT = new HullBuilder();
 
 /** True for hulls, and for hulls one after the other. */
 function isSorted(points: PointList): boolean {

@@ -118,12 +118,12 @@ export class OrderedCholesky {
     this.work = new Float64Array(unknowns);
   }
 
-  /** Each pair of unknowns once. */
+  /** Each pair of unknowns once. Pairs outside of the order are left out. */
   add(a: number, b: number, value: number): void {
     const { place, first } = this.order;
     const row = Math.max(place[a]!, place[b]!);
     const column = Math.min(place[a]!, place[b]!);
-    this.lower[this.start[row]! + column - first[row]!]! += value;
+    if (column >= first[row]!) this.lower[this.start[row]! + column - first[row]!]! += value;
   }
 
   factor(): void {

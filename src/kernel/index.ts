@@ -260,7 +260,7 @@ export function stampCount(): i32 {
   return collector!.stamps.rows.length;
 }
 
-/** Six numbers (stamps.ts). */
+/** A row of StampRow. */
 export function stampAt(row: i32): usize {
   return changetype<usize>(collector!.stamps.rows.at(row));
 }

@@ -327,6 +327,17 @@ export class CallTotalsRow {
   flushWait: f64 = 0;
 }
 
+/** A stamp of a GPU (stamps.ts). All times are ns; all but the GPU's are of the host's clock. */
+export class StampRow {
+  comm: f64 = NaN;
+  /** When it was noticed, and the earliest it can have been taken (-Infinity: not known). */
+  noticed: f64 = NaN;
+  earliest: f64 = NaN;
+  gpu: f64 = NaN;
+  /** The call of its launch; NaN: by a graph, or not reported. */
+  launched: f64 = NaN;
+}
+
 /** One network transfer of one end, for tables (step_table.ts). Times are ns; the first three on the axis of the trace. */
 export class TransferRow {
   /** The communicator's number in its file, and numbers of ranks, channels and operations as NCCL counts them. */

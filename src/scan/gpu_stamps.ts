@@ -6,16 +6,16 @@
  */
 
 import type { Ticks } from '../base/time.js';
-import { LowerHull } from '../clocks/gpu_clock.js';
+import { HullCollector } from '../clocks/lower_hull.js';
 import { GpuVotes, type VoteColumns, type VoteListener } from '../clocks/gpu_votes.js';
 import { STAMP_NUMBERS } from '../kernel/host/scan_kernel.js';
 import type { GpuNs } from '../model/work_end.js';
 import type { Communicator } from '../rankfile/file_types.js';
-import { GpuLaunches, type GpuLaunch } from './gpu_launches.js';
+import { TimerSteps } from './timer_steps.js';
 
-/** A kernel stamp that may lie on the lower envelope of (noticed - stamped). */
+/** A stamp, and when it was noticed or when its launch was called. */
 export interface GpuStamp {
-  readonly noticed: Ticks;
+  readonly tick: Ticks;
   readonly gpu: GpuNs;
 }
 
@@ -25,9 +25,10 @@ export const ONLY_GPU = -1;
 export interface StampedGpu {
   /** Number of the communicator in its file, or ONLY_GPU. */
   readonly comm: number;
-  readonly stamps: readonly GpuStamp[];
-  /** Launches that may bound the clock from the other side. */
-  readonly launches: readonly GpuLaunch[];
+  /** Notices that may lie on the lower envelope of (noticed - stamped). */
+  readonly notices: readonly GpuStamp[];
+  /** Launches that may bound the clock from the other side, because a stamp is taken after the call that launched its kernel. */
+  readonly launches: readonly GpuStamp[];
   /** Step of its stamps, ns; 0: one stamp, or none. */
   readonly step: number;
 }
@@ -54,7 +55,7 @@ export class GpuStamps {
     this.areSeveral = hasSeveralGpus(communicators);
   }
 
-  /** Rows of src/kernel/stamps.ts. */
+  /** Rows of StampRow. */
   add(rows: Float64Array): void {
     for (let at = 0; at < rows.length; at += STAMP_NUMBERS) {
       const key = this.areSeveral ? rows[at]! : ONLY_GPU;
@@ -73,24 +74,40 @@ export class GpuStamps {
 
 class OneGpu implements VoteListener {
   readonly votes = new GpuVotes(this);
-  private readonly hull = new LowerHull();
-  private readonly launches = new GpuLaunches();
+  /** Of the host's time, and of how far it is behind the stamp, ns. */
+  private readonly notices = new HullCollector();
+  private readonly launches = new HullCollector();
+  private readonly steps = new TimerSteps();
 
   constructor(private readonly nsPerTick: number) {}
 
-  accepted({ noticed, gpu, tick, launched }: VoteColumns, i: number, isTooEarly: boolean): void {
-    const stamp = gpu[i] as GpuNs;
-    this.hull.add(noticed[i]!, noticed[i]! - stamp, tick[i], stamp);
+  accepted({ noticed, gpu, launched }: VoteColumns, i: number, isTooEarly: boolean): void {
+    const stamp = gpu[i]!;
+    this.notices.add(noticed[i]!, noticed[i]! - stamp);
     if (isTooEarly) return;
-    this.launches.seen(stamp);
-    const call = launched[i] as Ticks;
-    if (!Number.isNaN(call)) this.launches.add(call, call * this.nsPerTick, stamp);
+    this.steps.seen(stamp);
+    if (!Number.isNaN(launched[i])) this.launches.add(launched[i]!, stamp - launched[i]!);
   }
 
   /** The exact tick rate does not change which points are on the hull, so it may be applied later. */
   finish(): Omit<StampedGpu, 'comm'> {
     this.votes.finish();
-    const stamps = this.hull.stamps().map(({ tick, gpu }) => ({ noticed: tick as Ticks, gpu: gpu as GpuNs }));
-    return { stamps, launches: this.launches.all(), step: this.launches.step() };
+    return {
+      notices: this.stamps(this.notices, -1),
+      launches: this.stamps(this.launches, 1),
+      step: this.steps.step(),
+    };
+  }
+
+  /** Ticks and stamps are whole numbers. `sign`: of the hull's distances. */
+  private stamps(points: HullCollector, sign: 1 | -1): GpuStamp[] {
+    const hull = points.hull();
+    return Array.from({ length: hull.length / 2 }, (_, i) => {
+      const [host, apart] = [hull[2 * i]!, hull[2 * i + 1]!];
+      return {
+        tick: Math.round(host / this.nsPerTick) as Ticks,
+        gpu: Math.round(host + sign * apart) as GpuNs,
+      };
+    });
   }
 }

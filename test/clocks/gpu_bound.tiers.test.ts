@@ -3,10 +3,10 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { gpuBound, type GpuMoment } from '../../src/clocks/gpu_bound.js';
-import { LowerHull, supportLine } from '../../src/clocks/gpu_clock.js';
+import { supportLine } from '../../src/clocks/gpu_clock.js';
 import { GpuVotes } from '../../src/clocks/gpu_votes.js';
-import { GpuLaunches } from '../../src/scan/gpu_launches.js';
-import type { Ticks } from '../../src/base/time.js';
+import { HullCollector } from '../../src/clocks/lower_hull.js';
+import { TimerSteps } from '../../src/scan/timer_steps.js';
 import { seeded, type Random } from '../support/clocks/simulated_links.js';
 import { inTier } from '../support/tiers/tier.js';
 
@@ -31,17 +31,16 @@ function record({ seconds, floor, launch, step, stale = 0, garbage = 0 }: Gpu, r
   const bend = (2 * random() - 1) * CURVATURE;
   const late = (mean: number): number => -mean * Math.log(1 - random());
   const timer = (time: number): number => time - offset - drift * time - (bend * time * time) / 2;
-  const hull = new LowerHull();
-  const launches = new GpuLaunches();
-  const notices = new Map<number, number>();
+  const notices = new HullCollector();
+  const launches = new HullCollector();
+  const steps = new TimerSteps();
   const votes = new GpuVotes({
     accepted: (columns, i, isTooEarly) => {
       const [noticed, earliest, gpu] = [columns.noticed[i]!, columns.earliest[i]!, columns.gpu[i]!];
-      hull.add(noticed, noticed - gpu);
-      notices.set(noticed, gpu);
+      notices.add(noticed, noticed - gpu);
       if (isTooEarly) return;
-      launches.seen(gpu);
-      launches.add(earliest as Ticks, earliest, gpu);
+      steps.seen(gpu);
+      launches.add(earliest, gpu - earliest);
     },
   });
   const stamps: { readonly time: number; readonly gpu: number }[] = [];
@@ -52,15 +51,20 @@ function record({ seconds, floor, launch, step, stale = 0, garbage = 0 }: Gpu, r
     const isStale = random() < stale;
     const wrong = isStale ? Math.floor(timer(time - 1e7) / step) * step : isGarbage ? gpu - garbage : gpu;
     stamps.push({ time, gpu });
-    votes.add([time + floor + late(20_000), time - launch - late(50_000), wrong, NaN, NaN], 0);
+    votes.add([time + floor + late(20_000), time - launch - late(50_000), wrong, NaN], 0);
   }
   votes.finish();
-  const line = supportLine(hull.points())!;
-  const noticed = hull.points().map(({ x }): GpuMoment => ({ host: x, gpu: notices.get(x)! }));
-  const launched = launches.all().map((one): GpuMoment => ({ host: one.launched, gpu: one.gpu }));
-  const bound = gpuBound(line, noticed, launched, launches.step(), CURVATURE);
+  const line = supportLine(notices.hull())!;
+  const moments = (points: HullCollector, sign: 1 | -1): GpuMoment[] => {
+    const hull = points.hull();
+    return Array.from({ length: hull.length / 2 }, (_, i) => ({
+      host: hull[2 * i]!,
+      gpu: Math.round(hull[2 * i]! + sign * hull[2 * i + 1]!),
+    }));
+  };
+  const bound = gpuBound(line, moments(notices, -1), moments(launches, 1), steps.step(), CURVATURE);
   const errors = stamps.map(({ time, gpu }) => (gpu + line.offset) / (1 - line.drift) - time);
-  return { bound, latest: Math.max(...errors), earliest: Math.min(...errors), step: launches.step() };
+  return { bound, latest: Math.max(...errors), earliest: Math.min(...errors), step: steps.step() };
 }
 
 it('holds for clocks that bend, timers that step, and any floor and launch', () => {

@@ -2,12 +2,16 @@
 
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { LowerHull, supportLine, type GpuLine, type GpuPoint } from '../../src/clocks/gpu_clock.js';
+import { supportLine, type GpuLine } from '../../src/clocks/gpu_clock.js';
+import { lowerHull } from '../../src/clocks/lower_hull.js';
+
+interface GpuPoint {
+  readonly x: number;
+  readonly y: number;
+}
 
 function lineOf(points: readonly GpuPoint[]): GpuLine {
-  const hull = new LowerHull();
-  for (const { x, y } of points) hull.add(x, y);
-  const line = supportLine(hull.points());
+  const line = supportLine(lowerHull(points.flatMap(({ x, y }) => [x, y])));
   if (!line) throw new Error('no line');
   return line;
 }

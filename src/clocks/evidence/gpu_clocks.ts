@@ -4,7 +4,7 @@ import { hex64 } from '../../base/hex.js';
 import { ALIGNMENT_DEFAULTS, perNs } from '../alignment.js';
 import type { ClockMap } from '../clock_map.js';
 import { toLocal, type TickScale } from '../domains.js';
-import { gpuBound, USUAL_STEP_NS } from '../gpu_bound.js';
+import { gpuBound, type GpuMoment, USUAL_STEP_NS } from '../gpu_bound.js';
 import { gpuTime, supportLine, type GpuLine } from '../gpu_clock.js';
 import { ONLY_GPU, type StampedGpu } from '../../scan/gpu_stamps.js';
 import type { RunMember } from '../../runs/run.js';
@@ -88,21 +88,18 @@ function computedBound(gpu: StampedGpu, scale: TickScale): Bound {
   if (line === null) return null;
   const { late, early } = gpuBound(
     line,
-    gpu.stamps.map((stamp) => ({ host: toLocal(scale, stamp.noticed), gpu: stamp.gpu })),
-    gpu.launches.map((launch) => ({ host: toLocal(scale, launch.launched), gpu: launch.gpu })),
+    momentsOf(gpu.notices, scale),
+    momentsOf(gpu.launches, scale),
     gpu.step,
     perNs(ALIGNMENT_DEFAULTS.wanderPpmPerMinute),
   );
   return { late: finite(late), early: finite(early), stepNs: Math.max(gpu.step, USUAL_STEP_NS) };
 }
 
-function lineOf({ stamps }: StampedGpu, scale: TickScale): GpuLine | null {
-  return supportLine(
-    stamps.map(({ noticed, gpu }) => {
-      const x = toLocal(scale, noticed);
-      return { x, y: x - gpu };
-    }),
-  );
-}
+const momentsOf = (stamps: StampedGpu['notices'], scale: TickScale): GpuMoment[] =>
+  stamps.map(({ tick, gpu }) => ({ host: toLocal(scale, tick), gpu }));
+
+const lineOf = ({ notices }: StampedGpu, scale: TickScale): GpuLine | null =>
+  supportLine(momentsOf(notices, scale).flatMap(({ host, gpu }) => [host, host - gpu]));
 
 const finite = (ns: number): number | null => (Number.isFinite(ns) ? Math.round(ns) : null);

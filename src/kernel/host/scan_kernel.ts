@@ -4,6 +4,7 @@ import { type Ticks, ticks } from '../../base/time.js';
 import type { Span } from '../../model/control.js';
 import { AreaClass, FOLD_OF_START } from '../../rankfile/format/constants.js';
 import type { FileFacts, OpenFold, RingClass, RingFacts } from '../../rankfile/file_types.js';
+import { StampRow } from '../result_rows.js';
 import { COUNTS, type KernelFile } from './kernel_file.js';
 import type { KernelExports } from './load.js';
 import { Numbers } from './numbers.js';
@@ -27,7 +28,7 @@ export interface ScanWishes {
   readonly sentSince: number;
   /** Spans in which fewer calls were recorded. */
   readonly unrecorded: readonly Span[];
-  /** Stamps of GPUs: rows of src/kernel/stamps.ts. */
+  /** Stamps of GPUs: rows of StampRow. */
   readonly onStamps: (stamps: Float64Array) => void;
   /** What was read of a ring. */
   readonly onRing: (ring: number, seen: SeenRing) => void;
@@ -46,7 +47,7 @@ const CLASSES: Readonly<Record<RingClass, number>> = {
   overflow: AreaClass.RingOverflow,
 };
 
-export const STAMP_NUMBERS = 6;
+export const STAMP_NUMBERS = Object.keys(new StampRow()).length;
 /** As in src/kernel/row_blocks.ts. */
 const BLOCK_ROWS = 1024;
 /** Stamps are handed on when there are so many, so that memory does not grow with the run. */

@@ -1,6 +1,7 @@
 /** The cases of `npm run bench:clocks` with simulated links; a few draws of each are tests. */
 
-import { LowerHull, supportLine } from '../../../src/clocks/gpu_clock.js';
+import { supportLine } from '../../../src/clocks/gpu_clock.js';
+import { HullCollector } from '../../../src/clocks/lower_hull.js';
 import { align, ALIGNMENT_DEFAULTS, type Alignment } from '../../../src/clocks/alignment.js';
 import { WAITED_CREDIT } from '../../../src/clocks/evidence.js';
 import {
@@ -294,14 +295,14 @@ export function gpuCase(draws: number): CaseResult {
     const random = seeded(3000 + seed);
     const drift = (random() - 0.5) * 100e-6;
     const offset = (random() - 0.5) * 1e9;
-    const hull = new LowerHull();
+    const hull = new HullCollector();
     for (let i = 0; i < 6000; i++) {
       const stamped = i * 1e7;
       const noticed = stamped + FLOOR - 20_000 * Math.log(1 - random());
       const gpu = Math.floor((stamped - offset - drift * stamped) / GRANULARITY) * GRANULARITY;
       hull.add(noticed, noticed - gpu);
     }
-    const line = supportLine(hull.points())!;
+    const line = supportLine(hull.hull())!;
     for (let time = 0; time <= 60e9; time += 3e9) {
       // The line gives cpu - gpu at cpu time; what it adds beyond the truth makes GPU times late.
       const late = line.offset + line.drift * time - (offset + drift * time);
