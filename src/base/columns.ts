@@ -19,7 +19,7 @@ export function narrow(numbers: ArrayLike<number>): Column {
     if (number !== (number << 16) >> 16) bytes = Math.max(bytes, number === (number | 0) ? 4 : 8);
   }
   const Kind = bytes === 2 ? Int16Array : bytes === 4 ? Int32Array : Float64Array;
-  if (length === 0 || !isSame || !USUAL.includes(first)) return Kind.from(numbers);
+  if (length === 0 || !isSame || !USUAL.includes(first)) return new Kind(numbers);
   let column = same.get(first);
   if (!column || column.length < length) same.set(first, (column = new Kind(length).fill(first)));
   return column.subarray(0, length);

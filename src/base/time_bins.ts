@@ -33,7 +33,8 @@ export function longerThan(
   least: number,
 ): { readonly count: number; readonly sum: number } {
   let [count, sum] = [0, 0];
-  for (const [bin, own] of counts.entries()) {
+  for (let bin = 0; bin < counts.length; bin++) {
+    const own = counts[bin]!;
     if (own === 0 || edge(bin) < least) continue;
     count += own;
     sum += own * edge(bin);
@@ -45,7 +46,8 @@ export function longerThan(
 export function quantileOf(counts: Uint32Array, share: number): number {
   const wanted = share * countOf(counts);
   let before = 0;
-  for (const [bin, count] of counts.entries()) {
+  for (let bin = 0; bin < counts.length; bin++) {
+    const count = counts[bin]!;
     if (count > 0 && before + count >= wanted)
       return edge(bin) + (edge(bin + 1) - edge(bin)) * ((wanted - before) / count);
     before += count;

@@ -48,13 +48,11 @@ export const toTraceIn = ({ offset, drift, from }: ClockSegment, local: LocalNs)
 /** The 99 % bound of |error| at a time of the trace, ns: of the piece that holds it. */
 export function bound99At({ segments }: ClockMap): (at: TraceNs) => number {
   const starts = segments.map(({ from, offset }) => Math.round(from + offset));
-  return (at) =>
-    segments[
-      Math.max(
-        0,
-        starts.findLastIndex((start) => start <= at),
-      )
-    ]!.bound99;
+  return (at) => {
+    let piece = segments.length - 1;
+    while (piece > 0 && !(starts[piece]! <= at)) piece--;
+    return segments[piece]!.bound99;
+  };
 }
 
 /** A segment as far as it lies within a trace of that duration (ns). */

@@ -9,11 +9,14 @@ export interface Comparable {
   readonly comparable: (files: readonly number[]) => boolean;
   /** Error between two files' clocks (99 %), ns; 0: one counter. */
   readonly clockBound: (fileA: number, fileB: number, at: TraceNs) => number;
+  /** Of the files that share a clock only one, because there are many. */
+  readonly oneOfEachClock: (files: readonly number[]) => readonly number[];
 }
 
 export const comparableBy = (clocks: ClockSolution): Comparable => ({
   comparable: onOneAxis(clocks),
   clockBound: clockBound(clocks),
+  oneOfEachClock: (files) => [...new Map(files.map((file) => [clocks.domainOf[file], file])).values()],
 });
 
 /** Ranks in one group of domains are comparable within their clocks' bounds. Between groups the error is not known. */

@@ -86,9 +86,12 @@ function classEnd(halves: number): number {
   return Math.round(64 * 2 ** (halves / 2)) << 10;
 }
 
+const SIZE_NAMES = [...SIZE_CLASSES.map((limit) => `up to ${limit >> 10} KiB`), 'larger'];
+
 export function sizeClass(bytes: number): string {
-  const limit = SIZE_CLASSES.find((candidate) => bytes <= candidate);
-  return limit === undefined ? 'larger' : `up to ${limit >> 10} KiB`;
+  let size = 0;
+  while (bytes > SIZE_CLASSES[size]!) size++;
+  return SIZE_NAMES[size]!;
 }
 
 /** Likenesses of one kind from the largest size to the smallest, whose delay is the least. */

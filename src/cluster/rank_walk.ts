@@ -10,12 +10,10 @@ import { overAt } from './work_end_times.js';
 import type { CallTable } from '../model/call_table.js';
 import type { WorkOutcome } from '../model/work_end.js';
 import { outcomeAt } from '../model/work_end_table.js';
-import type { ClusterMember, Spell } from './collective_types.js';
+import type { ClusterMember } from './collective_types.js';
 
 /** ns: a GPU with nothing else to do begins within this time after the work before. */
 const SOON = 1e6;
-/** No work before this one. */
-const NEVER: Spell = { from: -Infinity, to: 0 };
 
 export class RankWalk {
   readonly arrival: Arrival;
@@ -23,8 +21,8 @@ export class RankWalk {
   /** When the work was over, TraceNs; NaN: it is open, or its end is not known. */
   over = NaN;
   /** Between these times its GPU had no pending work, and its host up to its call. */
-  idle: Spell = NEVER;
-  hostIdle: Spell = NEVER;
+  readonly idle = { from: -Infinity, to: 0 };
+  readonly hostIdle = { from: -Infinity, to: 0 };
   /** From when on it waited: its GPU had arrived, or an earlier call of the same communicator held it up. */
   waited = 0 as TraceNs;
   private free = -Infinity;
@@ -68,11 +66,17 @@ export class RankWalk {
   }
 
   private findIdle(): void {
-    const { arrival, free } = this;
+    const { arrival, free, idle, hostIdle } = this;
     if (this.surely <= arrival.called) this.mayWait = false;
     if (this.mayWait) return;
-    if (free <= arrival.at) this.idle = { from: Math.max(free, arrival.since), to: arrival.at };
-    if (free <= arrival.called) this.hostIdle = { from: free, to: arrival.called };
+    if (free <= arrival.at) {
+      idle.from = Math.max(free, arrival.since);
+      idle.to = arrival.at;
+    }
+    if (free <= arrival.called) {
+      hostIdle.from = free;
+      hostIdle.to = arrival.called;
+    }
   }
 
   /** If the end is not known, only all ranks together show how long it can have waited (verdict/slowness.ts). */

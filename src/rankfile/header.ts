@@ -50,7 +50,7 @@ type Fail = (fault: Omit<RankFileFault, 'path'>) => never;
 function checkReadable(source: ByteSource, bytes: Uint8Array, view: DataView, fail: Fail): void {
   if (bytes.length === 0)
     fail({ what: 'the file is empty', why: 'the disk was full or the copy failed', advice: COPY_AGAIN });
-  checkMagic(source);
+  checkMagic(source, bytes);
   if (bytes.length < format.HEADER_BYTES)
     fail({
       what: 'the file ends inside its header',

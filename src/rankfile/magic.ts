@@ -10,12 +10,12 @@ import { MAGIC } from './format/constants.js';
 
 const UNKNOWN = { what: 'not a rank file', advice: 'name the files that the recorder wrote (rank*.bin)' };
 
-/** The first part of the magic passes, too, because then the file is cut, not wrong. */
-export function checkMagic(source: ByteSource): void {
+/** `header`: its first bytes. The first part of the magic passes, too, because then the file is cut, not wrong. */
+export function checkMagic(source: ByteSource, header: Uint8Array): void {
   const { path } = source;
+  const expected = MAGIC.slice(0, header.length);
+  if (expected.every((byte, i) => byte === header[i])) return;
   const start = source.read(0, LOOKED_AT);
-  const expected = MAGIC.slice(0, start.length);
-  if (expected.every((byte, i) => byte === start[i])) return;
   const known = ourOwn(start);
   const foreign = known ? null : knownFile(path, start);
   if (foreign)

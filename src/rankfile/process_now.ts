@@ -27,9 +27,13 @@ export function processNow(file: WrittenFile): ProcessNow {
 export const isStopped = (file: WrittenFile): boolean =>
   file.header.snapshotRealtime === null && processNow(file) === 'stopped';
 
+let thisBoot: string | undefined;
+
 /** Whether a process of this boot of this node wrote the file, in whatever container. Throws the system's error. */
-export const isOfThisBoot = ({ bootId }: Pick<ProcessIdentity, 'bootId'>): boolean =>
-  readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim().replaceAll('-', '') === bootId;
+export function isOfThisBoot({ bootId }: Pick<ProcessIdentity, 'bootId'>): boolean {
+  thisBoot ??= readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim().replaceAll('-', '');
+  return thisBoot === bootId;
+}
 
 /** The recorder decides in the same way: LookFor in native/plugin/process/process_name.cc. */
 function askKernel(file: WrittenFile): ProcessNow {

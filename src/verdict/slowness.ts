@@ -117,7 +117,7 @@ function latenessIn(
 ): { certain: Found | null; nominal: Found | null } | null {
   if (whole.length === 0) return null;
   const size = sizeOf(comm, evidence);
-  const boundOf = boundsOf(comm, evidence.clockBound);
+  const boundOf = boundsOf(comm, evidence);
   const nominal = latenessOf(whole, comm, size, tests, evidence, () => 0);
   const clockBound = maxOf(whole.map((one) => boundOf(one)));
   return {
@@ -148,16 +148,17 @@ function sizeOf({ nRanks, files, commId }: ClusterComm, { ranks, isWholeJob }: C
   return isWholeJob ? entries.filter((comm) => comm.commId === commId).length : Infinity;
 }
 
-/** Error of an arrival in this file, or of the last one, against all others. The bound is computed once per piece of the clocks. */
+/** Error of an arrival in this file, or of the last one, against all others. */
 function boundsOf(
   { files }: ClusterComm,
-  clockBound: Case['clockBound'],
+  { clockBound, oneOfEachClock }: Case,
 ): (one: Collective, late?: number) => number {
-  return ({ lastFile, lastArrival }, late = lastFile) =>
-    maxOf(
-      files.map((file) => clockBound(file, late, lastArrival)),
-      0,
-    );
+  const others = oneOfEachClock(files);
+  return ({ lastFile, lastArrival }, late = lastFile) => {
+    let most = 0;
+    for (const file of others) most = Math.max(most, clockBound(file, late, lastArrival));
+    return most;
+  };
 }
 
 /**
@@ -171,7 +172,7 @@ function lateTogether(
   tests: number,
 ): Slowness | null {
   const size = sizeOf(comm, evidence);
-  const boundOf = boundsOf(comm, evidence.clockBound);
+  const boundOf = boundsOf(comm, evidence);
   type Sets = Map<string, LoneWait[]>;
   const byCount = new Map<number, Sets>();
   for (const one of whole)

@@ -134,6 +134,7 @@ export function evidence(
     ranks: ranks.map((rank, file) => witness(rank, file, comms, end, options.setUp?.[file])),
     comparable: (files) => comparable || files.length < 2,
     clockBound: (a, b) => (a === b ? 0 : s(2 * clockBound)),
+    oneOfEachClock: (files) => files,
     hungAfter: options.hungAfter === undefined ? null : s(options.hungAfter),
   };
 }

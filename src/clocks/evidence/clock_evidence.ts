@@ -3,10 +3,11 @@
  * believed_stamps.ts later decides which ones to believe.
  */
 
+import { memoized } from '../../base/memoized.js';
 import { toLocal, type ClockAxes } from '../domains.js';
 import { EARLY_ARRIVAL, sizeClass, WAITED_CREDIT, type EdgeEvidence } from '../evidence.js';
 import { seenCollectives, type CollectiveSource, type SeenCollective } from './collective_evidence.js';
-import { EdgeCollectors, type ImpossiblePairs } from './edge_collectors.js';
+import { EdgeCollectors, pairOf, type ImpossiblePairs } from './edge_collectors.js';
 import { firstLook, isWaited } from './first_look.js';
 import { STEP_ROW } from '../../scan/step_file.js';
 import {
@@ -59,22 +60,22 @@ export function collectEvidence(sources: readonly EvidenceSource[], axes: ClockA
     const from = axes.domainOf[sender]!;
     const to = axes.domainOf[receiver]!;
     const bytes = send[STEP_ROW.bytes]!;
-    const size = sizeClass(bytes);
+    const likes = likesOf(sizeClass(bytes));
     const sent = time(sender, send[STEP_ROW.before]!);
     const protocol = arrivesBy(send, receive);
     const arrived = time(receiver, receive[STEP_ROW.seen]!);
     if (protocol !== -1) {
-      const like = `${protocol === 1 ? 'data' : EARLY_ARRIVAL} ${size}`;
+      const like = protocol === 1 ? likes.data : likes.early;
       collectors.add({ from, to, kind: 'data', like }, sent, arrived - sent, bytes);
     }
     if (protocol !== 1) {
       const consumed = time(receiver, receive[STEP_ROW.stop]!);
-      collectors.add({ from, to, kind: 'data', like: `${CONSUMED} ${size}` }, sent, consumed - sent, bytes);
+      collectors.add({ from, to, kind: 'data', like: likes.consumed }, sent, consumed - sent, bytes);
     }
     const posted = time(receiver, receive[STEP_ROW.before]!);
     const noticed = time(sender, send[STEP_ROW.seen]!);
     const like = isWaited(send) ? WAITED_CREDIT : 'credit';
-    const insists = insisting.has(`${from} ${to}`);
+    const insists = insisting.has(pairOf(from, to));
     collectors.add({ from: to, to: from, kind: 'credit', like, insists }, posted, noticed - posted);
   });
   return {
@@ -92,6 +93,13 @@ const arrivesBy = (send: Float64Array, receive: Float64Array): number =>
 
 /** Prefix of the likenesses of receives that use their stop, after the data were consumed, as their arrival. */
 export const CONSUMED = 'data until consumed,';
+
+/** The likenesses of a size class. */
+const likesOf = memoized((size: string) => ({
+  data: `data ${size}`,
+  early: `${EARLY_ARRIVAL} ${size}`,
+  consumed: `${CONSUMED} ${size}`,
+}));
 
 function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;

@@ -17,8 +17,13 @@ export interface ImpossiblePairs {
   readonly pairs: number;
 }
 
+/** Two domains as one number, because there are as many pairs of stamps as transfers. */
+export const pairOf = (from: number, to: number): number => from * 2 ** 21 + to;
+
 export class EdgeCollectors {
-  private readonly collectors = new Map<string, EdgeCollector>();
+  private readonly collectors: EdgeCollector[] = [];
+  /** By pair of domains and likeness. */
+  private readonly byPair = new Map<number, Map<string, EdgeCollector>>();
   private readonly farBackwards = new Map<string, { from: number; to: number; pairs: number }>();
 
   /** `maxWindows`: of each edge; bounds memory. */
@@ -33,11 +38,14 @@ export class EdgeCollectors {
       else this.farBackwards.set(link, { from: edge.from, to: edge.to, pairs: 1 });
       return;
     }
-    const key = `${edge.from} ${edge.to} ${edge.like}`;
-    let collector = this.collectors.get(key);
+    const pair = pairOf(edge.from, edge.to);
+    let byLike = this.byPair.get(pair);
+    if (!byLike) this.byPair.set(pair, (byLike = new Map<string, EdgeCollector>()));
+    let collector = byLike.get(edge.like);
     if (!collector) {
       collector = new EdgeCollector(edge, this.maxWindows);
-      this.collectors.set(key, collector);
+      byLike.set(edge.like, collector);
+      this.collectors.push(collector);
     }
     collector.add(time, delay, bytes);
   }
@@ -48,6 +56,6 @@ export class EdgeCollectors {
   }
 
   finish(): EdgeEvidence[] {
-    return [...this.collectors.values()].map((collector) => collector.finish());
+    return this.collectors.map((collector) => collector.finish());
   }
 }

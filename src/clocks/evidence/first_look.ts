@@ -5,6 +5,7 @@
 
 import { toLocal, type ClockAxes } from '../domains.js';
 import { distanceByCollectives, type SeenCollective } from './collective_evidence.js';
+import { pairOf } from './edge_collectors.js';
 import { STEP_ROW } from '../../scan/step_file.js';
 import { joinTransfers, type StepSource, type TransferLink } from './joined_transfers.js';
 
@@ -17,8 +18,8 @@ const FIRST_LOOK_PAIRS = 256;
 export interface FirstLook {
   /** Per domain: LocalNs + this is an axis for all. */
   readonly coarse: readonly number[];
-  /** Sender and receiver: the pairs of ranks for which at least one of these first transfers was refused until it had its credit. */
-  readonly insisting: ReadonlySet<string>;
+  /** Pairs of domains (`pairOf`) for which at least one of these first transfers was refused until it had its credit. */
+  readonly insisting: ReadonlySet<number>;
 }
 
 export function firstLook(
@@ -27,12 +28,12 @@ export function firstLook(
   collectives: () => readonly SeenCollective[],
   axes: ClockAxes,
 ): FirstLook {
-  const seen = new Map<string, SeenDelays>();
-  const insisting = new Set<string>();
+  const seen = new Map<number, SeenDelays>();
+  const insisting = new Set<number>();
   const see = (from: number, to: number, delay: number): void => {
-    const known = seen.get(`${from} ${to}`);
+    const known = seen.get(pairOf(from, to));
     if (known) known.delays.push(delay);
-    else seen.set(`${from} ${to}`, { from, to, delays: [delay] });
+    else seen.set(pairOf(from, to), { from, to, delays: [delay] });
   };
   joinTransfers(
     sources,
@@ -43,7 +44,7 @@ export function firstLook(
       const to = axes.domainOf[receiver]!;
       const at = (file: number, tick: number): number => toLocal(axes.scales[file]!, tick);
       see(from, to, at(receiver, receive[STEP_ROW.seen]!) - at(sender, send[STEP_ROW.before]!));
-      if (isWaited(send)) insisting.add(`${from} ${to}`);
+      if (isWaited(send)) insisting.add(pairOf(from, to));
     },
     FIRST_LOOK_PAIRS,
   );
