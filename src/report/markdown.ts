@@ -3,19 +3,20 @@
  */
 
 import { mostSuspectFirst } from '../base/suspect_labels.js';
-import { binarySize } from '../base/units.js';
+import { binarySize, shortDuration } from '../base/units.js';
 import type { RankLabel } from '../runs/rank_labels.js';
 import { sumOfTimes } from '../cluster/rank_waits.js';
 import { durationText } from '../base/duration.js';
 import { nameOrId } from '../runs/communicators.js';
 import { EXPOSED, worstSteps } from './exposed_steps.js';
 import type { RunReport } from './run_report.js';
-import { printable, timesText } from './text.js';
+import { GROUPS, RANKS, TRAINING_STEPS, WAITS, type Cell, type Column, type Table } from './run_tables.js';
+import { cellText } from './shown_table.js';
+import { printable } from './text.js';
 
 const MOST_RANKS = 8;
 const MOST_GROUPS = 8;
 const MOST_WAITS = 5;
-const MOST_LINKS = 4;
 const MOST_STEPS = 4;
 
 export function markdownOf(report: RunReport): string {
@@ -48,93 +49,80 @@ const MOST_CAUSES = 4;
 const causeLines = ({ causes }: RunReport): string[] =>
   causes.length === 0 ? [] : [...causes.slice(0, MOST_CAUSES).map(({ says }) => `- ${escaped(says)}`), ''];
 
-function groupLines(report: RunReport): string[] {
-  const { groups } = report;
-  if (groups.length === 0) return [];
-  const rows = groups
-    .slice(0, MOST_GROUPS)
-    .map((group) => [
-      `${escaped(nameOrId(group))} (${group.commSize})`,
-      escaped(group.func),
-      group.bytes === null ? '?' : binarySize(group.bytes),
-      String(group.count),
-      time(group.durationP50Ns),
-      time(group.durationP99Ns),
-      time(group.skewMaxNs),
-      group.busbwGBs === null ? '' : String(group.busbwGBs),
-      group.lateRank === null ? '' : `${group.lateRank} (${group.lateIn} of ${group.named})`,
-    ]);
-  const head = [
-    'communicator',
-    'function',
-    'size',
-    'count',
-    'p50',
-    'p99',
-    'worst skew',
-    'busbw GB/s',
-    'last',
-  ];
-  return table(head, rows, groups.length);
-}
+const groupLines = ({ groups }: RunReport): string[] =>
+  tableLines(groups, MOST_GROUPS, [
+    { title: 'Communicator', of: (row) => `${nameOrId(row)} (${row.commSize})` },
+    ...columnsOf(GROUPS, 'func bytes count p50_ns p99_ns skew_max_ns busbw_gbs'),
+    {
+      title: 'Last',
+      of: (row) => (row.lateRank === null ? '' : `${row.lateRank} (${row.lateIn} of ${row.named})`),
+    },
+  ]);
 
 /** The ranks that others waited for most. */
-function rankLines({ ranks }: RunReport): string[] {
-  const rows = [...ranks]
-    .filter(({ aloneNs, label }) => aloneNs > 0 || label !== null)
-    .sort(mostSuspectFirst)
-    .map((row) => [
-      rank(row.rank),
-      escaped(row.host),
-      row.label ?? '',
-      time(row.aloneNs),
-      time(row.meanLateNs),
-      `${row.lastIn} of ${row.collectives}`,
-      time(sumOfTimes(row.waits)),
-    ]);
-  if (rows.length === 0) return [];
-  const head = [
-    'rank',
-    'host',
-    'verdict',
-    'others waited for it',
-    'late, mean',
-    'waited for in',
-    'its steps waited',
-  ];
-  return table(head, rows.slice(0, MOST_RANKS), rows.length);
-}
+const rankLines = ({ ranks }: RunReport): string[] =>
+  tableLines(
+    ranks.filter(({ aloneNs, label }) => aloneNs > 0 || label !== null).sort(mostSuspectFirst),
+    MOST_RANKS,
+    [
+      ...columnsOf(RANKS, 'rank host verdict alone_ns mean_late_ns'),
+      { title: 'Waited for in', of: (row) => `${row.lastIn} of ${row.collectives}` },
+      { title: 'Its steps waited', of: (row) => shortDuration(sumOfTimes(row.waits)) },
+    ],
+  );
 
-function waitLines(report: RunReport): string[] {
-  const { waits } = report;
-  if (waits.length === 0) return [];
-  const rows = waits
-    .slice(0, MOST_WAITS)
-    .map((row) => [
-      rank(row.rank),
-      `${rank(row.forRank)} (${row.waitsFor})`,
-      escaped(nameOrId(row)),
-      time(row.totalNs),
-      row.openSinceNs === null ? '' : `since ${durationText(row.openSinceNs)} after the start`,
-    ]);
-  const sum = 'sum over transfers, up to 8 at once per channel';
-  return table(['rank', 'waited for', 'communicator', sum, 'still waits'], rows, waits.length);
-}
+const waitLines = ({ waits }: RunReport): string[] =>
+  tableLines(waits, MOST_WAITS, [
+    ...columnsOf(WAITS, 'rank for_rank'),
+    { title: 'To', of: (row) => (row.waitsFor === 'data' ? 'send data' : 'have room') },
+    { title: 'Communicator', of: nameOrId },
+    { title: 'Sum over transfers, up to 8 at once per channel', of: (row) => shortDuration(row.totalNs) },
+    {
+      title: 'Still waits since',
+      of: ({ openSinceNs: at }) => (at === null ? '' : `${shortDuration(at)} after the start`),
+    },
+  ]);
 
-function linkLines({ links, pairs, slowLinks }: RunReport): string[] {
-  const [most] = pairs;
+/** Slow links are among the causes. */
+function linkLines({ pairs: [most] }: RunReport): string[] {
   if (!most) return [];
-  const name = ({ source, destination, channel }: (typeof links)[number]): string =>
-    `${rank(source)} → ${rank(destination)}${channel === null ? '' : ` channel ${channel}`}`;
-  const slow = slowLinks
-    .slice(0, MOST_LINKS)
-    .map(
-      ({ link, ratio, by, transfers, like }) =>
-        `- slow link ${name(links[link]!)}: ${by === 'send' ? 'sends' : 'transfers'} take ${timesText(ratio)} the time of ${like} similar links (${transfers} transfers)`,
-    );
+  const name = `${rankText(most.source)} → ${rankText(most.destination)}`;
+  const size = most.bytes === null ? 'of unknown size,' : binarySize(most.bytes);
+  return [`- most bytes: ${name}, ${size} in ${most.transfers} transfers`, ''];
+}
+
+/** A column as it is described, or one that only this text has. */
+interface TextColumn<Row> {
+  readonly title: string;
+  readonly of: (row: Row) => string;
+}
+
+const columnsOf = <Row>({ columns }: Table<Row>, names: string): TextColumn<Row>[] =>
+  names.split(' ').map((name) => {
+    const column = columns.find((one) => one.name === name)!;
+    return { title: column.title, of: (row) => textOf(column.of(row), column) };
+  });
+
+/** The title of a rate has its unit. */
+function textOf<Row>(cell: Cell, column: Column<Row>): string {
+  if (cell === null) return column.type === 'rank' ? '?' : '';
+  return column.unit === 'GB/s' ? String(cell) : cellText(cell, column);
+}
+
+function tableLines<Row>(
+  rows: readonly Row[],
+  most: number,
+  columns: readonly TextColumn<Row>[],
+  all = rows.length,
+): string[] {
+  if (rows.length === 0) return [];
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  const more = all > most ? [`and ${all - most} more`] : [];
   return [
-    `- most bytes: ${name(most)}, ${most.bytes === null ? 'of unknown size,' : binarySize(most.bytes)} in ${most.transfers} transfers`,
-    ...slow,
+    line(columns.map(({ title }) => title)),
+    line(columns.map(() => '---')),
+    ...rows.slice(0, most).map((row) => line(columns.map(({ of }) => escaped(of(row))))),
+    ...more,
     '',
   ];
 }
@@ -143,26 +131,14 @@ function linkLines({ links, pairs, slowLinks }: RunReport): string[] {
 function stepLines({ trainingSteps }: RunReport): string[] {
   const { worst, of } = worstSteps(trainingSteps, MOST_STEPS);
   if (of === 0) return [];
-  const rows = worst.map((row) => [
-    String(row.rank),
-    escaped(row.step ?? '(whole file)'),
-    time(row.duration),
-    time(row.nccl),
-    time(row.overlapped),
-    `${time(row.exposed)} (${Math.round((100 * row.exposed) / row.duration)} %)`,
-  ]);
-  const head = ['rank', 'training step', 'took', 'NCCL', 'overlapped', 'exposed'];
-  return [`Exposed: ${EXPOSED}.`, '', ...table(head, rows, of)];
+  const columns = columnsOf(
+    TRAINING_STEPS,
+    'rank step duration_ns nccl_ns overlapped_ns exposed_ns exposed_percent',
+  );
+  return [`Exposed: ${EXPOSED}.`, '', ...tableLines(worst, MOST_STEPS, columns, of)];
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[], all: number): string[] {
-  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  const more = all > rows.length ? [`and ${all - rows.length} more`] : [];
-  return [line(head), line(head.map(() => '---')), ...rows.map(line), ...more, ''];
-}
-
-const time = (ns: number | null): string => (ns === null ? '' : durationText(ns));
-const rank = (label: RankLabel): string => (label === null ? '?' : String(label));
+const rankText = (label: RankLabel): string => (label === null ? '?' : String(label));
 
 /** Escapes what Markdown, or HTML in it, treats as markup. */
 const escaped = (text: string): string => printable(text).replace(/[\\`*_[\]<>|~&@]/g, '\\$&');

@@ -9,7 +9,7 @@ import type { LinkRow } from '../analysis/link_rows.js';
 import type { WaitRow } from '../analysis/wait_rows.js';
 import type { WorkTableRow } from '../analysis/work_rows.js';
 import type { ExposedStep } from '../foreign/beside/training_steps.js';
-import type { RankRow } from './run_report.js';
+import type { RankRow, RunReport } from './run_report.js';
 
 export type Cell = string | number | null;
 
@@ -44,7 +44,7 @@ export interface Table<Row> {
 }
 
 export type TableName =
-  ShownName | 'pairs' | 'works' | 'all_to_alls' | 'exchanges' | 'steps' | 'training_steps';
+  ShownName | 'groups' | 'pairs' | 'works' | 'all_to_alls' | 'exchanges' | 'steps' | 'training_steps';
 /** Those that have a command of their own. */
 export type ShownName = 'collectives' | 'links' | 'ranks' | 'waits';
 
@@ -91,6 +91,29 @@ export const COLLECTIVES: Table<CollectiveRow> = {
   telling:
     words(`func seq start_ns duration_ns comm skew_ns late_rank bytes busbw_gbs outcome plan algbw_gbs ranks
     replay busbw_from_first_gbs datatype comm_size`),
+};
+
+type GroupRow = RunReport['groups'][number];
+
+/** Collectives by communicator, function and size class: of a report, and of no file. */
+export const GROUPS: Table<GroupRow> = {
+  name: 'groups',
+  columns: [
+    count('comm_size', 'Ranks', (row) => row.commSize),
+    named('func', 'Function', (row) => row.func),
+    bytes('bytes', 'Size', (row) => row.bytes),
+    count('count', 'Count', (row) => row.count),
+    ns('p50_ns', 'p50', (row) => row.durationP50Ns),
+    ns('p99_ns', 'p99', (row) => row.durationP99Ns),
+    ns('max_ns', 'Max', (row) => row.durationMaxNs),
+    ns('skew_p50_ns', 'Skew p50', (row) => row.skewP50Ns),
+    ns('skew_max_ns', 'Skew max', (row) => row.skewMaxNs),
+    rate('algbw_gbs', 'algbw GB/s', (row) => row.algbwGBs, { minor: true }),
+    rate('busbw_gbs', 'busbw GB/s', (row) => row.busbwGBs),
+    share('achieved', 'Of allowed', (row) => row.achieved),
+    rank('late_rank', 'Last most', (row) => row.lateRank),
+  ],
+  telling: [],
 };
 
 export const LINKS: Table<LinkRow> = {

@@ -85,7 +85,8 @@ function thatFit(candidates: readonly Candidate[], width: number): Candidate[] {
 /** Without the unit, which is in the cells. */
 const titleOf = ({ name }: Column): string => name.replace(/_(ns|gbs|bytes)$/, '');
 
-function cellText(cell: Cell, { unit, isName }: Column): string {
+/** With its unit. */
+export function cellText(cell: Cell, { unit, isName }: Pick<Column, 'unit' | 'isName'>): string {
   if (cell === null) return '';
   if (typeof cell === 'string') return cut(cell, MOST_CHARACTERS);
   switch (unit) {

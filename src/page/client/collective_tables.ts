@@ -1,13 +1,12 @@
 /** The tables of collectives: by kind, and the longest. */
 
 import type { RunReport } from '../../report/run_report.js';
-import { COLLECTIVES } from '../../report/run_tables.js';
+import { COLLECTIVES, GROUPS } from '../../report/run_tables.js';
 import { rankLabel } from './chart.js';
 import { communicator } from './communicator.js';
 import { described } from './described.js';
 import { h } from './dom.js';
-import { bytes, count } from './format.js';
-import { around, inTrace, time, type Show } from './in_trace.js';
+import { around, inTrace, type Show } from './in_trace.js';
 import { table } from './table.js';
 
 export function collectiveGroups(report: RunReport): HTMLElement {
@@ -20,31 +19,17 @@ export function collectiveGroups(report: RunReport): HTMLElement {
     name: 'collectives by kind',
     none: 'No collective was seen.',
     rows: groups,
-    columns: [
-      communicator(),
-      { title: 'Ranks', of: (row) => row.commSize },
-      { title: 'Function', of: (row) => row.func },
-      { title: 'Size', of: (row) => row.bytes, show: bytes },
-      { title: 'Count', of: (row) => row.count, show: count },
-      { title: 'p50', of: (row) => row.durationP50Ns, show: time },
-      { title: 'p99', of: (row) => row.durationP99Ns, show: time },
-      { title: 'Max', of: (row) => row.durationMaxNs, show: time },
-      { title: 'Skew p50', of: (row) => row.skewP50Ns, show: time },
-      { title: 'Skew max', of: (row) => row.skewMaxNs, show: time },
-      { title: 'algbw GB/s', of: (row) => row.algbwGBs, minor: true },
-      { title: 'busbw GB/s', of: (row) => row.busbwGBs, show: withFirst },
-      {
-        title: 'Of allowed',
-        of: (row) => row.achieved,
-        show: (part: number, row) => `${Math.round(100 * part)} % of ${allowed(row)} GB/s`,
+    columns: described(GROUPS, {
+      first: [communicator()],
+      otherwise: {
+        busbw_gbs: { show: withFirst },
+        achieved: {
+          show: (part: number, row) => `${Math.round(100 * part)} % of ${allowed(row)} GB/s`,
+        },
+        late_rank: { show: (rank: number, row) => `${rankLabel(rank)}, ${row.lateIn} of ${row.named}` },
       },
-      {
-        title: 'Last most',
-        of: (row) => row.lateRank,
-        isName: true,
-        show: (rank: number, row) => `${rankLabel(rank)}, ${row.lateIn} of ${row.named}`,
-      },
-    ],
+      traceStart: report.run.traceStart,
+    }),
   });
 }
 
