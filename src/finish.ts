@@ -148,34 +148,14 @@ interface Merged {
 }
 
 function reportMerge(
-  { run, clocks, verdict, records, ends, origins, unusable }: Study,
-  { output, startup, bytes, duration, blocks, trace, selection, diagnosis, foreign, problems }: Merged,
+  { run, clocks, records, ends, origins }: Study,
+  { duration: durationNs, blocks, diagnosis, problems, ...merged }: Merged,
 ): MergeReport {
-  const { traffic } = diagnosis;
+  const { unusable, traffic } = diagnosis;
   return {
-    version: 3,
-    verdict,
-    output,
-    startup,
-    bytes,
-    worldSize: run.worldSize,
-    missingRanks: run.missing,
-    unusable,
-    otherRuns: run.others,
-    traceStart: String(clocks.solution.traceStart),
-    durationNs: duration,
-    records,
-    trace,
-    selection,
-    suggestion: diagnosis.suggestion,
+    ...{ version: 3, ...diagnosis, ...merged, durationNs, records },
     ranks: run.members.map((member, i) => reportRank(member, ends[i]!, origins[i]!, blocks[i] ?? null)),
-    communicators: diagnosis.communicators,
-    clocks: diagnosis.clocks,
-    traffic,
     outOfStep: reportOutOfStep(clocks.broken.outOfStep, run),
-    flightRecorder: diagnosis.flightRecorder,
-    causes: diagnosis.causes,
-    foreign,
     problems: [...problems, ...unusable, ...run.problems, ...(traffic?.leftOut ?? [])],
   };
 }

@@ -5,6 +5,7 @@
  * is late is the verdict's. A healthy run has no cause.
  */
 
+import type { LinkFault } from '../cluster/link_faults.js';
 import type { AllToAll } from './all_to_all.js';
 import { accused, callsOf, causeOf, longestOf, type CauseEvidence } from './cause_evidence.js';
 import { contention } from './contention.js';
@@ -16,8 +17,13 @@ import { unlikePlans } from './unlike_plans.js';
 
 export type Cause = ReturnType<typeof causesOf>[number];
 
-export const causesOf = (evidence: CauseEvidence) =>
-  [
+/** Share of the run. A link that costs less is in the table of slow links, but is no cause. Costs are lower bounds. */
+const LEAST_SHARE = 0.01;
+
+export function causesOf(all: CauseEvidence) {
+  const isCause = ({ costNs }: LinkFault): boolean => costNs >= LEAST_SHARE * all.durationNs;
+  const evidence = { ...all, faults: all.faults.filter(isCause) };
+  return [
     slowerSince(evidence),
     ...starvedThreads(evidence),
     ...slowLinkCauses(evidence),
@@ -27,6 +33,7 @@ export const causesOf = (evidence: CauseEvidence) =>
     ...slowGroups(evidence),
     ...evidence.allToAlls.flatMap((one) => unevenAllToAll(one, evidence) ?? []),
   ].filter((cause) => cause !== null);
+}
 
 /** What it costs is not known: all wait for the rank with most, and something else may be under way meanwhile. */
 function unevenAllToAll({ comm, commId, most }: AllToAll, { collectives, filesOf }: CauseEvidence) {

@@ -35,7 +35,11 @@ export function causeNumbers({ run, clocks, comms, links, verdict }: Study) {
   const durationNs = runDuration(run, solution);
   const times = run.members.map((_, file) => traceTimeOf(solution, file));
   const middle = (durationNs / 2) as TraceNs;
-  const { ranks: rankWaits, ...transfers } = transfersOf(
+  const {
+    ranks: rankWaits,
+    rowOf,
+    ...transfers
+  } = transfersOf(
     run,
     links,
     labels,
@@ -51,6 +55,7 @@ export function causeNumbers({ run, clocks, comms, links, verdict }: Study) {
     ranks: run.members.map((_, file) => labels.ofFile(file)),
     causes: causesOf({
       ...known,
+      rowOf,
       late: verdict.kind === 'slow' && verdict.slow.on !== 'link' ? labels.ofFile(verdict.slow.file) : null,
       filesOf: (rank) => run.members.flatMap((_, file) => (labels.ofFile(file) === rank ? [file] : [])),
       kindOf: kindsOf(communicatorsOf(run.members)),

@@ -2,7 +2,7 @@
 
 import { LEAST_RATIO, outliers } from '../cluster/long_waits.js';
 import type { RankLabel } from '../runs/rank_labels.js';
-import { accused, causeOf, longestOf, type CauseEvidence } from './cause_evidence.js';
+import { accused, causeOf, longestOf, slowCommsOf, type CauseEvidence } from './cause_evidence.js';
 
 interface RankTimes {
   transfers: number;
@@ -21,7 +21,7 @@ interface RankTimes {
 export function slowGpus(evidence: CauseEvidence) {
   const { links, late, faults, durationNs, collectives, filesOf } = evidence;
   if (faults.some(({ wait }) => wait !== null)) return [];
-  const slowComms = new Set(faults.flatMap((one) => one.links.map((link) => links[link]!.commId)));
+  const slowComms = slowCommsOf(faults);
   return [...new Set(links.map(({ commId }) => commId))].flatMap((commId) => {
     if (slowComms.has(commId)) return [];
     const times = timesByRank(commId, evidence);

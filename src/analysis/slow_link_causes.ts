@@ -1,9 +1,8 @@
 /** What makes the links of a run slow (cluster/link_faults.ts), as causes. */
 
+import { hex64 } from '../base/hex.js';
 import { accused, causeOf, longestOf, type CauseEvidence } from './cause_evidence.js';
-
-/** Share of the run. A link that costs less is in the table of slow links, but is no cause. Costs are lower bounds. */
-const LEAST_SHARE = 0.01;
+import { ratioOf } from './slow_link_rows.js';
 
 /** Proxy threads without CPU time. */
 export const starvedThreads = ({ faults, collectives }: CauseEvidence) =>
@@ -20,16 +19,23 @@ export const starvedThreads = ({ faults, collectives }: CauseEvidence) =>
     ];
   });
 
-export const slowLinkCauses = ({ faults, collectives, durationNs }: CauseEvidence) =>
+export const slowLinkCauses = ({ faults, rowOf, collectives }: CauseEvidence) =>
   faults
-    .filter(({ costNs }) => costNs >= LEAST_SHARE * durationNs)
-    .sort((a, b) => b.costNs - a.costNs)
-    .flatMap(({ what, file, costNs, commId, connection, ...fault }) => {
-      if (what === 'starved proxy thread') return [];
-      const { rank, host, ends, slowPairs, pairs, channel, cannotTell, links, ratio, by, transfers } = fault;
-      const about = { rank, host, ends, slowPairs, pairs, channel, cannotTell, links, ratio, by, transfers };
-      const view = longestOf(collectives, commId);
-      const isSure = cannotTell === null;
-      const parts = { isSure, connection, cost: costNs, who: accused([file], 'SLOW SENDS') };
-      return [causeOf(what, { ...about, view }, parts)];
+    .toSorted((a, b) => b.costNs - a.costNs)
+    .flatMap(({ what, file, links, ...fault }) => {
+      const [first] = links;
+      if (what === 'starved proxy thread' || !first) return [];
+      const { rank, host, ends, slowPairs, pairs, channel, cannotTell, costNs } = fault;
+      const { commId, file: source, peerFile, channel: of } = first.times;
+      const about = {
+        ...{ rank, host, ends, slowPairs, pairs, channel, cannotTell, ratio: ratioOf(first), by: first.by },
+        links: links.flatMap(({ times }) => rowOf(times) ?? []),
+        transfers: links.reduce((sum, { sends }) => sum + sends, 0),
+        view: longestOf(collectives, hex64(commId)),
+      };
+      const parts = {
+        ...{ isSure: cannotTell === null, cost: Math.round(costNs), who: accused([file], 'SLOW SENDS') },
+        connection: { file: source, peerFile, channel: of, step: null },
+      };
+      return [causeOf(what, about, parts)];
     });

@@ -6,7 +6,7 @@
 
 import type { TraceNs } from '../base/time.js';
 import type { TransferTimes } from '../clocks/evidence/transfer_times.js';
-import { isSender, linkKey, type ComparedLink } from '../cluster/connections.js';
+import { isSender, linkKey } from '../cluster/connections.js';
 import type { RunLinks } from '../cluster/run_links.js';
 import type { Run } from '../runs/run.js';
 import { onTheWay } from './arrival_times.js';
@@ -14,7 +14,7 @@ import { allChannels, type Link } from './all_channels.js';
 import { linkRows } from './link_rows.js';
 import { sendSeries } from '../cluster/over_time.js';
 import type { RankLabels } from '../runs/rank_labels.js';
-import { faultRows, slowLinkRows } from './slow_link_rows.js';
+import { slowLinkRows, type RowOf } from './slow_link_rows.js';
 import { waitRows } from './wait_rows.js';
 
 export type Transfers = Readonly<ReturnType<typeof transfersOf>>;
@@ -38,7 +38,7 @@ export function transfersOf(
   const pairSenders = senderEnds(allPairs);
   const arrivals = onTheWay(times, bound);
   const rows = new Map(senders.map((end, row) => [linkKey(end), row]));
-  const rowOf = (link: ComparedLink): number | undefined => rows.get(linkKey(link));
+  const rowOf: RowOf = (link) => rows.get(linkKey(link));
   return {
     ranks: found.waits,
     waits: waitRows(ends, labels, time),
@@ -48,7 +48,8 @@ export function transfersOf(
     /** By pair. */
     sends: pairSenders.map(sendSeries),
     slowLinks: slowLinkRows(found.slow, rowOf),
-    faults: faultRows(found.faults, rowOf),
+    faults: found.faults,
+    rowOf,
   };
 }
 

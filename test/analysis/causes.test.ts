@@ -5,7 +5,6 @@ import { causesOf } from '../../src/analysis/causes.js';
 import type { CauseEvidence } from '../../src/analysis/cause_evidence.js';
 import { changePoint } from '../../src/analysis/slower_since.js';
 import type { CollectiveRow } from '../../src/analysis/collectives.js';
-import { faultRows } from '../../src/analysis/slow_link_rows.js';
 import { faultsOf, slowLink } from '../support/made_up/link_faults.js';
 
 /** Logarithms that scatter by about 0.1, in a fixed way. */
@@ -42,6 +41,7 @@ describe('a change point', () => {
 const NOTHING: CauseEvidence = {
   ...{ collectives: [], allToAlls: [], links: [], faults: [], late: null, durationNs: 1e9 },
   waits: [],
+  rowOf: () => 1,
   filesOf: (rank) => [Number(rank)],
   kindOf: () => '',
 };
@@ -49,11 +49,10 @@ const NOTHING: CauseEvidence = {
 describe('slow links', () => {
   const link = { commId: 7n, source: 1, destination: 2, channel: 0 };
   const ring = [0, 1, 2, 3].map((rank) => ({ ...link, source: rank, destination: (rank + 1) % 4 }));
-  const faults = faultRows(faultsOf(ring, [slowLink(link)]), () => 1);
+  const faults = faultsOf(ring, [slowLink(link)]);
 
   it('are a cause, with the link, its cost and who is to be looked at', () => {
-    const links = [{}, { commId: '0x7' }] as unknown as CauseEvidence['links'];
-    expect(causesOf({ ...NOTHING, links, faults })).toEqual([
+    expect(causesOf({ ...NOTHING, faults })).toEqual([
       expect.objectContaining({
         ...{ rule: 'slow link', cost: 1e7, isSure: false },
         connection: { file: 1, peerFile: 2, channel: 0, step: null },
@@ -64,8 +63,7 @@ describe('slow links', () => {
   });
 
   it('that cost less than 1 % of the run are none', () => {
-    const links = [{}, { commId: '0x7' }] as unknown as CauseEvidence['links'];
-    expect(causesOf({ ...NOTHING, links, faults, durationNs: 1.1e9 })).toEqual([]);
+    expect(causesOf({ ...NOTHING, faults, durationNs: 1.1e9 })).toEqual([]);
   });
 });
 
