@@ -38,7 +38,7 @@ const LAYERS = table(`
   study          | base rankfile model runs scan clocks clocks/evidence cluster verdict output trace export/steps |       | piscina    | yes
   report         | base foreign/ras_beside foreign/beside/with_file foreign/beside/training_steps rankfile model runs scan clocks clocks/evidence cluster verdict output trace study analysis pytorch trace/tracks/flow_census | trace/perfetto foreign foreign/beside | console-table-printer | yes
   export         | base kernel/host model rankfile runs clocks output study trace analysis report foreign/beside | clocks/evidence | parquet-wasm apache-arrow @duckdb/node-api | yes
-  page/client    | base report/run_tables report/exposed_steps        | page report analysis pytorch | chart.js | no
+  page/client    | base report/run_tables                             | page report analysis pytorch | chart.js | no
   page           | base output report/text report/exposed_steps       | report live   |            | yes
   live           | base rankfile runs verdict output report clocks cluster analysis model/work_end_table model/waits | study model/pending | prom-client protobufjs @opentelemetry/api @opentelemetry/exporter-metrics-otlp-proto @opentelemetry/resources @opentelemetry/sdk-metrics | yes
   merge          | base rankfile runs clocks clocks/evidence verdict output trace trace/tracks/selection study analysis report pytorch foreign/beside |             |            | yes

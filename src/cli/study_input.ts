@@ -31,7 +31,8 @@ export function studyIn(paths: readonly string[], flags: StudyFlags): string | n
 /** For commands that read the rank files once more, or other files beside them. Throws UsageError for a .study. */
 export function refuseStudy(paths: readonly string[], flags: StudyFlags): void {
   const study = studyIn(paths, flags);
-  if (study !== null) throw new UsageError(`${study}: is a .study, which has too little for this; name rank files`);
+  if (study !== null)
+    throw new UsageError(`${study}: is a .study, which has too little for this; name rank files`);
 }
 
 /** Examines rank files or a .study. Throws NoUsableInput, UsageError. */

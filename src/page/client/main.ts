@@ -7,7 +7,6 @@ import { h, shown } from './dom.js';
 import { openTrace, saveTrace, type View } from './open_trace.js';
 import { collectiveGroups, longest } from './collective_tables.js';
 import { links } from './link_tables.js';
-import { EXPOSED } from '../../report/exposed_steps.js';
 import { clocks, made, ranks, trainingSteps, waits } from './other_tables.js';
 
 const data = JSON.parse(document.getElementById('data')?.textContent ?? '') as PageData;
@@ -95,7 +94,7 @@ const steps = (): HTMLElement | null =>
     ? null
     : section(
         'Training steps',
-        `How long NCCL’s kernels ran in each step (NCCL), how much of that other kernels of the process covered (overlapped), and the rest (exposed): ${EXPOSED}. Without it the step would be shorter by that at most. Copies are neither. A rank’s kernels of all streams count together, a moment once.`,
+        'How long NCCL’s kernels ran in each step, how much of that other kernels of the process covered, and the rest, which is exposed: the step could be shorter by it at most. Copies are neither. Kernels of all streams count together, each moment once.',
         trainingSteps(report, show),
       );
 
