@@ -13,7 +13,10 @@ function read(text: string, chunk = 7): Read {
   const found: Read = { elements: [], members: {} };
   const values = new JsonValues({
     array: 'list',
-    element: (value) => found.elements.push(value),
+    element: (value, text) => {
+      expect(JSON.parse(text)).toEqual(value);
+      found.elements.push(value);
+    },
     member: (name, value) => {
       found.members[name] = value;
     },

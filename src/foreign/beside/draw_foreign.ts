@@ -18,7 +18,7 @@ import { laneName } from '../../trace/tracks/lanes.js';
 import type { Windows } from '../../trace/tracks/selection.js';
 import type { ArgValue, SliceExtra, SliceRef, TrackRef } from '../../trace/tracks/sink.js';
 import type { Admitted } from './door.js';
-import type { EventText, ForeignTrace, ForeignTrack } from './foreign_trace.js';
+import type { ForeignTrace, ForeignTrack } from './foreign_trace.js';
 import { digitsOf, type Json } from './json_values.js';
 
 export interface ForeignBlock extends BlockPosition {
@@ -154,14 +154,17 @@ class Picture {
       const start = trace.events.start(row);
       const duration = trace.events.duration(row);
       const isLast = i + 1 === rows.length || trace.events.start(rows[i + 1]!) !== start;
-      const [name, args] = JSON.parse(trace.events.text(row)) as EventText;
       const end = Number.isNaN(duration) ? at : this.admitted.time(start + duration);
       const lane = this.free(laneAt, at, end);
       if (lane === null) {
         this.leave(`slices that overlap ${MOST_LANES} others`);
         continue;
       }
-      const extra = this.extraOf(row, args, isLast ? trace.arrows.of(number, start) : []);
+      const args: [string, ArgValue][] = [];
+      const name = trace.shown(JSON.parse(trace.events.text(row)), (arg, value) => {
+        this.addArgument(args, arg, argOf(value as Json));
+      });
+      const extra = { args, arrows: this.arrowsOf(row, isLast ? trace.arrows.of(number, start) : []) };
       const shown = this.isNew(name) ? name || '(no name)' : '(one more name)';
       if (Number.isNaN(duration)) this.writer.instant(lane.track, at, shown, extra);
       else lane.open.push({ slice: this.writer.begin(lane.track, at, shown, extra), end });
@@ -194,20 +197,18 @@ class Picture {
     return null;
   }
 
-  private extraOf(row: number, args: Readonly<Record<string, unknown>>, own: readonly number[]): SliceExtra {
+  private arrowsOf(row: number, own: readonly number[]): SliceExtra['arrows'] {
     const work = this.admitted.arrows.get(row);
     const placed = own.slice(0, MOST_ARROWS - 1);
     for (const id of placed) this.ownEnds.push(id);
     if (work !== undefined) this.workEnds++;
-    const arrows = [...(work === undefined ? [] : [work]), ...placed.map((id) => this.arrowId(id))];
-    const shown: [string, ArgValue][] = [];
-    for (const [name, value] of Object.entries(args)) {
-      const arg = argOf(value as Json);
-      if (this.isNew(name) && (typeof arg !== 'string' || this.isNew(arg)))
-        shown.push([name || '(no name)', arg]);
-      else this.leave('arguments, because their texts would take too much memory');
-    }
-    return { args: shown, arrows };
+    return [...(work === undefined ? [] : [work]), ...placed.map((id) => this.arrowId(id))];
+  }
+
+  private addArgument(args: [string, ArgValue][], name: string, value: ArgValue): void {
+    if (this.isNew(name) && (typeof value !== 'string' || this.isNew(value)))
+      args.push([name || '(no name)', value]);
+    else this.leave('arguments, because their texts would take too much memory');
   }
 
   /** Ids of other files and of our transfers are different. */

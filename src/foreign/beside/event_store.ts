@@ -33,8 +33,9 @@ const words = (): Numbers<Uint32Array> => new Numbers((length) => new Uint32Arra
 /** Records of the side file begin at multiples of this, so a place of 32 bits reaches 32 GB. */
 const ALIGNED = 8;
 const BUFFER = 1 << 20;
-/** Bytes that are read at once. Neighbours on a track are mostly neighbours in the file. */
-const READ = 1 << 15;
+/** The side file is read in pages. A track goes back and forth between those that are near its newest event: they are kept. */
+const PAGE = 1 << 15;
+const PAGES = 64;
 
 export class EventStore {
   private readonly tracks = words();
@@ -46,7 +47,8 @@ export class EventStore {
   private used = 0;
   private written = 0;
   private order: { readonly rows: Uint32Array; readonly from: Uint32Array } | null = null;
-  private window = { at: 0, bytes: Buffer.alloc(0) };
+  /** By number, the least lately used first. */
+  private readonly pages = new Map<number, Buffer>();
 
   /** `path`: of the side file. */
   constructor(path: string) {
@@ -119,14 +121,28 @@ export class EventStore {
   }
 
   private bytesAt(at: number, length: number): Buffer {
-    const { window } = this;
-    if (at < window.at || at + length > window.at + window.bytes.length) {
-      const bytes = Buffer.allocUnsafe(Math.max(READ, length));
-      const read = readSync(this.file, bytes, 0, bytes.length, at);
-      this.window = { at, bytes: bytes.subarray(0, read) };
+    const first = Math.floor(at / PAGE);
+    const last = Math.floor((at + length - 1) / PAGE);
+    const start = at - first * PAGE;
+    if (first >= last) return this.page(first).subarray(start, start + length);
+    const bytes = Buffer.allocUnsafe(length);
+    for (let page = first, from = at; page <= last; page++, from = page * PAGE)
+      this.page(page).copy(bytes, from - at, from - page * PAGE);
+    return bytes;
+  }
+
+  private page(number: number): Buffer {
+    const { pages } = this;
+    let page = pages.get(number);
+    if (page !== undefined) pages.delete(number);
+    else {
+      const [oldest] = pages.keys();
+      page = pages.size < PAGES ? Buffer.allocUnsafeSlow(PAGE) : pages.get(oldest!)!;
+      if (pages.size === PAGES) pages.delete(oldest!);
+      readSync(this.file, page, 0, PAGE, number * PAGE);
     }
-    const start = at - this.window.at;
-    return this.window.bytes.subarray(start, start + length);
+    pages.set(number, page);
+    return page;
   }
 }
 

@@ -7,6 +7,8 @@ export interface ForeignTrace {
   /** Name of the group of its tracks: "PyTorch", "Nsight Systems". */
   readonly tool: string;
   readonly events: EventStore;
+  /** The name of a slice or instant, of the JSON that `events` has of it. `argument` is called for each of its arguments. */
+  readonly shown: (stored: unknown, argument: (name: string, value: unknown) => void) => string;
   readonly arrows: ArrowEnds;
   /** By number, as in `events`. */
   readonly tracks: readonly ForeignTrack[];
@@ -45,9 +47,6 @@ export interface ForeignStep {
   readonly start: number;
   readonly end: number;
 }
-
-/** Text of an event in the store: name and arguments. */
-export type EventText = readonly [name: string, args: Readonly<Record<string, unknown>>];
 
 /** A kernel of NCCL on the GPU. Times in ns, like those of the events. */
 export interface NcclKernel {

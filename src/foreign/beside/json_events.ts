@@ -13,8 +13,8 @@ import { JsonValues, type Json } from './json_values.js';
 import { Refusal } from './refusal.js';
 
 export interface JsonListener {
-  /** Each member of `traceEvents`. */
-  readonly event: (event: Json) => void;
+  /** Each member of `traceEvents`, and its text. */
+  readonly event: (event: Json, text: string) => void;
   /** One of KEPT. They may come after the events. */
   readonly member: (name: string, value: Json) => void;
 }

@@ -12,7 +12,7 @@ export interface JsonObject {
 const EXACT = 15;
 /** Begins a text that stands for a number. */
 const DIGITS = '\0';
-const DIGITS_QUOTED = Buffer.from(String.raw`"\u0000`);
+const DIGITS_QUOTED = String.raw`"\u0000`;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /** The digits of a number that a double would round: it is kept as text; null: it is something else. */
@@ -52,9 +52,9 @@ const AFTER: { readonly [Of in Place]?: Place } = {
 };
 
 export interface JsonCuts {
-  /** Its elements are given one by one. */
+  /** Its elements are given one by one, with the text of which JSON.parse makes the same value. */
   readonly array: string;
-  readonly element: (value: Json) => void;
+  readonly element: (value: Json, text: string) => void;
   /** The other members. */
   readonly member: (name: string, value: Json) => void;
   /** A value is nested so deep, or has so many bytes. May throw. */
@@ -69,7 +69,7 @@ export class JsonValues {
   private place: Place = 'object';
   private key = '';
   private isInside = false;
-  /** Parts of the value that is not over, in earlier chunks, and their length. */
+  /** Parts of the value that is not over, in earlier chunks, and their bytes. */
   private parts: Buffer[] = [];
   private partBytes = 0;
   private depth = 0;
@@ -95,11 +95,15 @@ export class JsonValues {
         this.newest = this.earlier + at;
       }
       const end = this.endOf(chunk, at);
-      this.parts.push(chunk.subarray(at, end ?? chunk.length));
-      this.partBytes += (end ?? chunk.length) - at;
-      this.cuts.check(this.depth, this.partBytes);
-      if (end === null) break;
-      this.give();
+      const bytes = this.partBytes + (end ?? chunk.length) - at;
+      this.cuts.check(this.depth, bytes);
+      if (end === null) {
+        this.parts.push(chunk.subarray(at));
+        this.partBytes = bytes;
+        break;
+      }
+      if (this.parts.length === 0) this.give(textIn(chunk, at, end, this.long));
+      else this.give(textIn(Buffer.concat([...this.parts, chunk.subarray(at, end)]), 0, bytes, this.long));
       at = end;
     }
     this.earlier += chunk.length;
@@ -175,9 +179,8 @@ export class JsonValues {
     this.long.push(end - length, end);
   }
 
-  private give(): void {
-    const bytes = this.parts.length === 1 ? this.parts[0]! : Buffer.concat(this.parts);
-    const value = parse(this.long.length === 0 ? bytes : withDigits(bytes, this.long));
+  private give(text: string): void {
+    const value = parse(text);
     const { place, key, cuts } = this;
     this.isInside = false;
     this.parts = [];
@@ -185,37 +188,38 @@ export class JsonValues {
     this.long = [];
     this.place = AFTER[place]!;
     if (place === 'value') cuts.member(key, value);
-    else if (this.place === 'next element') cuts.element(value);
+    else if (this.place === 'next element') cuts.element(value, text);
     else if (typeof value === 'string' && digitsOf(value) === null) this.key = value;
     else throw new Error('a name that is no text');
   }
 }
 
-function parse(bytes: Buffer): Json {
+function parse(text: string): Json {
   try {
-    return JSON.parse(bytes.toString('utf8')) as Json;
+    return JSON.parse(text) as Json;
   } catch {
     throw new Error('a value that is no JSON');
   }
 }
 
-/** With these numbers as texts. */
-function withDigits(bytes: Buffer, long: readonly number[]): Buffer {
-  const parts: Buffer[] = [];
-  let from = 0;
+/** `long`: begins and ends of numbers, in bytes from `from`. They become texts. */
+function textIn(bytes: Buffer, from: number, to: number, long: readonly number[]): string {
+  let text = '';
+  let at = from;
   for (let i = 0; i < long.length; i += 2) {
-    const digits = bytes.subarray(long[i], long[i + 1]);
-    if (!NUMBER.test(digits.toString('latin1'))) throw new Error('a number that is none');
-    if (isName(bytes, long[i + 1]!)) throw new Error('a name that is no text');
-    parts.push(bytes.subarray(from, long[i]), DIGITS_QUOTED, digits, Buffer.from('"'));
-    from = long[i + 1]!;
+    const [start, end] = [from + long[i]!, from + long[i + 1]!];
+    const digits = bytes.toString('latin1', start, end);
+    if (!NUMBER.test(digits)) throw new Error('a number that is none');
+    if (isName(bytes, end, to)) throw new Error('a name that is no text');
+    text += `${bytes.toString('utf8', at, start)}${DIGITS_QUOTED}${digits}"`;
+    at = end;
   }
-  return Buffer.concat([...parts, bytes.subarray(from)]);
+  return text + bytes.toString('utf8', at, to);
 }
 
 /** Whether what ends there is the name of a member. */
-function isName(bytes: Buffer, end: number): boolean {
+function isName(bytes: Buffer, end: number, to: number): boolean {
   let at = end;
-  while (KINDS[bytes[at] ?? 0] === SPACE) at++;
-  return KINDS[bytes[at] ?? 0] === COLON;
+  while (at < to && KINDS[bytes[at]!] === SPACE) at++;
+  return at < to && KINDS[bytes[at]!] === COLON;
 }

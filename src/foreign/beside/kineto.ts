@@ -66,18 +66,18 @@ class KinetoReader {
     this.members.set(name, value);
   };
 
-  readonly event = (event: Json): void => {
+  readonly event = (event: Json, text: string): void => {
     if (!isObject(event)) {
       this.leave('values that are no events');
       return;
     }
     switch (event.ph) {
       case 'X':
-        this.slice(event);
+        this.slice(event, text);
         return;
       case 'i':
       case 'I':
-        this.add(event, NaN);
+        this.add(event, NaN, text);
         return;
       case 'C':
         this.counters(event);
@@ -99,6 +99,7 @@ class KinetoReader {
     const { members, made } = this;
     return {
       tool: 'PyTorch',
+      shown,
       origin: this.origin(members.get('baseTimeNanoseconds')),
       says: identityOf(members.get('distributedInfo'), members.get('host_name')),
       // GPUs after threads, as the file orders its processes; counters last.
@@ -114,13 +115,13 @@ class KinetoReader {
     };
   }
 
-  private slice(event: JsonObject): void {
+  private slice(event: JsonObject, text: string): void {
     const duration = spanOf(timeNs(event.dur));
     if (duration === null) {
       this.leave('slices without a duration');
       return;
     }
-    const row = this.add(event, duration);
+    const row = this.add(event, duration, text);
     if (row === null) return;
     const { cat, name } = event;
     const launch = isObject(event.args) ? (event.args['External id'] ?? event.args.correlation) : undefined;
@@ -132,13 +133,10 @@ class KinetoReader {
     else if (name === CALL && launch !== undefined) this.made.addCall(launch, row, numbered);
   }
 
-  private add(event: JsonObject, duration: number): number | null {
+  private add(event: JsonObject, duration: number, text: string): number | null {
     const at = this.made.timeOf(timeNs(event.ts));
     const track = at === null ? null : this.trackOf(event.pid, event.tid, null);
-    if (at === null || track === null) return null;
-    const { name, cat, args } = event;
-    const shown = { ...(cat === undefined ? {} : { cat }), ...(isObject(args) ? args : {}) };
-    return this.made.add(track, at, duration, [textOf(name), shown]);
+    return at === null || track === null ? null : this.made.add(track, at, duration, text);
   }
 
   private counters(event: JsonObject): void {
@@ -209,6 +207,14 @@ class KinetoReader {
     this.made.leave(what);
   }
 }
+
+/** An event is stored as it stands in the file. */
+const shown: ForeignTrace['shown'] = (event, argument) => {
+  const { name, cat, args } = event as JsonObject;
+  if (cat !== undefined) argument('cat', cat);
+  if (isObject(args)) for (const key of Object.keys(args)) argument(key, args[key]);
+  return textOf(name);
+};
 
 /** Microseconds, as written, in whole ns: a bigint if a double would round them; null: no number. */
 function timeNs(value: Json | undefined): number | bigint | null {

@@ -133,6 +133,7 @@ class NsysReader {
     this.nameThreads();
     return {
       tool: 'Nsight Systems',
+      shown,
       origin: this.origin(),
       says: { rank: null, worldSize: null, host: this.host(), pid: pidOf(this.globalPid) },
       ...made.finish((key) => {
@@ -217,7 +218,8 @@ class NsysReader {
     const at = this.made.timeOf(from);
     const track = at === null ? null : this.made.track(key);
     if (at === null || track === null) return null;
-    const added = this.made.add(track, at, duration, [name, { ...more, ...argsOf(row) }]);
+    const stored: Stored = [name, { ...more, ...argsOf(row) }];
+    const added = this.made.add(track, at, duration, JSON.stringify(stored));
     return { row: added, track, at, duration };
   }
 
@@ -321,6 +323,14 @@ function argsOf(row: SqlRow): Record<string, string | number> {
       args[name] = typeof value === 'number' ? value : textOf(value);
   return args;
 }
+
+type Stored = readonly [name: string, args: Readonly<Record<string, unknown>>];
+
+const shown: ForeignTrace['shown'] = (stored, argument) => {
+  const [name, args] = stored as Stored;
+  for (const key of Object.keys(args)) argument(key, args[key]);
+  return name;
+};
 
 const timeOf = (value: SqlValue | undefined): number | bigint | null =>
   typeof value === 'bigint' || Number.isSafeInteger(value) ? (value as number | bigint) : null;

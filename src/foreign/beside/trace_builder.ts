@@ -4,14 +4,7 @@
  */
 
 import { ArrowEnds, EventStore } from './event_store.js';
-import type {
-  EventText,
-  ForeignStep,
-  ForeignTrace,
-  ForeignTrack,
-  NcclKernel,
-  Numbered,
-} from './foreign_trace.js';
+import type { ForeignStep, ForeignTrace, ForeignTrack, NcclKernel, Numbered } from './foreign_trace.js';
 import { isStep } from './exposed.js';
 import { kernelName } from './kernel_names.js';
 
@@ -68,10 +61,10 @@ export class TraceBuilder {
     return this.tracks.size - 1;
   }
 
-  /** `duration` in ns; NaN: an instant. Returns the event's row. */
-  add(track: number, at: number, duration: number, text: EventText): number {
+  /** `duration` in ns; NaN: an instant. `json`: what ForeignTrace.shown is given. Returns the event's row. */
+  add(track: number, at: number, duration: number, json: string): number {
     this.reach(at, duration);
-    return this.events.add(track, at, duration, JSON.stringify(text));
+    return this.events.add(track, at, duration, json);
   }
 
   addSample(track: number, at: number, value: number): void {
@@ -126,7 +119,7 @@ export class TraceBuilder {
   /** `place`: where a track stands among the others, number by number, and its title. */
   finish(
     place: (key: string) => Omit<ForeignTrack, 'order'> & { readonly at: readonly number[] },
-  ): Omit<ForeignTrace, 'tool' | 'origin' | 'says'> {
+  ): Omit<ForeignTrace, 'tool' | 'origin' | 'says' | 'shown'> {
     const { events, arrows, leftOut, gpu, from, to, calls } = this;
     events.finish(this.tracks.size);
     const lone = arrows.finish();
