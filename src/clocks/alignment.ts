@@ -11,6 +11,7 @@
  *                        clock_parts minima     contradictions (who)          variances, similar_links (99 %)
  */
 
+import { addTo } from '../base/grouped.js';
 import { findAlike, unlikeLinks, type AlikeFound } from './similar_links.js';
 import type { Interval } from './bounds.js';
 import { edgeSplitter, splitParts, wholeClock, type ClockPart } from './clock_parts.js';
@@ -314,9 +315,7 @@ function knotsFor(edges: readonly EdgeEvidence[], domains: number): Knots {
 function hardPerSpan(domains: number, references: readonly number[], bounds: SureBounds): Interval[][] {
   const members = new Map<number, number[]>();
   references.forEach((reference, domain) => {
-    const known = members.get(reference);
-    if (known) known.push(domain);
-    else members.set(reference, [domain]);
+    addTo(members, reference, domain);
   });
   const hard = Array.from({ length: bounds.spans.count - 1 }, () =>
     new Array<Interval>(domains).fill({ below: 0, above: 0 }),

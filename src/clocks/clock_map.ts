@@ -4,6 +4,7 @@
  * an invented number. Pure functions and plain data, so a worker thread can receive a ClockMap.
  */
 
+import { firstIndex } from '../base/first_index.js';
 import { traceNsFromClockMap, type LocalNs, type TraceNs } from '../base/time.js';
 
 /** The basis of a segment. */
@@ -83,14 +84,7 @@ export function mapPieces({ segments }: ClockMap, duration: number): MapPiece[] 
 export const withinTrace = (at: number, duration: number): TraceNs =>
   traceNsFromClockMap(Math.min(Math.max(at, 0), duration));
 
-export function segmentAt(map: ClockMap, local: LocalNs): ClockSegment {
-  const { segments } = map;
-  let low = 0;
-  let high = segments.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (segments[middle]!.from <= local) low = middle;
-    else high = middle - 1;
-  }
-  return segments[low]!;
+export function segmentAt({ segments }: ClockMap, local: LocalNs): ClockSegment {
+  const behind = firstIndex(segments.length, (i) => segments[i]!.from > local);
+  return segments[Math.max(0, behind - 1)]!;
 }

@@ -5,6 +5,7 @@
  * line REALTIME = a + b * local over the whole run, and a group uses medians (placement.ts).
  */
 
+import { addTo, entryOf } from '../base/grouped.js';
 import { maxOf, minOf } from '../base/extremes.js';
 import { localNs, type LocalNs, type TraceNs } from '../base/time.js';
 import { alignedSegments, onAxis, type TrafficClocks } from './aligned_segments.js';
@@ -71,30 +72,25 @@ export function solveClocks(
   const groups = new Map<number, number[]>();
   const placements = new Map<number, Placement>();
   // Counters without a file are only in the alignment.
+  const referenceOf = (domain: number): number => traffic?.alignment.references[domain] ?? domain;
   counters.forEach((_, domain) => {
-    const reference = traffic?.alignment.references[domain] ?? domain;
-    const known = groups.get(reference);
-    if (known) known.push(domain);
-    else groups.set(reference, [domain]);
+    addTo(groups, referenceOf(domain), domain);
   });
   const placed = counters.map((counter, domain) => {
-    const reference = traffic?.alignment.references[domain] ?? domain;
+    const reference = referenceOf(domain);
     const group = groups.get(reference)!;
     if (!traffic || group.length <= 1)
       return placeAlone(counter, base, counters.length === 1, culpritFlags(traffic, domain));
-    const placement =
-      placements.get(reference) ??
-      place(group.map((member) => wallTimes(counters[member]!, member, traffic, base)));
-    placements.set(reference, placement);
+    const placement = entryOf(placements, reference, () =>
+      place(group.map((member) => wallTimes(counters[member]!, member, traffic, base))),
+    );
     return placeInGroup(counter, domain, placement, traffic, base);
   });
   const earliest = Math.floor(placed.map(({ start }) => start).reduce((a, b) => Math.min(a, b)));
   return {
     ...fileAxes(counters),
     traceStart: base + BigInt(earliest),
-    domains: placed.map((one, domain) =>
-      toDomain(counters[domain]!, one, earliest, traffic?.alignment.references[domain] ?? domain),
-    ),
+    domains: placed.map((one, domain) => toDomain(counters[domain]!, one, earliest, referenceOf(domain))),
   };
 }
 

@@ -3,6 +3,7 @@
  * its declared curvature can touch. Projection and hard bounds rest on them.
  */
 
+import { addTo, entryOf } from '../base/grouped.js';
 import { pieceAt, type Knots } from './corrections.js';
 import type { EdgeEvidence } from './evidence.js';
 import { HullBuilder, type PointList } from './lower_hull.js';
@@ -87,12 +88,11 @@ export class PieceHulls {
 
 function groupByArc(edges: readonly EdgeEvidence[]): EdgeEvidence[][] {
   const arcs = new Map<number, Map<number, EdgeEvidence[]>>();
-  for (const edge of edges) {
-    let targets = arcs.get(edge.from);
-    if (!targets) arcs.set(edge.from, (targets = new Map<number, EdgeEvidence[]>()));
-    const known = targets.get(edge.to);
-    if (known) known.push(edge);
-    else targets.set(edge.to, [edge]);
-  }
+  for (const edge of edges)
+    addTo(
+      entryOf(arcs, edge.from, () => new Map<number, EdgeEvidence[]>()),
+      edge.to,
+      edge,
+    );
   return [...arcs.values()].flatMap((targets) => [...targets.values()]);
 }

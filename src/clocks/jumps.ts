@@ -4,6 +4,8 @@
  * declared, and this tests the assumption. It needs no estimate of clocks, because a step in a line shows at any slope of the line.
  */
 
+import { addTo } from '../base/grouped.js';
+import { firstIndex } from '../base/first_index.js';
 import { median } from '../base/median.js';
 import { isWire, wireOf } from './evidence.js';
 import { FLOOR_SIGMA_NS, type Link } from './links.js';
@@ -147,7 +149,9 @@ function search(
 /** The median scatter of the links of each likeness. */
 function usualScatters(wires: readonly Link[], all: readonly Steps[]): Map<number, number> {
   const known = new Map<number, number[]>();
-  wires.forEach(({ like }, i) => known.set(like, [...(known.get(like) ?? []), all[i]!.usual]));
+  wires.forEach(({ like }, i) => {
+    addTo(known, like, all[i]!.usual);
+  });
   return new Map([...known].map(([like, scatters]) => [like, median(scatters)!]));
 }
 
@@ -250,15 +254,8 @@ function leastJumps(places: readonly Place[], clear: number): Float64Array {
 const LEAST_QUIET = 8;
 
 /** The first that is later than `at`. */
-function indexBehind(times: Float64Array, at: number): number {
-  let [low, high] = [0, times.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (times[middle]! > at) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}
+const indexBehind = (times: Float64Array, at: number): number =>
+  firstIndex(times.length, (i) => times[i]! > at);
 
 class Mean implements Step {
   private weights = 0;

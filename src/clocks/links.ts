@@ -1,5 +1,7 @@
 /** The facts about each edge and likeness that the estimate uses, and its weight. */
 
+import { addTo } from '../base/grouped.js';
+import { Names } from '../base/columns.js';
 import { median } from '../base/median.js';
 import { slack, type Knots } from './corrections.js';
 import { compareLikes, isWire, wireOf, type EdgeEvidence } from './evidence.js';
@@ -140,8 +142,8 @@ export interface Linked {
 
 export function linksOf(edges: readonly EdgeEvidence[]): Linked {
   const names = [...new Set(edges.map(({ like }) => like))].sort(compareLikes);
-  const wires = new Numbers();
-  const floors = new Numbers();
+  const wires = new Names();
+  const floors = new Names();
   const sizes = sizesByLike(edges);
   const links = edges.map((edge): Link => {
     const slope = slopeOf(edge);
@@ -153,8 +155,8 @@ export function linksOf(edges: readonly EdgeEvidence[]): Linked {
       like: names.indexOf(edge.like),
       slope,
       spread,
-      wire: wires.of(`${wire} ${isWire(edge)}`),
-      floor: floors.of(`${wire} ${edge.like}`),
+      wire: wires.number(`${wire} ${isWire(edge)}`),
+      floor: floors.number(`${wire} ${edge.like}`),
       sizeOff: sizeOffOf(edge, sizes.get(edge.like) ?? 0),
       sigma: FIRST_SIGMA_NS + spread,
       excess: 1,
@@ -162,32 +164,14 @@ export function linksOf(edges: readonly EdgeEvidence[]): Linked {
       minima,
     };
   });
-  return { links, names, floors: floors.count };
-}
-
-/** Numbers texts in the order in which they come. */
-class Numbers {
-  private readonly known = new Map<string, number>();
-
-  of(text: string): number {
-    const number = this.known.get(text) ?? this.known.size;
-    this.known.set(text, number);
-    return number;
-  }
-
-  get count(): number {
-    return this.known.size;
-  }
+  return { links, names, floors: floors.all().length };
 }
 
 /** Mean of the least sizes, by likeness, bytes. */
 function sizesByLike(edges: readonly EdgeEvidence[]): Map<string, number> {
   const sizes = new Map<string, number[]>();
   for (const { like, leastBytes } of edges) {
-    if (leastBytes === undefined) continue;
-    const known = sizes.get(like);
-    if (known) known.push(leastBytes);
-    else sizes.set(like, [leastBytes]);
+    if (leastBytes !== undefined) addTo(sizes, like, leastBytes);
   }
   return new Map(
     [...sizes].map(([like, all]) => [like, all.reduce((sum, size) => sum + size, 0) / all.length]),

@@ -5,6 +5,8 @@
  * least squares).
  */
 
+import { entryOf } from '../base/grouped.js';
+import { append } from '../base/extremes.js';
 import type { SparseLeastSquares } from './least_squares.js';
 import { FLOOR_SIGMA_NS, type Link } from './links.js';
 import { terms, type Places, type Rows } from './unknowns.js';
@@ -48,9 +50,10 @@ export function weighMinima(
 ): void {
   const together = new Map<number, number[]>();
   links.forEach(({ like }, i) => {
-    const known = together.get(like);
-    if (known) for (const rest of left[i]!) known.push(rest);
-    else together.set(like, [...left[i]!]);
+    append(
+      entryOf(together, like, () => []),
+      left[i]!,
+    );
   });
   const scales = new Map([...together].map(([like, all]) => [like, scaleOf(all)]));
   links.forEach(({ like }, i) => {

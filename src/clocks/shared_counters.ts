@@ -4,6 +4,7 @@
  * distinguish clones whose samples agree (evidence/clones.ts).
  */
 
+import { addTo } from '../base/grouped.js';
 import { median } from '../base/median.js';
 import type { ClockSample, RankFileHeader } from '../rankfile/file_types.js';
 import { fitLine, type Line, type Point } from './fit.js';
@@ -64,12 +65,8 @@ function withPossibleDates(counters: readonly SharedCounter[]): SharedCounter[] 
 
 function groupByBoot(witnesses: readonly ClockWitness[]): ClockWitness[][] {
   const groups = new Map<string, ClockWitness[]>();
-  for (const witness of witnesses) {
-    const key = `${witness.header.process.bootId} ${witness.header.tickSource} ${witness.clone ?? ''}`;
-    const group = groups.get(key);
-    if (group) group.push(witness);
-    else groups.set(key, [witness]);
-  }
+  for (const one of witnesses)
+    addTo(groups, `${one.header.process.bootId} ${one.header.tickSource} ${one.clone ?? ''}`, one);
   return [...groups.values()];
 }
 

@@ -3,6 +3,7 @@
  * text is made of the newest state alone, so series of a run that is over do not stay.
  */
 
+import { entryOf } from '../base/grouped.js';
 import { Registry, type Gauge } from 'prom-client';
 import { maxOf } from '../base/extremes.js';
 import { foldRanks } from '../base/ranks.js';
@@ -104,11 +105,7 @@ class Made {
   }
 
   private family(name: string, help: string, type: Family['type']): Family {
-    const known = this.families.get(name);
-    if (known !== undefined) return known;
-    const family = { name: `nccl_trace_${name}`, help, type, series: [] };
-    this.families.set(name, family);
-    return family;
+    return entryOf(this.families, name, () => ({ name: `nccl_trace_${name}`, help, type, series: [] }));
   }
 }
 

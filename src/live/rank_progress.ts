@@ -1,5 +1,6 @@
 /** How far each rank has come in each communicator, as numbers for dashboards. All of it is known to the study that made the verdict. */
 
+import { entryOf } from '../base/grouped.js';
 import { maxOf, minOf } from '../base/extremes.js';
 import { hex64 } from '../base/hex.js';
 import { foldRanks } from '../base/ranks.js';
@@ -104,8 +105,7 @@ function functionsOf(
     const seq = works.seq[row]!;
     if (comm < 0 || seq < 0) return;
     const func = works.funcs[works.func[row]!]!;
-    const all = found.get(comm) ?? [];
-    found.set(comm, all);
+    const all = entryOf(found, comm, () => []);
     let one = all.find((other) => other.func === func);
     if (one === undefined) all.push((one = { func, entered: seq, finished: null }));
     one.entered = Math.max(one.entered, seq);

@@ -10,7 +10,7 @@ import type { LinkLine } from '../analysis/latency_and_rate.js';
 import type { LinkRow } from '../analysis/link_rows.js';
 import { rankLabels, type RankLabel } from '../runs/rank_labels.js';
 import { addedBytes } from '../analysis/all_channels.js';
-import { addTo } from '../base/grouped.js';
+import { addTo, entryOf } from '../base/grouped.js';
 import { hex64 } from '../base/hex.js';
 import { ELEMENT_BYTES } from '../cluster/bandwidth.js';
 import { reportsSizes } from '../cluster/connections.js';
@@ -173,9 +173,7 @@ export function countCollectives(
     const lateness = new Map<string, number>();
     for (const row of taken) {
       const sizeClass = row.bytes === null ? null : sizeClassOf(row.bytes);
-      const group = groups.get(`${key} ${sizeClass}`) ?? new Group(comm, func, sizeClass);
-      groups.set(`${key} ${sizeClass}`, group);
-      group.add(row, isWhole(row));
+      entryOf(groups, `${key} ${sizeClass}`, () => new Group(comm, func, sizeClass)).add(row, isWhole(row));
       if (row.lateRank !== null)
         lateness.set(String(row.lateRank), (lateness.get(String(row.lateRank)) ?? 0) + 1);
     }
@@ -349,8 +347,7 @@ function functionSends({ transfers, header, communicators }: Scan): FunctionSend
   const isSized = communicators.every(reportsSizes);
   const byFunc = new Map<string, { sends: number; bytes: number; timed: number; took: number }>();
   for (const { func, sends, bytes, timed, took } of transfers.calls) {
-    const sum = byFunc.get(func) ?? { sends: 0, bytes: 0, timed: 0, took: 0 };
-    byFunc.set(func, sum);
+    const sum = entryOf(byFunc, func, () => ({ sends: 0, bytes: 0, timed: 0, took: 0 }));
     sum.sends += sends;
     sum.bytes += bytes;
     sum.timed += timed;
@@ -384,8 +381,7 @@ function folded(rows: readonly LinkRow[]): Link[] {
   const named = rows.flatMap(
     ({ commId: comm, channel, transfers, bytes, meanNs, average, least, ...row }) => {
       const [source, destination] = [labelText(row.source), labelText(row.destination)];
-      const own = peers.get(source) ?? new Set();
-      peers.set(source, own);
+      const own = entryOf(peers, source, () => new Set());
       if (own.size < MOST_PEERS) own.add(destination);
       if (own.has(destination))
         return [{ comm, channel, source, destination, transfers, bytes, meanNs, average, least }];
@@ -420,8 +416,7 @@ function p2pOf({ run, clocks, ends, gpuLines }: Study): P2p[] {
       const key = `${comm.number} ${func} ${peer}`;
       const rank = labelText(labels.inComm(comm.commId, comm.rank, file));
       const of = { comm: hex64(comm.commId), func, rank, peer };
-      const one = found.get(key) ?? { ...of, operations: 0, bytes: 0, tookNs: 0, timed: 0 };
-      found.set(key, one);
+      const one = entryOf(found, key, () => ({ ...of, operations: 0, bytes: 0, tookNs: 0, timed: 0 }));
       one.operations++;
       const element = ELEMENT_BYTES[works.datatypes[works.datatype[row]!]!];
       one.bytes += works.count[row]! * (element ?? 0);

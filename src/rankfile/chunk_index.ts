@@ -3,6 +3,7 @@
  * payloads, so the index of a file of many GB takes some MB.
  */
 
+import { firstIndex } from '../base/first_index.js';
 import * as format from './format/constants.js';
 import { crc32 } from './format/crc32.js';
 import type { ByteSource } from './byte_source.js';
@@ -130,14 +131,7 @@ export class Sequences {
   }
 
   private countBelow(limit: number): number {
-    let low = 0;
-    let high = this.sorted.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.sorted[middle]! < limit) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return firstIndex(this.sorted.length, (i) => this.sorted[i]! >= limit);
   }
 }
 

@@ -3,6 +3,7 @@
  * gaps and losses" and "Chunks"), and neighbours with the same cause are joined.
  */
 
+import { firstIndex } from '../base/first_index.js';
 import { append } from '../base/extremes.js';
 import { MAX_PARTS } from './format/constants.js';
 import type { ChunkEntry, RingChunk, Sequences } from './chunk_index.js';
@@ -86,14 +87,7 @@ export class GapFinder {
 
   /** Index of the first chunk that ends after a position. */
   private firstChunkAfter(position: number): number {
-    let low = 0;
-    let high = this.chunks.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.chunks[middle]!.end <= position) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return firstIndex(this.chunks.length, (i) => this.chunks[i]!.end > position);
   }
 
   /** The reason why no chunk has the positions before this chunk, although the recorder saved later ones. */

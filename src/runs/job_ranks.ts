@@ -3,6 +3,7 @@
  * those of the job.
  */
 
+import { entryOf } from '../base/grouped.js';
 import type { Run } from './run.js';
 
 /**
@@ -19,8 +20,7 @@ export function jobRanks({ members, worldSize }: Pick<Run, 'members' | 'worldSiz
       if (commId === 0n) continue; // its id is not known
       const key = String(commId);
       sizes.set(key, nRanks);
-      const numbers = known.get(key) ?? new Map<number, number>();
-      known.set(key, numbers);
+      const numbers = entryOf(known, key, () => new Map<number, number>());
       // If a process has several GPUs, its rank is not known, unless the communicator has all ranks of the job.
       if (rank !== null && ranks.length === 1) numbers.set(inComm, rank);
     }

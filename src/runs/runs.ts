@@ -5,6 +5,7 @@
  * world sizes differ, or if they did not run at the same time. Pure: reads no file.
  */
 
+import { entryOf } from '../base/grouped.js';
 import { addTo } from '../base/grouped.js';
 import { append } from '../base/extremes.js';
 import type { ClockSample, Communicator, RankFileHeader } from '../rankfile/file_types.js';
@@ -207,9 +208,7 @@ export function ranksOf({ header, communicators }: RunFile): number[] {
   const byComm = new Map<bigint, { nRanks: number; ranks: Set<number> }>();
   for (const { commId, rank, nRanks } of communicators) {
     if (rank < 0) continue;
-    const comm = byComm.get(commId) ?? { nRanks, ranks: new Set<number>() };
-    byComm.set(commId, comm);
-    comm.ranks.add(rank);
+    entryOf(byComm, commId, () => ({ nRanks, ranks: new Set<number>() })).ranks.add(rank);
   }
   const bySize = [...byComm].sort(([, a], [, b]) => b.nRanks - a.nRanks);
   const several = bySize.find(([commId, { ranks }]) => commId !== 0n && ranks.size > 1);

@@ -5,6 +5,7 @@
  * may be on the same GPU, but this is not known.
  */
 
+import { entryOf } from '../base/grouped.js';
 import type { Ticks } from '../base/time.js';
 import { HullCollector } from '../clocks/lower_hull.js';
 import { GpuVotes, type VoteColumns, type VoteListener } from '../clocks/gpu_votes.js';
@@ -60,9 +61,7 @@ export class GpuStamps {
     for (let at = 0; at < rows.length; at += STAMP_NUMBERS) {
       const key = this.areSeveral ? rows[at]! : ONLY_GPU;
       if (this.areSeveral && key < 0) continue; // its rank is not known
-      let timer = this.gpus.get(key);
-      if (!timer) this.gpus.set(key, (timer = new OneGpu(this.nsPerTick)));
-      timer.votes.add(rows, at + 1);
+      entryOf(this.gpus, key, () => new OneGpu(this.nsPerTick)).votes.add(rows, at + 1);
     }
   }
 

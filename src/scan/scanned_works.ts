@@ -3,6 +3,7 @@
  * *enqueued*. It ends when its last child ends.
  */
 
+import { entryOf } from '../base/grouped.js';
 import { type Column, Names, narrow, narrowed } from '../base/columns.js';
 import { isLostText } from '../base/lost_text.js';
 import type { Ticks } from '../base/time.js';
@@ -52,11 +53,7 @@ export const planOf = (algo: string, proto: string): string =>
 function named(ids: Float64Array, nameOf: (id: number) => string): [Column, readonly string[]] {
   const names = new Names();
   const known = new Map<number, number>();
-  const numbers = ids.map((id) => {
-    const number = known.get(id) ?? names.number(nameOf(id));
-    known.set(id, number);
-    return number;
-  });
+  const numbers = ids.map((id) => entryOf(known, id, () => names.number(nameOf(id))));
   return [narrow(numbers), names.all()];
 }
 

@@ -1,5 +1,6 @@
 /** Makes one job per file, from a study and a plan. A job holds everything that the second pass over its file needs from other files. */
 
+import { entryOf } from '../base/grouped.js';
 import { domainOfFile, type ClockDomain, type ClockSolution } from '../clocks/domains.js';
 import { collectiveCorrelation, connectionHash, firstWorkArrow, transferName } from '../model/identity.js';
 import { ALWAYS, isEverything, type Window } from './tracks/selection.js';
@@ -39,8 +40,9 @@ export function convertJobs(
   const outOfStep = new Map(broken.outOfStep.map((one) => [transferName(connectionHash(one)), one.from]));
   const isWhole = plans.every((plan) => plan !== null && isEverything(plan));
   const drawn = (files: readonly number[]): number[] => files.filter((file) => plans[file] !== null);
-  const clockMates = once((group: number) => mates(run, drawn(onAxisOf(clocks, group))));
-  const counterMates = once((domain: ClockDomain) => mates(run, drawn(domain.files)));
+  // A job of a thousand files has few clocks.
+  const clockMates = new Map<number, Mates>();
+  const counterMates = new Map<ClockDomain, Mates>();
   const call = namedCall(verdict);
   const named = call && collectiveCorrelation(call.commId, call.func, call.seq, call.ordinal);
   return run.members.map((member, file) => {
@@ -68,8 +70,8 @@ export function convertJobs(
       bareCalls: member.scan.bareCalls,
       endlessConnections: member.scan.endlessConnections,
       origins: origins[file]!,
-      clockMates: clockMates(domain.group),
-      counterMates: counterMates(domain),
+      clockMates: entryOf(clockMates, domain.group, () => mates(run, drawn(onAxisOf(clocks, domain.group)))),
+      counterMates: entryOf(counterMates, domain, () => mates(run, drawn(domain.files))),
       brokenTransfers: broken.names,
       outOfStep,
       busiestPeers: busiestPeers(member.scan.transfers),
@@ -94,30 +96,20 @@ const namedIn = ({ scan }: RunMember, { contexts }: OriginTable) => [
 const sampleNs = (window: Window | null, duration: number): number =>
   sampleInterval(window === null ? 0 : Math.min(window.to, duration) - Math.max(window.from, 0));
 
-/** Computed once per key: a job of a thousand files has few clocks. */
-function once<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
-  const made = new Map<Key, Value>();
-  return (key) => {
-    const known = made.get(key);
-    if (known !== undefined) return known;
-    const value = make(key);
-    made.set(key, value);
-    return value;
-  };
-}
-
 function onAxisOf({ domains }: ClockSolution, group: number): number[] {
   return domains.filter((domain) => domain.group === group).flatMap(({ files }) => files);
 }
 
 /** Per communicator the ranks of these files. */
-function mates(run: Run, files: readonly number[]): Map<string, Set<number>> {
-  const ranks = new Map<string, Set<number>>();
+type Mates = Map<string, Set<number>>;
+
+function mates(run: Run, files: readonly number[]): Mates {
+  const ranks: Mates = new Map();
   for (const file of files) {
     for (const comm of run.members[file]!.scan.communicators) {
       if (comm.commId === 0n) continue; // its id is not known: two of them are not the same
       const key = String(comm.commId);
-      ranks.set(key, (ranks.get(key) ?? new Set()).add(comm.rank));
+      entryOf(ranks, key, () => new Set()).add(comm.rank);
     }
   }
   return ranks;

@@ -3,6 +3,7 @@
  * collective, so it adds little to transfers. It is for hosts without these, or with traffic in one direction only.
  */
 
+import { entryOf } from '../../base/grouped.js';
 import { ticks } from '../../base/time.js';
 import { toLocal, type ClockAxes } from '../domains.js';
 import { outcomeAt, type WorkEndTable } from '../../model/work_end_table.js';
@@ -48,8 +49,7 @@ export function seenCollectives(sources: readonly CollectiveSource[], axes: Cloc
       const counts = works.seq[row]! >= 0 && works.ordinalAbsolute[row] === 1 && works.ordinal[row] === 0;
       if (!comm || comm.commId === 0n || !flow || !counts || works.count[row] === 0) continue;
       const key = `${comm.commId} ${func} ${works.seq[row]!}`;
-      let draft = drafts.get(key);
-      if (!draft) drafts.set(key, (draft = { entered: new Map(), left: new Map() }));
+      const draft = entryOf(drafts, key, (): Draft => ({ entered: new Map(), left: new Map() }));
       const isRoot = works.root[row] === comm.rank;
       const domain = axes.domainOf[file]!;
       const at = (tick: number): number => toLocal(axes.scales[file]!, ticks(tick));

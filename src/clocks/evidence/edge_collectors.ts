@@ -1,5 +1,6 @@
 /** The evidence of all edges, pair by pair: by from, to and likeness. */
 
+import { entryOf } from '../../base/grouped.js';
 import { EdgeCollector, type EdgeEvidence } from '../evidence.js';
 
 export type Edge = Pick<EdgeEvidence, 'from' | 'to' | 'kind' | 'like' | 'insists'>;
@@ -33,9 +34,7 @@ export class EdgeCollectors {
   add(edge: Edge, time: number, delay: number, bytes?: number): void {
     if (delay < -MOST_BACKWARDS) {
       const link = `${edge.from} ${edge.to}`;
-      const known = this.farBackwards.get(link);
-      if (known) known.pairs++;
-      else this.farBackwards.set(link, { from: edge.from, to: edge.to, pairs: 1 });
+      entryOf(this.farBackwards, link, () => ({ from: edge.from, to: edge.to, pairs: 0 })).pairs++;
       return;
     }
     const pair = pairOf(edge.from, edge.to);

@@ -4,6 +4,7 @@
  * times are as exact as the two clocks.
  */
 
+import { entryOf } from '../../base/grouped.js';
 import { countOf, countTime, noTimes, quantileOf } from '../../base/time_bins.js';
 import type { ConnectionName } from '../../model/identity.js';
 import { STEP_ROW } from '../../scan/step_file.js';
@@ -42,14 +43,10 @@ export class TransferTimer {
   /** Rows of both ends, and their times on the trace's axis. */
   add(link: TransferLink, send: Float64Array, receive: Float64Array, ready: number, arrived: number): void {
     if (receive[STEP_ROW.arrives] !== 1) return;
-    let sizes = this.links.get(link);
-    if (!sizes) this.links.set(link, (sizes = new Map<number, Times>()));
+    const sizes = entryOf(this.links, link, () => new Map<number, Times>());
     const bytes = send[STEP_ROW.bytes]!;
-    let times = sizes.get(bytes);
-    if (!times) {
-      if (sizes.size >= MOST_SIZES) return;
-      sizes.set(bytes, (times = { counts: noTimes(), sum: 0, least: Infinity }));
-    }
+    if (!sizes.has(bytes) && sizes.size >= MOST_SIZES) return;
+    const times = entryOf(sizes, bytes, () => ({ counts: noTimes(), sum: 0, least: Infinity }));
     const took = Math.max(0, arrived - ready);
     countTime(times.counts, took);
     times.sum += took;
