@@ -30,6 +30,7 @@ import type {
   Lease,
   OpenFold,
   Problem,
+  RankFileHeader,
   ReadWindow,
   RecordColumns,
   RingClass,
@@ -109,8 +110,9 @@ function segmentsOf<Segment>(
   const header = withTrueRate(stated, tables.clockSamples, problems);
   const frame = frameOf(header);
   made.begin({ path: source.path, bytes: source.bytes, header, ...tables });
+  const mayBeUsed = ringsInUse(header, tables);
   const own = areas.flatMap((area) =>
-    area.ring === null ? [] : [readRing(area, area.ring, reader, readerOf)],
+    area.ring === null ? [] : [readRing(area, area.ring, reader, readerOf, mayBeUsed(area))],
   );
 
   const chunks = findChunks(source, layout, frame, problems);
@@ -147,19 +149,36 @@ function segmentsOf<Segment>(
   };
 }
 
+/**
+ * Whether a thread may have used the ring of an area. Most rings of a file are never used, and their slots are most of its bytes. Only a
+ * closed file says it for certain: in another one a thread may have taken the ring after its leases were read or copied.
+ */
+function ringsInUse(
+  { life, leasesLost }: Pick<RankFileHeader, 'life' | 'leasesLost'>,
+  { leases, damage }: Pick<FileFacts, 'leases' | 'damage'>,
+): (area: Area) => boolean {
+  const leased = new Set(leases.map(({ ring }) => ring));
+  const isCertain = life === 'closed' && leasesLost === 0 && damage.lostEntries === 0;
+  return ({ index, ring }) => !isCertain || ring === 'overflow' || leased.has(index);
+}
+
 function readRing<Segment>(
   area: Area,
   ringClass: RingClass,
   reader: AreaReader,
   readerOf: ReaderOf<Segment>,
+  mayBeUsed: boolean,
 ) {
   const live = reader.live(area);
   const { index: ring, capacity } = area;
   const itself: RingItself = { ring, class: ringClass, capacity, ...live };
-  const records = readerOf(itself, reader.slotBytes(area));
+  const isRead = mayBeUsed || live.head > 0 || reader.isCut(area);
+  const records = readerOf(itself, isRead ? reader.slotBytes(area) : NO_SLOTS);
   const facts = { ...itself, tornSlots: records.ring.tornSlots };
   return { facts, records, folds: reader.folds(area) };
 }
+
+const NO_SLOTS: RingBytes = { slots: 0, read: () => new Uint8Array(0) };
 
 /** A ring that is being read, with facts that only its whole content shows. */
 class OpenRing<Segment> {
