@@ -3,7 +3,7 @@
 import { hex64 } from '../base/hex.js';
 import type { Run } from '../runs/run.js';
 import { linkKey } from '../cluster/connections.js';
-import { linkEnds } from '../cluster/link_faults.js';
+import { linkEnds, meanTime } from '../cluster/link_faults.js';
 import type { OnTheWay } from './arrival_times.js';
 import type { Link } from './all_channels.js';
 import { lineTime } from './latency_and_rate.js';
@@ -28,9 +28,8 @@ export function linkRows(
 
 function linkRow(end: Link, receiver: Link | null, run: Run, labels: RankLabels) {
   const { nsPerTick, sizes } = end;
-  const timed = sizes.reduce((sum, { counts }) => sum + counts.total, 0);
-  const total = sizes.reduce((sum, { sums }) => sum + sums.total, 0);
   const ns = (ticks: number): number => Math.round(ticks * nsPerTick);
+  const meanNs = meanTime(end);
   return {
     comm: end.name,
     commId: hex64(end.commId),
@@ -41,7 +40,7 @@ function linkRow(end: Link, receiver: Link | null, run: Run, labels: RankLabels)
     /** null: NCCL did not report them. */
     bytes: end.bytes,
     /** Mean of the sends' own times; null: none was timed. */
-    meanNs: timed === 0 ? null : ns(total / timed),
+    meanNs: meanNs === null ? null : Math.round(meanNs),
     average: lineTime(sizes, nsPerTick, 'average'),
     least: lineTime(sizes, nsPerTick, 'least'),
     /** Sizes that were timed. */

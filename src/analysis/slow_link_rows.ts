@@ -1,14 +1,14 @@
 /** The slow links of a run (cluster/slow_links.ts) as rows. */
 
 import type { ComparedLink } from '../cluster/connections.js';
-import type { FoundLink } from '../cluster/link_faults.js';
+import type { SlowLink } from '../cluster/slow_links.js';
 
 /** Index into the links; undefined: it has no row. */
 export type RowOf = (link: ComparedLink) => number | undefined;
 
 /** `link`: index into the links. */
 export interface SlowLinkRow extends Pick<
-  FoundLink,
+  SlowLink,
   'by' | 'like' | 'sizes' | 'medianNs' | 'usualNs' | 'costNs'
 > {
   readonly link: number;
@@ -18,7 +18,7 @@ export interface SlowLinkRow extends Pick<
 }
 
 /** A link that is slow by both its times has the row of its sends. */
-export function slowLinkRows(slow: readonly FoundLink[], rowOf: RowOf): SlowLinkRow[] {
+export function slowLinkRows(slow: readonly SlowLink[], rowOf: RowOf): SlowLinkRow[] {
   const rows = new Map<number, SlowLinkRow>();
   for (const { times, by, sends: transfers, sizes, like, ...ns } of slow) {
     const link = rowOf(times);
@@ -33,5 +33,5 @@ export function slowLinkRows(slow: readonly FoundLink[], rowOf: RowOf): SlowLink
 }
 
 /** How many times the usual time a link takes. */
-export const ratioOf = ({ medianNs, usualNs }: Pick<FoundLink, 'medianNs' | 'usualNs'>): number =>
+export const ratioOf = ({ medianNs, usualNs }: Pick<SlowLink, 'medianNs' | 'usualNs'>): number =>
   Number((medianNs / usualNs).toPrecision(3));

@@ -11,11 +11,6 @@ import { isSender, linkKey, type Connection } from './connections.js';
 import type { LongWait } from './long_waits.js';
 import type { SlowLink } from './slow_links.js';
 
-/** `by`: the time that is long. */
-export interface FoundLink extends SlowLink {
-  readonly by: 'send' | 'arrival';
-}
-
 /** Both ends of a link, in the job. */
 export interface LinkEnds {
   readonly source: RankLabel;
@@ -34,7 +29,7 @@ export interface LinkFault {
   /** Of a node: its own. Else of the first link's sender. */
   readonly host: string;
   /** The slow links that it explains, the costliest first. Empty: a proxy thread whose rank has none. */
-  readonly links: readonly FoundLink[];
+  readonly links: readonly SlowLink[];
   /** Sender and receiver of the first one. */
   readonly ends: readonly [RankLabel, RankLabel];
   /** Slow pairs of ranks, of all pairs with this rank or node as an end. */
@@ -52,17 +47,13 @@ export interface LinkFault {
 
 /** A link that sent something. */
 interface Sent extends LinkEnds {
-  readonly file: number;
-  readonly peerFile: number | null;
-  readonly channel: number;
-  /** Key of its pair of ranks, and of its channel in all pairs. */
+  /** Of its ranks. */
   readonly pair: string;
-  readonly channelKey: string;
   /** ns; null: no send was timed. */
   readonly meanNs: number | null;
 }
 
-type Slow = FoundLink & { readonly sent: Sent };
+type Slow = SlowLink & { readonly sent: Sent };
 /** What a rank or host sends, receives, or both. */
 type Direction = 'out' | 'in' | 'both';
 interface End {
@@ -98,21 +89,22 @@ export const linkEnds = (
   destinationHost: peerFile === null ? null : members[peerFile]!.scan.header.hostName,
 });
 
+/** ns: mean time of a link's sends; null: none was timed. */
+export function meanTime({ sizes, nsPerTick }: Pick<Connection, 'sizes' | 'nsPerTick'>): number | null {
+  const timed = sizes.reduce((sum, { counts }) => sum + counts.total, 0);
+  const total = sizes.reduce((sum, { sums }) => sum + sums.total, 0);
+  return timed === 0 ? null : (total / timed) * nsPerTick;
+}
+
 function sentBy(end: Connection, run: Run, labels: RankLabels): Sent {
-  const { commId, channel, file, peerFile, nsPerTick } = end;
   const ends = linkEnds(end, run, labels);
-  const timed = end.sizes.reduce((sum, { counts }) => sum + counts.total, 0);
-  const total = end.sizes.reduce((sum, { sums }) => sum + sums.total, 0);
-  return {
-    ...{ ...ends, file, peerFile, channel, pair: `${commId} ${ends.source} ${ends.destination}` },
-    ...{ channelKey: `${commId} ${channel}`, meanNs: timed === 0 ? null : (total / timed) * nsPerTick },
-  };
+  return { ...ends, pair: `${end.commId} ${ends.source} ${ends.destination}`, meanNs: meanTime(end) };
 }
 
 /** `starved`: proxy threads without CPU time. */
 export function linkFaults(
   ends: readonly Connection[],
-  found: readonly FoundLink[],
+  found: readonly SlowLink[],
   starved: readonly LongWait[],
   run: Run,
   labels: RankLabels,
@@ -142,7 +134,7 @@ function starvedThread(wait: LongWait, left: Set<Slow>, run: Run, labels: RankLa
   const { file, costNs } = wait;
   const links = taken(
     left,
-    ({ sent, by }) => sent.file === file || (by === 'arrival' && sent.peerFile === file),
+    ({ times, by }) => times.file === file || (by === 'arrival' && times.peerFile === file),
   );
   const rank = labels.ofFile(file);
   const about = links.length > 0 ? described(links, 0) : null;
@@ -156,8 +148,10 @@ function starvedThread(wait: LongWait, left: Set<Slow>, run: Run, labels: RankLa
 /** The channels that alone are slow, on each pair where they are. */
 function thinChannels(left: Set<Slow>, all: readonly Sent[]): LinkFault[] {
   const slow = [...left];
-  return [...new Set(slow.map(({ sent }) => sent.channelKey))].flatMap((channel): LinkFault[] => {
-    const thin = slow.filter(({ sent }) => sent.channelKey === channel);
+  const channelOf = ({ times: { commId, channel } }: Slow): string => `${commId} ${channel}`;
+  return [...new Set(slow.map(channelOf))].flatMap((channel): LinkFault[] => {
+    const isOf = (one: Slow): boolean => channelOf(one) === channel;
+    const thin = slow.filter(isOf);
     const isThin = thin.every(({ sent }) => {
       const others = all.filter((one) => one.pair === sent.pair && one !== sent);
       // A channel that is slow, too, may stay just below the limit.
@@ -167,11 +161,11 @@ function thinChannels(left: Set<Slow>, all: readonly Sent[]): LinkFault[] {
       );
     });
     if (!isThin) return [];
-    const links = taken(left, ({ sent }) => sent.channelKey === channel);
+    const links = taken(left, isOf);
     const sources = new Set(links.map(({ sent }) => sent.source));
-    const [{ sent }] = links as [Slow];
+    const [{ sent, times }] = links as [Slow];
     const rank = sources.size === 1 ? sent.source : null;
-    return [{ ...described(links, sources.size), what: 'thin channel', rank, channel: sent.channel }];
+    return [{ ...described(links, sources.size), what: 'thin channel', rank, channel: times.channel }];
   });
 }
 
@@ -197,7 +191,7 @@ function commonEnds(left: Set<Slow>, all: readonly Sent[]): LinkFault[] {
         const [first] = found;
         if (!first) continue;
         const [source] = endsOf(first.sent, by);
-        const file = source === key ? first.sent.file : first.times.peerFile;
+        const file = source === key ? first.times.file : first.times.peerFile;
         const about = { ...described(found, pairs), file };
         const isThread = by === 'rank' && direction === 'out' && !receives(key, all);
         faults.push(
@@ -238,9 +232,9 @@ function single(left: ReadonlySet<Slow>, slow: readonly Slow[], all: readonly Se
 
 /** `links`: the costliest first. */
 function described(links: readonly Slow[], pairs: number): Omit<LinkFault, 'what'> {
-  const [{ sent, costNs }] = links as [Slow];
+  const [{ sent, times, costNs }] = links as [Slow];
   return {
-    ...{ file: sent.file, rank: null, host: sent.sourceHost, links, ends: [sent.source, sent.destination] },
+    ...{ file: times.file, rank: null, host: sent.sourceHost, links, ends: [sent.source, sent.destination] },
     ...{ slowPairs: pairsOf(links.map((one) => one.sent)).size, pairs, channel: null, cannotTell: null },
     ...{ costNs, wait: null },
   };

@@ -1,5 +1,6 @@
 /** Of files that are compared, those that wait much longer than the others with each transfer. A proxy thread without CPU time is found so. */
 
+import { addTo } from '../base/grouped.js';
 import { medianOf } from '../base/quantile.js';
 import type { Run } from '../runs/run.js';
 import { isSender, type Connection } from './connections.js';
@@ -69,9 +70,10 @@ export function starvedThreads(
   { members }: Run,
   durationNs: number,
 ): LongWait[] {
-  const sent = ends.filter(isSender);
+  const sent = new Map<number | null, Connection[]>();
+  for (const end of ends.filter(isSender)) addTo(sent, end.peerFile, end);
   const compared = waits.flatMap(({ all, overTime, file }) => {
-    const own = sent.filter(({ peerFile }) => peerFile === file && members[file]!.ranks.length <= 1);
+    const own = members[file]!.ranks.length > 1 ? [] : (sent.get(file) ?? []);
     const transfers = own.reduce((sum, link) => sum + link.transfers, 0);
     const usually = medianOf(overTime.flush);
     return transfers < FEWEST_TRANSFERS

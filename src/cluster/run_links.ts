@@ -11,10 +11,10 @@ import {
   type Connection,
   type TimedLink,
 } from './connections.js';
-import { linkFaults, type FoundLink, type LinkFault } from './link_faults.js';
+import { linkFaults, type LinkFault } from './link_faults.js';
 import { starvedThreads } from './long_waits.js';
 import { rankWaits, type RankWaits } from './rank_waits.js';
-import { slowLinks } from './slow_links.js';
+import { slowLinks, type SlowLink } from './slow_links.js';
 
 export interface RunLinks {
   readonly ends: readonly Connection[];
@@ -22,7 +22,7 @@ export interface RunLinks {
   /** By file. */
   readonly waits: readonly RankWaits[];
   /** One link may be slow by both its times: first come those by their sends. */
-  readonly slow: readonly FoundLink[];
+  readonly slow: readonly SlowLink[];
   readonly faults: readonly LinkFault[];
 }
 
@@ -35,13 +35,10 @@ export function runLinks(
 ): RunLinks {
   const ends = connections(run);
   const sends = sendTimes(ends, run);
-  const lateArrivals = slowLinks(arrivalTimes(onTheWay, sends, run)).filter(
+  const lateArrivals = slowLinks(arrivalTimes(onTheWay, sends, run), 'arrival').filter(
     ({ times, medianNs, usualNs }) => medianNs - usualNs > 2 * bound(times.file, times.peerFile),
   );
-  const slow = [
-    ...slowLinks(sends).map((one) => ({ ...one, by: 'send' as const })),
-    ...lateArrivals.map((one) => ({ ...one, by: 'arrival' as const })),
-  ];
+  const slow = [...slowLinks(sends), ...lateArrivals];
   const waits = run.members.map((_, file) => rankWaits(run, file));
   const starved = starvedThreads(waits, ends, run, durationNs);
   return { ends, sends, waits, slow, faults: linkFaults(ends, slow, starved, run, rankLabels(run)) };

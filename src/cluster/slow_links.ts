@@ -9,6 +9,8 @@ import { maxOf } from '../base/extremes.js';
 import type { ComparedLink, TimesOfSize } from './connections.js';
 
 export interface SlowLink {
+  /** The time that is long. */
+  readonly by: 'send' | 'arrival';
   readonly times: ComparedLink;
   /** The sends and sizes that were compared, and how many other pairs of ranks they were compared with. */
   readonly sends: number;
@@ -40,13 +42,13 @@ const BESIDE = 10;
 const IN_FLIGHT = 8;
 
 /** The costliest first. */
-export function slowLinks(links: readonly ComparedLink[]): SlowLink[] {
+export function slowLinks(links: readonly ComparedLink[], by: SlowLink['by'] = 'send'): SlowLink[] {
   const kinds = new Map<string, ComparedLink[]>();
   for (const link of links) addTo(kinds, `${link.sisters} ${link.isWithinHost}`, link);
-  return [...kinds.values()].flatMap(slowIn).sort((a, b) => b.costNs - a.costNs);
+  return [...kinds.values()].flatMap((kind) => slowIn(kind, by)).sort((a, b) => b.costNs - a.costNs);
 }
 
-function slowIn(kind: readonly ComparedLink[]): SlowLink[] {
+function slowIn(kind: readonly ComparedLink[], by: SlowLink['by']): SlowLink[] {
   const like =
     new Set(kind.map(({ commId, source, destination }) => `${commId} ${source} ${destination}`)).size - 1;
   if (like < FEWEST_LIKE) return [];
@@ -56,7 +58,7 @@ function slowIn(kind: readonly ComparedLink[]): SlowLink[] {
   const least = Math.max(LEAST_RATIO, 1 + UNKNOWN_DEVIATION / (like - 1), 1 + DEVIATIONS * deviation);
   const slow = compared
     .filter(({ ratio, ownRatio }) => ratio >= least && ownRatio >= LEAST_RATIO)
-    .map(({ link }) => link);
+    .map(({ link }) => ({ ...link, by }));
   const most = new Map<bigint, number>();
   for (const { times, costNs } of slow) most.set(times.commId, Math.max(costNs, most.get(times.commId) ?? 0));
   return slow.filter(({ times, costNs }) => BESIDE * costNs >= most.get(times.commId)!);
@@ -87,7 +89,7 @@ function comparison(
   times: ComparedLink,
   usual: ReadonlyMap<number, Usual>,
   like: number,
-): { readonly link: SlowLink; readonly ratio: number; readonly ownRatio: number } | null {
+): { readonly link: Omit<SlowLink, 'by'>; readonly ratio: number; readonly ownRatio: number } | null {
   const known = times.sizes.flatMap((one) => {
     const of = usual.get(one.bytes);
     if (!of || one.sends < FEWEST_SENDS) return [];

@@ -8,7 +8,7 @@ import type { OtherRun } from '../runs/run.js';
 import type { SizedCommand } from '../trace/drawing.js';
 import type { Verdict } from '../verdict/types.js';
 import type { ClockReport, TrafficReport } from './clock_report.js';
-import type { RankReport } from './rank_report.js';
+import type { DiagnosedRank } from './rank_report.js';
 
 export interface Diagnosis {
   readonly verdict: Verdict;
@@ -36,11 +36,6 @@ export interface Diagnosis {
   /** Unusable or omitted files, in whole sentences. */
   readonly problems: readonly string[];
 }
-
-export type DiagnosedRank = Pick<
-  RankReport,
-  'rank' | 'ranks' | 'host' | 'localRank' | 'file' | 'life' | 'lost' | 'unread' | 'problems'
->;
 
 /** The report without its problems. It gives file numbers and trace times a meaning. */
 export type VerdictReport = Omit<Diagnosis, 'problems'>;

@@ -4,12 +4,11 @@ import type { OnProgress } from '../base/progress.js';
 import { causeNumbers, type CauseNumbers } from '../analysis/run_numbers.js';
 import { findRankFiles } from '../rankfile/index.js';
 import { causeText } from './cause_text.js';
-import type { DiagnosedRank, Diagnosis } from './diagnosed.js';
+import type { Diagnosis } from './diagnosed.js';
 import { reportClocks, reportTraffic } from './clock_report.js';
 import { type SizedCommand, suggestDrawing } from '../trace/drawing.js';
-import { lostSlots, problemsOf, unreadSlots } from './rank_report.js';
+import { diagnosedRank } from './rank_report.js';
 import { communicatorsOf, kindsOf } from '../runs/communicators.js';
-import { severalRanks, type RunMember } from '../runs/run.js';
 import { dumpsFor, flightReport, type FlightOptions } from '../pytorch/flight_report.js';
 import type { FoundDumps } from '../pytorch/dump_files.js';
 import type { RunOptions } from '../runs/find_runs.js';
@@ -66,7 +65,7 @@ export function diagnosisOf(
     missingRanks: run.missing,
     unusable,
     otherRuns: run.others,
-    ranks: run.members.map(diagnosed),
+    ranks: run.members.map(diagnosedRank),
     communicators,
     clocks: reportClocks(clocks, run),
     traffic: reportTraffic(clocks),
@@ -81,15 +80,3 @@ export function diagnosisOf(
     problems: [...unusable, ...run.problems, ...(dumps?.problems ?? [])],
   };
 }
-
-const diagnosed = ({ scan, rank, ranks }: RunMember): DiagnosedRank => ({
-  rank,
-  ...severalRanks(ranks),
-  host: scan.header.hostName,
-  localRank: scan.header.localRank,
-  file: scan.path,
-  life: scan.header.life,
-  lost: lostSlots(scan),
-  unread: unreadSlots(scan),
-  problems: problemsOf(scan),
-});

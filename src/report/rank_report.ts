@@ -11,6 +11,9 @@ import type { ConvertResult } from '../trace/convert.js';
 
 export type RankReport = Readonly<ReturnType<typeof reportRank>>;
 
+/** What a diagnosis says of a file. */
+export type DiagnosedRank = Readonly<ReturnType<typeof diagnosedRank>>;
+
 export interface OpenWork {
   /** 16 hexadecimal digits; null: not known. */
   readonly commId: string | null;
@@ -21,33 +24,47 @@ export interface OpenWork {
   readonly peer: number | null;
 }
 
+export const diagnosedRank = ({ scan, rank, ranks }: RunMember) => ({
+  rank,
+  /** `ranks`, if a process has several GPUs: all its ranks. */
+  ...severalRanks(ranks),
+  file: scan.path,
+  host: scan.header.hostName,
+  /** Its number on its host; null: the environment has none. */
+  localRank: scan.header.localRank,
+  /** 'closed': the process closed its file. 'recording': the process still runs, or was killed. */
+  life: scan.header.life,
+  /** Slots of all rings. */
+  lost: lostSlots(scan),
+  /** Slots of chunks that were not read, because a time was selected. */
+  unread: sumOver(scan)(({ unread }) => unread),
+  /** What is wrong with the file, in whole sentences. */
+  problems: scan.problems.map(({ what, count }) => (count === 1 ? what : `${what} (${count} times)`)),
+});
+
 /** `ends`, `origins`: of this file. `block` null: it is not drawn. */
 export function reportRank(
-  { scan, rank, ranks }: RunMember,
+  member: RunMember,
   ends: WorkEndTable,
   origins: OriginTable,
   block: ConvertResult | null,
 ) {
+  const { scan } = member;
   const { odd } = scan;
   const outcomes = outcomesOf(ends);
+  const sum = sumOver(scan);
   return {
-    rank,
-    /** `ranks`, if a process has several GPUs: all its ranks. */
-    ...severalRanks(ranks),
-    file: scan.path,
-    host: scan.header.hostName,
-    /** Its number on its host; null: the environment has none. */
-    localRank: scan.header.localRank,
+    ...diagnosedRank(member),
     pid: scan.header.process.pid,
-    /** 'closed': the process closed its file. 'recording': the process still runs, or was killed. */
-    life: scan.header.life,
     /** ns since the Unix epoch, decimal; null: no heartbeat was written. */
     lastHeartbeat: scan.heartbeat?.realtime.toString() ?? null,
     ...ringCopyAge(scan),
     records: scan.records,
     /** Repeats counted instead of recorded. */
     folded: scan.folded,
-    ...sumRings(scan),
+    muted: sum(({ muted }) => muted),
+    /** Stops and states of events without a handle, because nothing was recorded. */
+    nullCalls: sum(({ nullCalls }) => nullCalls),
     /** Records of events that began before the ring's window. */
     beganBefore: odd.beganBefore,
     /** States and stops of stopped or foreign events, and states a step had already left. */
@@ -76,8 +93,6 @@ export function reportRank(
     pxn: origins.executed,
     open: worksThat('open', scan, outcomes),
     aborted: worksThat('aborted', scan, outcomes),
-    /** What is wrong with the file, in whole sentences. */
-    problems: problemsOf(scan),
   };
 }
 
@@ -92,23 +107,7 @@ function ringCopyAge({ header, heartbeat, lastTick }: RankScan): { readonly ring
   return { ringCopyAge: Math.max(0, lastSign - header.copiedTick) / header.tickHz };
 }
 
-export const problemsOf = ({ problems }: RankScan): string[] =>
-  problems.map(({ what, count }) => (count === 1 ? what : `${what} (${count} times)`));
-
-function sumRings(scan: RankScan) {
-  const sum = sumOver(scan);
-  return {
-    lost: lostSlots(scan),
-    /** Slots of chunks that were not read, because a time was selected. */
-    unread: unreadSlots(scan),
-    muted: sum(({ muted }) => muted),
-    /** Stops and states of events without a handle, because nothing was recorded. */
-    nullCalls: sum(({ nullCalls }) => nullCalls),
-  };
-}
-
-/** Lost slots of all rings. */
-export function lostSlots(scan: RankScan): LostSlots {
+function lostSlots(scan: RankScan): LostSlots {
   const sum = sumOver(scan);
   return {
     overwritten: sum(({ lost }) => lost.overwritten),
@@ -117,8 +116,6 @@ export function lostSlots(scan: RankScan): LostSlots {
     copy: sum(({ lost }) => lost.copy),
   };
 }
-
-export const unreadSlots = (scan: RankScan): number => sumOver(scan)(({ unread }) => unread);
 
 const sumOver =
   ({ rings }: RankScan) =>

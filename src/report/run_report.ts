@@ -58,6 +58,8 @@ export function runReport(
 ) {
   const { run, verdict, records } = studied;
   const { problems, ...about } = diagnosis;
+  const { communicators, causes, flightRecorder, clocks, traffic } = diagnosis;
+  const { groups, allToAlls, lateness, picture, waits, links, pairs, slowLinks } = numbers;
   return {
     version: 3 as const,
     headline: `${headline(about)}${slowedText(studied, numbers)}`,
@@ -79,21 +81,10 @@ export function runReport(
     },
     /** By file. */
     ranks: rankRows(studied, diagnosis, numbers),
-    groups: numbers.groups,
+    ...{ groups, allToAlls, lateness, picture, waits, links, pairs, slowLinks },
     /** `shown`: the unfinished and the longest, at most MOST_COLLECTIVES, in order of time. `nccl-trace collectives` prints all. */
     collectives: { total: numbers.collectives.length, shown: shownCollectives(numbers.collectives) },
-    communicators: diagnosis.communicators,
-    allToAlls: numbers.allToAlls,
-    lateness: numbers.lateness,
-    picture: numbers.picture,
-    waits: numbers.waits,
-    links: numbers.links,
-    pairs: numbers.pairs,
-    slowLinks: numbers.slowLinks,
-    causes: diagnosis.causes,
-    flightRecorder: diagnosis.flightRecorder,
-    clocks: diagnosis.clocks,
-    traffic: diagnosis.traffic,
+    ...{ communicators, causes, flightRecorder, clocks, traffic },
     trainingSteps: steps,
     unusable: [...diagnosis.unusable, ...refused],
     problems: [...problems, ...refused],

@@ -30,10 +30,8 @@ const ring = (ms: Readonly<Record<number, number>>, sends = 100): ComparedLink[]
     })),
   }));
 
-const verdictOf = (links: readonly ComparedLink[]) => {
-  const slow = slowLinks(links).map((one) => ({ ...one, by: 'send' as const }));
-  return judge(evidence(ranks, { linkFaults: faultsOf(links, slow), end: 10 }));
-};
+const verdictOf = (links: readonly ComparedLink[]) =>
+  judge(evidence(ranks, { linkFaults: faultsOf(links, slowLinks(links)), end: 10 }));
 
 describe('a slow link', () => {
   it('is reported with its sender, where it alone is slow', () => {

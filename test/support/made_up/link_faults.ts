@@ -1,8 +1,9 @@
 /** What made-up slow links have in common. Files are ranks, of the job and of the communicator. */
 
 import type { ComparedLink, Connection } from '../../../src/cluster/connections.js';
-import { linkFaults, type FoundLink, type LinkFault } from '../../../src/cluster/link_faults.js';
+import { linkFaults, type LinkFault } from '../../../src/cluster/link_faults.js';
 import type { LongWait } from '../../../src/cluster/long_waits.js';
+import type { SlowLink } from '../../../src/cluster/slow_links.js';
 import type { Run } from '../../../src/runs/run.js';
 
 export type MadeUpLink = Pick<ComparedLink, 'commId' | 'source' | 'destination' | 'channel'>;
@@ -15,7 +16,7 @@ interface Options {
 /** `links`: all of the run. */
 export function faultsOf(
   links: readonly MadeUpLink[],
-  slow: readonly FoundLink[],
+  slow: readonly SlowLink[],
   { hostOf = () => 'a', starved = [] }: Options = {},
 ): LinkFault[] {
   const ranks = Math.max(...links.flatMap(({ source, destination }) => [source, destination])) + 1;
@@ -30,7 +31,7 @@ export function faultsOf(
   return linkFaults(ends as unknown as Connection[], slow, starved, { members } as unknown as Run, labels);
 }
 
-export const slowLink = (link: MadeUpLink, more: Partial<FoundLink> = {}): FoundLink => ({
+export const slowLink = (link: MadeUpLink, more: Partial<SlowLink> = {}): SlowLink => ({
   times: {
     ...link,
     sisters: '',
