@@ -19,9 +19,9 @@ const LAYERS = table(`
   base           |                                                    |               |            | no
   kernel         |                                                    |               |            | no
   kernel/host    | base kernel/result_rows rankfile/format rankfile/folds model/roots | model rankfile |            | yes
-  foreign        | base                                               |               |            | yes
-  foreign/beside | base foreign kernel/host/drawing model clocks cluster trace trace/perfetto trace/tracks | runs study | node-sqlite3-wasm | yes
-  rankfile       | base kernel/host foreign/known_files               |               | @bokuweb/zstd-wasm | yes
+  foreign        | base output/file_start                             |               |            | yes
+  foreign/beside | base output/file_start foreign kernel/host/drawing model clocks cluster trace trace/perfetto trace/tracks | runs study | node-sqlite3-wasm | yes
+  rankfile       | base output/file_start kernel/host foreign/known_files |               | @bokuweb/zstd-wasm | yes
   model          | base rankfile/format kernel/result_rows                             | rankfile clocks |          | no
   runs           | base rankfile                                      | scan          |            | no
   scan           | base rankfile kernel/host kernel/result_rows model clocks/lower_hull clocks/gpu_votes |        |            | yes

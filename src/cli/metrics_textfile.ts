@@ -1,9 +1,10 @@
 /** `metrics --textfile`: the metrics as a file for node_exporter. Metrics of the window before are replaced, and no file of another kind. */
 
-import { closeSync, existsSync, openSync, readSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { checkOutput, type Output } from '../output/allowed.js';
 import { deliver, withWorkFolderFor } from '../output/deliver.js';
+import { beginsWith } from '../output/file_start.js';
 
 const PERMISSION = { force: true, inputs: [] } as const;
 
@@ -34,12 +35,4 @@ const textfileAt = (path: string): Output => ({
 
 const TEXT_START = '# HELP nccl_trace_';
 
-function isTextfile(path: string): boolean {
-  const file = openSync(path, 'r');
-  try {
-    const start = Buffer.alloc(TEXT_START.length);
-    return start.toString('latin1', 0, readSync(file, start, 0, start.length, 0)) === TEXT_START;
-  } finally {
-    closeSync(file);
-  }
-}
+const isTextfile = (path: string): boolean => beginsWith(path, TEXT_START);

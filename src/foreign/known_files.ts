@@ -3,7 +3,7 @@
  * or a trace are expected. A new format is one row; the first row that fits counts.
  */
 
-import { closeSync, openSync, readSync } from 'node:fs';
+import { fileStart } from '../output/file_start.js';
 import { constants, gunzipSync } from 'node:zlib';
 
 export interface KnownFile {
@@ -141,13 +141,7 @@ function rowFor(path: string, start: Uint8Array): KnownFile | null {
 /** null, too, if it cannot be read. */
 export function knownAt(path: string): KnownFile | null {
   try {
-    const file = openSync(path, 'r');
-    try {
-      const start = Buffer.alloc(LOOKED_AT);
-      return knownFile(path, start.subarray(0, readSync(file, start, 0, LOOKED_AT, 0)));
-    } finally {
-      closeSync(file);
-    }
+    return knownFile(path, fileStart(path, LOOKED_AT));
   } catch {
     return null;
   }

@@ -4,9 +4,10 @@
  * they need no --force.
  */
 
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { OutputError, UsageError } from '../base/errors.js';
 import { MAGIC } from '../rankfile/format/constants.js';
+import { fileStart } from './file_start.js';
 import { idOf, placeOf, type Place } from './place.js';
 import { reason } from '../base/reason.js';
 
@@ -114,13 +115,4 @@ function whatIsThere(path: string, kinds: readonly OutputKind[]): OutputKind | '
 }
 
 /** Also true for saved rings, because they begin with the same bytes. */
-function isRankFile(path: string): boolean {
-  const file = openSync(path, 'r');
-  try {
-    const start = Buffer.alloc(MAGIC.length);
-    const bytes = readSync(file, start, 0, start.length, 0);
-    return bytes === MAGIC.length && MAGIC.every((byte, i) => byte === start[i]);
-  } finally {
-    closeSync(file);
-  }
-}
+const isRankFile = (path: string): boolean => fileStart(path, MAGIC.length).equals(Uint8Array.from(MAGIC));

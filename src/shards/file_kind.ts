@@ -1,20 +1,12 @@
 /** Which files are steps of a merge. Commands that read rank files ask this first, without the code that reads a step. */
 
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { UsageError } from '../base/errors.js';
+import { beginsWith } from '../output/file_start.js';
 import type { FileKind } from './sections.js';
 
 /** Judging by its first line. Throws the system's errors. */
-export function isOfKind(path: string, kind: FileKind): boolean {
-  const fd = openSync(path, 'r');
-  try {
-    const line = `nccl-trace ${kind}\n`;
-    const start = Buffer.alloc(line.length);
-    return readSync(fd, start, 0, line.length, 0) === line.length && start.toString('latin1') === line;
-  } finally {
-    closeSync(fd);
-  }
-}
+export const isOfKind = (path: string, kind: FileKind): boolean => beginsWith(path, `nccl-trace ${kind}\n`);
 
 /** The .study among the arguments of a command that reads rank files; null: there is none. Throws UsageError if it is not alone. */
 export function studyAmong(paths: readonly string[]): string | null {

@@ -1,5 +1,6 @@
 /** What a trace says of itself: its attributes, read back from the start of its file, and whether the end is there that they announce. */
 
+import { fileStart } from '../output/file_start.js';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { gunzipSync, constants } from 'node:zlib';
 import { Decompress } from 'fzstd';
@@ -39,21 +40,21 @@ export function howCut(path: string): string | null {
   const facts = traceFacts(path);
   const last = facts === null ? null : announcedPacket(facts);
   if (last === null || endsWith(tailOf(path), last)) return null;
-  const isPlain = read(path, 1, () => 0)[0] === PACKET_TAG;
+  const isPlain = fileStart(path, 1)[0] === PACKET_TAG;
   const cause = isPlain
     ? 'it was cut'
     : 'it was cut (or packed by another program: then unpack it to be sure)';
   return `the end of this trace is missing: ${cause}; ranks may be missing, and work may look as if it hung; copy or merge it again`;
 }
 
-const headOf = (path: string): Buffer => read(path, HEAD_BYTES, () => 0);
-const tailOf = (path: string): Buffer => read(path, TAIL_BYTES, (size) => Math.max(0, size - TAIL_BYTES));
+const headOf = (path: string): Buffer => fileStart(path, HEAD_BYTES);
 
-function read(path: string, most: number, from: (size: number) => number): Buffer {
+function tailOf(path: string): Buffer {
   const file = openSync(path, 'r');
   try {
-    const bytes = Buffer.alloc(most);
-    return bytes.subarray(0, readSync(file, bytes, 0, most, from(fstatSync(file).size)));
+    const bytes = Buffer.alloc(TAIL_BYTES);
+    const from = Math.max(0, fstatSync(file).size - TAIL_BYTES);
+    return bytes.subarray(0, readSync(file, bytes, 0, TAIL_BYTES, from));
   } finally {
     closeSync(file);
   }

@@ -3,7 +3,8 @@
  * would round keep their digits (json_values.ts). A file that is cut off or damaged is refused as a whole.
  */
 
-import { createReadStream, openSync, readSync, closeSync } from 'node:fs';
+import { beginsWith } from '../../output/file_start.js';
+import { createReadStream } from 'node:fs';
 import { pipeline, Transform, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { Interrupted } from '../../base/errors.js';
@@ -63,15 +64,7 @@ function unpacked(path: string): Readable {
   return out;
 }
 
-function isPacked(path: string): boolean {
-  const file = openSync(path, 'r');
-  try {
-    const magic = Buffer.alloc(2);
-    return readSync(file, magic, 0, 2, 0) === 2 && magic[0] === 0x1f && magic[1] === 0x8b;
-  } finally {
-    closeSync(file);
-  }
-}
+const isPacked = (path: string): boolean => beginsWith(path, '\x1f\x8b');
 
 class Scanner {
   private hasBegun = false;

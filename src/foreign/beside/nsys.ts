@@ -4,7 +4,7 @@
  * are drawn, too. What has no place on a thread or a stream is counted.
  */
 
-import { closeSync, openSync, readSync } from 'node:fs';
+import { beginsWith } from '../../output/file_start.js';
 import { firstIndex } from '../../base/first_index.js';
 import type { ForeignTrace } from './foreign_trace.js';
 import { Refusal } from './refusal.js';
@@ -33,15 +33,7 @@ const THREAD = 0xff_ffffn;
 /** Texts that are kept in memory. */
 const MOST_TEXTS = 100_000;
 
-export function isSqlite(path: string): boolean {
-  const file = openSync(path, 'r');
-  try {
-    const start = Buffer.alloc(16);
-    return readSync(file, start, 0, 16, 0) === 16 && start.toString('latin1') === 'SQLite format 3\0';
-  } finally {
-    closeSync(file);
-  }
-}
+export const isSqlite = (path: string): boolean => beginsWith(path, 'SQLite format 3\0');
 
 /** Global ids of the processes that used a GPU, ascending. `link`: a free path in the work folder. Throws Refusal. */
 export function processesOf(path: string, link: string): bigint[] {

@@ -3,6 +3,7 @@
  * leaves out gets its usual value: positions follow each other, strings get their place in the table, an area is as large as its records need.
  */
 
+import { beginsWith } from '../../output/file_start.js';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { RankFileError } from '../../base/errors.js';
@@ -94,13 +95,7 @@ export function* filesOfText(path: string): Generator<TextFile> {
 /** False also for a file that cannot be read. */
 export function isRankText(path: string): boolean {
   try {
-    const file = openSync(path, 'r');
-    try {
-      const start = Buffer.alloc(TITLE.length);
-      return readSync(file, start) === start.length && start.toString() === TITLE;
-    } finally {
-      closeSync(file);
-    }
+    return beginsWith(path, TITLE);
   } catch {
     return false;
   }
