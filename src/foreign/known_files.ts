@@ -85,6 +85,12 @@ const ROWS: readonly Row[] = [
     advice: 'name it with --ras, beside the rank files: nccl-trace inspect RUN --ras FILE',
   },
   {
+    begins: 'NCCL version ',
+    shows: /Job summary/,
+    what: "an answer of NCCL's RAS as text",
+    advice: 'take it as JSON for --ras: ncclras -f json -v',
+  },
+  {
     shows: /^\s*\{[^]*?"traceEvents"\s*:|^\s*\[\s*\{[^]*?"ph"\s*:/,
     what: 'a trace in the JSON format of Chrome',
     advice: IN_PERFETTO,

@@ -131,7 +131,8 @@ const onlyOurs = (stall: OurStall): string =>
 
 /** Who is gone or in error, and who has no file here. */
 function stateSentences(one: Joined): string[] {
-  const { ranks, missing } = one.ras;
+  const { nRanks, ranks, missing } = one.ras;
+  const unsaid = nRanks - ranks.length - missing.length;
   const withError = ranks.filter(({ asyncError }) => asyncError > 0);
   const errors = [...new Set(withError.map(({ asyncError }) => asyncError))].join(', ');
   const where = missing.slice(0, 3).map(({ pid, host }) => `pid ${pid} on ${host}`);
@@ -143,6 +144,7 @@ function stateSentences(one: Joined): string[] {
           `${ranksText(missing, one)} of ${nameOf(one)} ${missing.length === 1 ? 'does' : 'do'} not answer (${where.join(', ')}${dead > 0 ? `; ${dead} considered dead` : ''})`,
         ]
       : []),
+    ...(unsaid > 0 ? [`RAS says nothing of ${unsaid} of the ${nRanks} ranks of ${nameOf(one)}`] : []),
     ...(withError.length > 0
       ? [
           `${ranksText(withError, one)} of ${nameOf(one)} ${withError.length === 1 ? 'reports' : 'report'} asynchronous error ${errors} (ncclResult_t)`,

@@ -148,6 +148,18 @@ describe('a trace of PyTorch', () => {
     expect(mergeReportText(report)).toContain('3.0 ms after them');
   });
 
+  it('with times that PyTorch did not know, also first in the file, loses only these', async () => {
+    const lost =
+      '{"ph": "X", "cat": "kernel", "name": "lost", "pid": 0, "tid": 20, "ts": 0.000, "dur": 0.000}';
+    const known = await drawn();
+    const { report } = await mergeWith(
+      write('rank0.json', text().replace('"traceEvents": [', `"traceEvents": [${lost},`)),
+    );
+    const own = report.foreign[0] as DrawnReport;
+    expect(own.leftOut).toEqual({ ...known.own.leftOut, 'events without a time': 1 });
+    expect({ ...own, leftOut: null }).toEqual({ ...known.own, leftOut: null });
+  });
+
   it('packed by gzip, in one member or two, is the same', async () => {
     await drawn();
     const bytes = readFileSync(join(folder, 'out.pftrace'));

@@ -87,6 +87,7 @@ const FILES: readonly (readonly [string, string | Uint8Array, string, string])[]
     "an answer of NCCL's RAS",
     '--ras',
   ],
+  ['ras.txt', 'NCCL version 2.30.7\n\nJob summary\n', "an answer of NCCL's RAS as text", 'ncclras -f json'],
 ];
 
 describe('a file of another tool', () => {

@@ -95,6 +95,14 @@ describe('an answer beside the rank files of the same job', () => {
     expect(await inspected(run, fileOf('killed-rank'), '--redact')).not.toContain('127.0.0.1');
   });
 
+  it('a rank that the answer leaves out is said to be left out', () => {
+    const answer = readRas(textOf('missing-rank'));
+    const communicators = answer.communicators.map((one) => ({ ...one, ranks: one.ranks.slice(1) }));
+    const { says } = besideRas({ ...answer, communicators }, [ourComm('missing-rank', [0, 1, 2, 3])], null);
+    expect(says).toContain('RAS says nothing of 1 of the 4 ranks of world');
+    expect(saidOf('missing-rank').join()).not.toContain('says nothing');
+  });
+
   it('a rank that is not at its place in the communicator is called by its rank of the job', () => {
     const our = { ...ourComm('missing-rank', [4, 5, 6, 7]), inComm: { 0: 7, 1: 6, 2: 5, 3: 4 } };
     const { says } = besideRas(readRas(textOf('missing-rank')), [our], null);

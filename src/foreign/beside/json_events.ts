@@ -46,7 +46,8 @@ export async function readEvents(
   } catch (error) {
     if (error instanceof Refusal || error instanceof Interrupted) throw error;
     const what = `the file is damaged or cut off (${reason(error)})`;
-    throw new Refusal('broken', { path, what, offset: scanner.at, advice: 'copy it again' });
+    const advice = 'copy it again, or export it again: some versions of PyTorch wrote names that are no JSON';
+    throw new Refusal('broken', { path, what, offset: scanner.at, advice });
   }
 }
 

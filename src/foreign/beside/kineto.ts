@@ -134,13 +134,13 @@ class KinetoReader {
   }
 
   private add(event: JsonObject, duration: number, text: string): number | null {
-    const at = this.made.timeOf(timeNs(event.ts));
+    const at = this.timeOf(event);
     const track = at === null ? null : this.trackOf(event.pid, event.tid, null);
     return at === null || track === null ? null : this.made.add(track, at, duration, text);
   }
 
   private counters(event: JsonObject): void {
-    const at = this.made.timeOf(timeNs(event.ts));
+    const at = this.timeOf(event);
     if (at === null) return;
     for (const [key, given] of Object.entries(isObject(event.args) ? event.args : {})) {
       const value = Number(digitsOf(given) ?? (typeof given === 'number' ? given : NaN));
@@ -153,8 +153,15 @@ class KinetoReader {
     }
   }
 
-  private arrowEnd({ ts, pid, tid, cat, id, ph }: JsonObject): void {
-    const at = this.made.timeOf(timeNs(ts));
+  /** Some versions of PyTorch write 0 where they know no time. */
+  private timeOf({ ts }: JsonObject): number | null {
+    const ns = timeNs(ts);
+    return this.made.timeOf(ns === 0 ? null : ns);
+  }
+
+  private arrowEnd(event: JsonObject): void {
+    const { pid, tid, cat, id, ph } = event;
+    const at = this.timeOf(event);
     const track = at === null ? null : this.trackOf(pid, tid, null);
     if (at === null || track === null) return;
     const hash = toSafeInteger(addText(HASH_SEED, `${this.categories.number(textOf(cat))} ${textOf(id)}`));
