@@ -50,6 +50,26 @@ const noSend = (behind: string, at: (drawn: number) => number): DrawCase =>
     truth: blame(place.rank, [...STALLED, 'mismatch']),
   }));
 
+/** One communicator: putting files together knows no more. */
+export const ONE_COMM = {
+  ranksOf: [4, 8],
+  ops: ['allreduce:64K', 'allreduce:64K,allgather:256K'],
+  leastAbi: 5,
+  inMemory: false,
+} as const;
+
+/** Its ranks are two by two in one process. Files of stream mode are written as text without their chunks' order in time. */
+export const ofProcesses =
+  (drawCase: DrawCase): DrawCase =>
+  (draw) => {
+    const drawn = drawCase(draw);
+    return {
+      ...drawn,
+      settings: { ...drawn.settings, NCCL_TRACE_MODE: 'flight' },
+      look: { ...drawn.look, how: 'in place', gpusPerProcess: 2 },
+    };
+  };
+
 export const CALL_FAULTS: Readonly<Record<string, DrawCase>> = {
   'never calls': never({}),
   'never calls, NVLink only': never({ least: 2, events: ['all'], abi: 6 }, '--node-size RANKS'),
@@ -58,6 +78,12 @@ export const CALL_FAULTS: Readonly<Record<string, DrawCase>> = {
   }),
   'never calls a group': never({ ops: ['group{allreduce:64K+allgather:32K},allreduce:8K*2'] }),
   'never calls an all-to-all': never({ ops: ['allreduce:8K,alltoall:64K', 'alltoall:64K'] }),
+  'never calls, two GPUs per process': ofProcesses(
+    stalling({ ...ONE_COMM, canBeLive: false }, ({ rank, at }) => ({
+      args: skip(rank, at),
+      truth: blame(rank),
+    })),
+  ),
   'never calls, one communicator of several': never({
     ops: ['allreduce@tp:64K*3'],
     ranksOf: [4, 8],

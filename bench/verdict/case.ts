@@ -52,6 +52,8 @@ export type VerdictKind =
   | 'working'
   | 'healthy'
   | 'nothing'
+  /** NCCL chose another algorithm, protocol or number of channels than in the earlier job. */
+  | 'chosen otherwise'
   /** No diagnosis at all. */
   | 'none';
 
@@ -59,8 +61,10 @@ export interface Look {
   /** ms after the job's end; `live`: ms after the fault began, while the job is stuck. */
   readonly after: number;
   readonly isLive: boolean;
-  /** `dumps`: those of PyTorch's Flight Recorder, and no rank file. */
-  readonly how: 'in place' | 'copy' | 'snapshot' | 'hosts' | 'dumps';
+  /** `dumps`: those of PyTorch's Flight Recorder, and no rank file. `diff`: compared with the earlier job. */
+  readonly how: 'in place' | 'copy' | 'snapshot' | 'hosts' | 'dumps' | 'diff';
+  /** The files of so many ranks are put into one, as of a process with several GPUs. Absent: 1. */
+  readonly gpusPerProcess?: number;
   /** In the dumps the wall clock of rank 0 is ahead by so many minutes. */
   readonly aheadMinutes?: number;
 }

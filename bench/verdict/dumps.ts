@@ -43,6 +43,12 @@ export const DUMP_FAULTS: Readonly<Record<string, DrawCase>> = {
   },
   'dumps: other count': asDumps(mismatch('allreduce:128K', 'allreduce:96K', WORK)),
   'dumps: other function': asDumps(mismatch('allreduce:128K', 'reducescatter:128K', WORK)),
+  'dumps: other order': asDumps(
+    mismatch('allreduce:128K,allgather:128K', 'allgather:128K,allreduce:128K', WORK),
+  ),
+  'dumps: a wrong branch, and the hang comes later': asDumps(
+    mismatch('allreduce:64K*2,allreduce:64K*3', 'allreduce:64K,allgather:64K,allreduce:64K*2', WORK),
+  ),
   'dumps: killed': asDumps(
     stalling(WORK, ({ rank, at }) => ({ args: `--fault kill:${rank}@${at}:before`, truth: blame(rank) })),
   ),

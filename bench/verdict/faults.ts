@@ -1,6 +1,7 @@
 /** All classes of runs with a fault. */
 
 import { CALL_FAULTS } from './call_faults.js';
+import { CHOICES } from './compared.js';
 import { DUMP_FAULTS } from './dumps.js';
 import { FILE_FAULTS } from './file_faults.js';
 import { PROCESS_FAULTS } from './process_faults.js';
@@ -17,4 +18,5 @@ export const FAULTS: Readonly<Record<string, DrawCase>> = {
   ...FILE_FAULTS,
   ...RECOVERY_FAULTS,
   ...DUMP_FAULTS,
+  ...CHOICES,
 };

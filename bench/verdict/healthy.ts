@@ -1,7 +1,8 @@
 /** Classes of runs in which nothing is wrong. None of them may raise an alarm. */
 
 import { anyJob } from './any_job.js';
-import { elsewhere, JOINT, replica, skip } from './call_faults.js';
+import { elsewhere, JOINT, ofProcesses, ONE_COMM, replica, skip } from './call_faults.js';
+import { comparedWith } from './compared.js';
 import { ALL_FILES, type Case } from './case.js';
 import type { Draw } from './draw.js';
 import { asDumps } from './dumps.js';
@@ -128,6 +129,16 @@ export const HEALTHY: Readonly<Record<string, DrawCase>> = {
     (draw) =>
       draw.pick(['--net socket', '--non-blocking', '--net-events sockets', '--irecv-busy 2', '--registered']),
   ),
+  'two GPUs per process': ofProcesses(well(ONE_COMM, [3, 20], (draw) => `--jitter ${draw.between(1, 8)}ms`)),
+  'all abort at the end': well(
+    { least: 3, most: 8, ops: ['allreduce:64K,sync', 'allreduce:256K*3,allgather:64K,sync,sleep:50ms'] },
+    [5, 20],
+    (draw) => `--exit abort --jitter ${draw.pick([1, 20, 200])}ms`,
+  ),
+  'compared with the same job': (draw) => {
+    const drawn = well({ most: 6, ops: OPS_OF_TWO }, [12, 20])(draw);
+    return comparedWith(drawn, drawn.args);
+  },
   'nodes of four': well({ ranksOf: [8, 12], events: ['default', 'all'] }, [6, 20], () => '--node-size 4'),
   'nodes of four and eight, busy': well(
     {

@@ -15,7 +15,7 @@ export type Outcome =
 export const FAULTY_OUTCOMES = ['right', 'too wide', 'open', 'missed', 'wrong'] as const;
 export const HEALTHY_OUTCOMES = ['quiet', 'true', 'doubt', 'alarm'] as const;
 
-const ALARMS = ['hung', 'broken', 'slow', 'mismatch'];
+const ALARMS = ['hung', 'broken', 'slow', 'mismatch', 'chosen otherwise'];
 const MOST = 3;
 
 /** Asked of a rank that is called slow, of its communicator, and from which collective on it was seen. */

@@ -26,8 +26,13 @@ const NOBODY = { groups: [], comm: null, firstSeq: 0, late: null, on: null, bugs
 /** What is read of the diagnosis; anything may be absent. */
 interface Diagnosis {
   readonly verdict: { readonly kind: VerdictKind } & Partial<Record<string, unknown>>;
-  readonly ranks: readonly { readonly rank: number }[];
+  /** `ranks`: of a process that has several. */
+  readonly ranks: readonly { readonly rank: number; readonly ranks?: readonly number[] }[];
   readonly missingRanks: readonly number[];
+}
+
+interface Headline {
+  readonly who: { readonly some: readonly { readonly inComm?: readonly number[] }[] };
 }
 
 interface FileEntry {
@@ -85,6 +90,11 @@ export function namingOf(diagnosis: Diagnosis | null): Naming {
   const ofFiles = (files: readonly (number | null)[]): number[] =>
     files.flatMap((file) => (file === null ? [] : [ranks[file]?.rank ?? -1]));
   const groups = fileGroups(verdict).map(ofFiles);
+  // Ranks of processes with several GPUs are told apart by their number in the communicator: here the world.
+  if (ranks.some((one) => one.ranks !== undefined))
+    groups.unshift(
+      (verdict.findings as readonly Headline[])[0]?.who.some.flatMap(({ inComm }) => inComm ?? []) ?? [],
+    );
   const absent = absentPeer(verdict, ranks.length + missingRanks.length);
   // Before both ends of the line, which come last.
   if (absent !== null) groups.splice(-1, 0, [absent]);
@@ -105,18 +115,26 @@ export function namingOf(diagnosis: Diagnosis | null): Naming {
   };
 }
 
+/** What is read of a comparison. */
+interface Compared {
+  readonly choices: readonly unknown[];
+}
+
+export const namingOfDiff = ({ choices }: Compared): Naming => ({
+  ...NOBODY,
+  kind: choices.length > 0 ? 'chosen otherwise' : 'healthy',
+});
+
 /** What is read of the verdict on dumps alone. */
 interface DumpVerdict {
   readonly kind: 'hung' | 'mismatch' | 'pending' | 'quiet';
-  readonly findings: readonly { readonly named: readonly { readonly rank: number }[] }[];
+  readonly findings: readonly { readonly who: { readonly ranks: readonly number[] } }[];
 }
 
 export function namingOfDumps(found: { readonly verdict: DumpVerdict } | null): Naming {
   if (found === null) return { kind: 'none', ...NOBODY };
   const { kind, findings } = found.verdict;
-  const groups = findings
-    .map(({ named }) => named.map(({ rank }) => rank))
-    .filter((group) => group.length > 0);
+  const groups = findings.map(({ who }) => who.ranks).filter((group) => group.length > 0);
   return { ...NOBODY, groups, kind: kind === 'pending' ? 'waiting' : kind === 'quiet' ? 'healthy' : kind };
 }
 

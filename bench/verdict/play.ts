@@ -11,9 +11,10 @@ import { drawSkews, skewRun } from '../../test/support/clocks/skewed_run.js';
 import type { Case, FileFate } from './case.js';
 import { dumpTruth } from './dumps.js';
 import { judge, type Outcome } from './judge.js';
+import { joinProcesses } from './one_process.js';
 import { MEMORY } from './shapes.js';
 import { isTrulySlow } from './truly_slow.js';
-import { namingOf, namingOfDumps, type Naming } from './naming.js';
+import { namingOf, namingOfDiff, namingOfDumps, type Naming } from './naming.js';
 
 export interface Played {
   readonly case: Case;
@@ -53,7 +54,7 @@ async function playIn(one: Case, folder: string, memory: string, begin: number, 
   const start = (place: string, args: string): Running =>
     startRecording(place, placed(args), {
       ...(Object.fromEntries(settings) as Record<string, string>),
-      NCCL_TRACE_DIR: join(folder, 'recording'),
+      NCCL_TRACE_DIR: join(one.look.how === 'diff' ? place : folder, 'recording'),
     });
   const other = one.earlier && start(join(folder, 'earlier'), one.earlier.args);
   if (one.earlier?.isOver) {
@@ -76,19 +77,15 @@ async function playIn(one: Case, folder: string, memory: string, begin: number, 
     ({ code } = await job.ended);
   }
   await sleep(one.look.after);
-  const ofDumps = one.look.how === 'dumps';
   const looked = await filesOf(one, folder, join(folder, 'looked'), memory);
   spoil(looked, one.files);
-  const diagnosis = await (ofDumps ? inspectedDumps : look)(looked);
+  const [diagnosis, naming] = await lookedAt(one, looked, join(folder, 'earlier', 'recording'), look);
   if (one.look.isLive) {
     job.end();
     await job.ended;
   }
   other?.end();
   await other?.ended;
-  const naming = ofDumps
-    ? namingOfDumps(diagnosis as Parameters<typeof namingOfDumps>[0])
-    : namingOf(diagnosis as Parameters<typeof namingOf>[0]);
   return {
     case: one,
     naming,
@@ -101,6 +98,23 @@ async function playIn(one: Case, folder: string, memory: string, begin: number, 
     diagnosis,
     seconds: (performance.now() - begin) / 1000,
   };
+}
+
+async function lookedAt(one: Case, looked: string, earlier: string, look: Look): Promise<[unknown, Naming]> {
+  switch (one.look.how) {
+    case 'dumps': {
+      const found = await inspectedDumps(looked);
+      return [found, namingOfDumps(found as Parameters<typeof namingOfDumps>[0])];
+    }
+    case 'diff': {
+      const found: unknown = JSON.parse(await program(['diff', earlier, looked, '--json']));
+      return [found, namingOfDiff(found as Parameters<typeof namingOfDiff>[0])];
+    }
+    default: {
+      const found = await look(looked);
+      return [found, namingOf(found as Parameters<typeof namingOf>[0])];
+    }
+  }
 }
 
 /** The fault of a faulty job; of a healthy one that all ranks have a file. */
@@ -130,9 +144,14 @@ const rankFiles = (folder: string): string[] =>
 async function filesOf(one: Case, folder: string, copy: string, memory: string): Promise<string> {
   const { look } = one;
   const recording = join(folder, 'recording');
+  if (look.gpusPerProcess !== undefined) {
+    await joinProcesses(recording, rankFiles(recording).sort(), look.gpusPerProcess, copy, program);
+    return copy;
+  }
   const isSpoiled = one.files.missing.length + one.files.cut.length > 0;
   switch (look.how === 'in place' && isSpoiled ? 'copy' : look.how) {
     case 'in place':
+    case 'diff':
       return recording;
     case 'copy':
       cpSync(recording, copy, { recursive: true, preserveTimestamps: look.after % 2 === 0 });

@@ -1,5 +1,6 @@
 /** A rank, its GPU, its NIC or one of its links is slow: all the time, at times, or since a moment. */
 
+import { ofProcesses, ONE_COMM } from './call_faults.js';
 import type { Truth } from './case.js';
 import type { Draw } from './draw.js';
 import { blame, lasting, next, nodeOf, type DrawCase, type Wrong } from './scenes.js';
@@ -78,6 +79,12 @@ export const SLOW_FAULTS: Readonly<Record<string, DrawCase>> = {
         truth: { ...late(rank, 'GPU'), beside: nodeOf(rank, size) },
       };
     },
+  ),
+  'straggler on the host, two GPUs per process': ofProcesses(
+    lasting({ ...ONE_COMM, iterations: 20 }, ({ draw, rank }) => ({
+      args: `--slow host:${rank}:${draw.between(60, 120)}ms`,
+      truth: late(rank, 'host'),
+    })),
   ),
   'straggler by a few ms': lasting({ ops: OPS, leastAbi: 4, iterations: 120 }, ({ draw, rank }) => ({
     args: `--slow host:${rank}:${draw.between(8, 15)}ms`,

@@ -1,8 +1,9 @@
 /**
- * Goes through a process's works in order. It keeps when the process arrived at each work, and how long it had been idle before. A rank
+ * Goes through a process's works in order. It keeps when the process arrived at each work, and how long its GPU had been idle before. A rank
  * counts as late only if it was idle: a rank that was still busy with the collective before is late because of that collective.
  */
 
+import { maxOf } from '../base/extremes.js';
 import { firstIndex } from '../base/first_index.js';
 import type { TraceNs } from '../base/time.js';
 import { Arrival } from './arrival.js';
@@ -10,7 +11,7 @@ import { overAt } from './work_end_times.js';
 import type { CallTable } from '../model/call_table.js';
 import type { WorkOutcome } from '../model/work_end.js';
 import { outcomeAt } from '../model/work_end_table.js';
-import type { ClusterMember } from './collective_types.js';
+import type { ClusterCommunicator, ClusterMember } from './collective_types.js';
 
 /** ns: a GPU with nothing else to do begins within this time after the work before. */
 const SOON = 1e6;
@@ -25,16 +26,14 @@ export class RankWalk {
   readonly hostIdle = { from: -Infinity, to: 0 };
   /** From when on it waited: its GPU had arrived, or an earlier call of the same communicator held it up. */
   waited = 0 as TraceNs;
-  private free = -Infinity;
-  /** It has sends or receives whose end is not known, and may wait in them: at the latest until work that was called later is over. */
-  private mayWait = false;
-  private surely = Infinity;
+  private readonly busy: BusyGpus;
   /** By communicator, in ticks: when all its work was over, and when its last call was. */
   private readonly freeIn = new Map<number, number>();
   private readonly calledIn = new Map<number, number>();
 
   constructor(private readonly member: ClusterMember) {
     this.arrival = new Arrival(member);
+    this.busy = new BusyGpus(member.communicators);
   }
 
   /** Call it for all rows in turn. */
@@ -50,10 +49,10 @@ export class RankWalk {
     const before = this.freeIn.get(comm) ?? -Infinity;
     // Work that ends before work that was enqueued earlier runs at the same time.
     arrival.find(row, before < over ? before : -Infinity);
-    this.findIdle();
+    this.findIdle(comm);
     const isQueued = before > arrival.called && before < over && arrival.at - before <= SOON;
     const isHeldUp = isQueued || calledWithoutWork(comm, this.calledIn.get(comm) ?? -Infinity, tick);
-    this.leaves(row, over, isKnown);
+    this.busy.of(comm).leaves(over, isKnown, works.seq[row]! < 0);
     if (over !== Infinity) this.freeIn.set(comm, Math.max(before, over));
     this.calledIn.set(comm, tick);
     this.waited = isHeldUp ? arrival.called : arrival.isOwn ? arrival.latest : arrival.at;
@@ -65,29 +64,76 @@ export class RankWalk {
     return Number.isNaN(enqueued) ? -Infinity : time(enqueued);
   }
 
-  private findIdle(): void {
-    const { arrival, free, idle, hostIdle } = this;
-    if (this.surely <= arrival.called) this.mayWait = false;
-    if (this.mayWait) return;
+  private findIdle(comm: number): void {
+    const { arrival } = this;
+    const free = this.busy.freeFor(comm, arrival.called);
     if (free <= arrival.at) {
-      idle.from = Math.max(free, arrival.since);
-      idle.to = arrival.at;
+      this.idle.from = Math.max(free, arrival.since);
+      this.idle.to = arrival.at;
     }
     if (free <= arrival.called) {
-      hostIdle.from = free;
-      hostIdle.to = arrival.called;
+      this.hostIdle.from = free;
+      this.hostIdle.to = arrival.called;
     }
   }
+}
+
+/** Until when the process's work keeps a GPU busy. */
+class Busy {
+  free = -Infinity;
+  /** There are sends or receives whose end is not known, and it may wait in them: at the latest until work that was called later is over. */
+  mayWait = false;
+  surely = Infinity;
 
   /** If the end is not known, only all ranks together show how long it can have waited (verdict/slowness.ts). */
-  private leaves(row: number, over: number, isKnown: boolean): void {
+  leaves(over: number, isKnown: boolean, isTransfer: boolean): void {
     if (isKnown) {
       this.free = Math.max(this.free, over);
       if (this.mayWait) this.surely = Math.min(this.surely, over);
-    } else if (this.member.works.seq[row]! < 0) {
+    } else if (isTransfer) {
       this.mayWait = true;
       this.surely = Infinity;
     }
+  }
+
+  freeAt(called: number): number {
+    if (this.surely <= called) this.mayWait = false;
+    return this.mayWait ? Infinity : this.free;
+  }
+}
+
+/**
+ * Two ranks of one communicator in one process have a GPU each, so the work of one does not keep the other busy. Of other communicators it is not
+ * known which GPU they have, so their work counts for all.
+ */
+class BusyGpus {
+  private readonly rest = new Busy();
+  /** By number of the communicator: its own, and all that count for it. Empty: the process has one GPU. */
+  private readonly own = new Map<number, Busy>();
+  private readonly all = new Map<number, readonly Busy[]>();
+
+  constructor(communicators: readonly ClusterCommunicator[]) {
+    const ranks = new Map<bigint, Set<number>>();
+    for (const { commId, rank } of communicators)
+      ranks.set(commId, (ranks.get(commId) ?? new Set()).add(rank));
+    if (![...ranks].some(([commId, some]) => commId !== 0n && some.size > 1)) return;
+    for (const { number } of communicators) this.own.set(number, new Busy());
+    for (const { number, commId, rank } of communicators) {
+      const counts = communicators.filter(
+        (one) => commId === 0n || one.commId !== commId || one.rank === rank,
+      );
+      this.all.set(number, [this.rest, ...counts.map((one) => this.own.get(one.number)!)]);
+    }
+  }
+
+  of(comm: number): Busy {
+    return this.own.get(comm) ?? this.rest;
+  }
+
+  /** Infinity: it may be busy at any time. */
+  freeFor(comm: number, called: number): number {
+    const all = this.all.get(comm);
+    return all === undefined ? this.rest.freeAt(called) : maxOf(all.map((one) => one.freeAt(called)));
   }
 }
 

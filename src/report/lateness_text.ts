@@ -206,7 +206,7 @@ export function latestLines({ verdict, ...report }: VerdictReport): string[] {
         ? 'not known who: no collective can be compared'
         : `no rank; ${countText(compared, 'collective')} compared`,
     ),
-    ...(compared === 0 ? [continued('(needed: all ranks, known ends, no root, not the first)')] : []),
+    ...(compared === 0 ? [continued('(needed: most ranks, known ends, no root, not the first)')] : []),
   ];
 }
 

@@ -86,8 +86,9 @@ export const rankWithHost = (report: VerdictReport, file: number): string =>
 
 /** "node004 gpu5" */
 export function hostOf(report: VerdictReport, file: number): string {
-  const { host, localRank } = report.ranks[file]!;
-  return `${name(host)}${localRank === null ? '' : ` gpu${localRank}`}`;
+  const { host, localRank, ranks } = report.ranks[file]!;
+  // A process with several GPUs has one local rank.
+  return `${name(host)}${localRank === null || ranks !== undefined ? '' : ` gpu${localRank}`}`;
 }
 
 export function rankList(files: readonly number[], { ranks }: VerdictReport): string {

@@ -10,6 +10,7 @@ import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import { lateSpans, listOf, spansTogether, together, type LoneWait } from '../cluster/late_spans.js';
 import type { ClusterComm, Collective } from '../cluster/collective_view.js';
+import { ranksInComm } from './absence.js';
 import { cached, type Case } from './case.js';
 import { logChance } from './chance.js';
 import { found, type Rule } from './finding.js';
@@ -139,13 +140,13 @@ function leftOutOf(
 }
 
 /**
- * The size of a communicator. NCCL does not report it up to interface v3. Then it is the number of files, if none is missing. Infinity: not
- * known.
+ * How many ranks of a communicator are compared: all of them, or those that have a file, if they are most. NCCL does not report its size up to
+ * interface v3. Then it is the number of files, if none is missing. Infinity: not known.
  */
 function sizeOf({ nRanks, files, commId }: ClusterComm, { ranks, isWholeJob }: Case): number {
-  if (nRanks > 0) return nRanks;
-  const entries = files.flatMap((file) => [...ranks[file]!.communicators.values()]);
-  return isWholeJob ? entries.filter((comm) => comm.commId === commId).length : Infinity;
+  const here = files.flatMap((file) => ranksInComm(ranks[file]!, commId)).length;
+  if (nRanks > 0) return 2 * here > nRanks ? here : nRanks;
+  return isWholeJob ? here : Infinity;
 }
 
 /** Error of an arrival in this file, or of the last one, against all others. */
@@ -352,7 +353,7 @@ function slowTaker(
   tests: number,
 ): Found | null {
   const size = sizeOf(comm, evidence);
-  const taken = size < FEWEST_TO_COMPARE ? null : takenLate(comm, all, size, evidence);
+  const taken = size < FEWEST_TO_COMPARE ? null : takenLate(comm, all, comm.nRanks || size, evidence);
   if (!taken) return null;
   const { byNode, nodes, channels, whole } = taken;
   const found = judgedWaits(byNode, whole, comm, nodes, tests, evidence, { channel: null, node: null });

@@ -48,7 +48,7 @@ plugin:
                        1: 2.23, 2: 2.25, 3: 2.26, 4: 2.27, 5: 2.28, 6: 2.30, 7: 2.31
   --plugin-abi M       as if the plugin had no table above vM; below --abi it is called through NCCL's adapter (7)
   --user-tag N         what ncclNotifyTag would have set; seen from v7 on (0)
-  --exit clean|leave|abrupt|hasty|parent-first
+  --exit clean|leave|abrupt|hasty|parent-first|abort
                        leave: exit() without ncclCommDestroy, so without finalize; abrupt: _exit() (clean)
                        hasty: finalize while the last iteration is under way; parent-first: finalize the world, then
                        once more what the script has for other communicators, through the world's proxy

@@ -23,7 +23,7 @@ constexpr int kNever = -1;
  * How a rank ends: after ncclCommDestroy, by exit() without it, or by _exit(). ncclCommDestroy may come too early: while
  * the last iteration is under way, or for the world while communicators that were split from it go on.
  */
-enum class ExitStyle { kClean, kLeave, kAbrupt, kHasty, kParentFirst };
+enum class ExitStyle { kClean, kLeave, kAbrupt, kHasty, kParentFirst, kAbort };
 
 /** A hang on request ends with ncclCommAbort on every rank, without a signal. */
 constexpr int kAbortComms = 0;

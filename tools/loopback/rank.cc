@@ -98,6 +98,10 @@ class Rank {
       truth_.Totals(workload.Totals(0), true);
       options_.exit == ExitStyle::kLeave ? exit(code) : _exit(code);
     }
+    if (options_.exit == ExitStyle::kAbort) {
+      progress_->Freeze();
+      Abort(workload);
+    }
     DestroyComms();
     truth_.Totals(workload.Totals(comms_.size()), true);
     return code;
