@@ -9,7 +9,7 @@ import { commandWith } from './help.js';
 
 import { NoUsableInput, RankFileError, UsageError } from '../base/errors.js';
 import { diagnose, type Diagnosis } from '../report/diagnosis.js';
-import { dumpVerdictText } from '../report/flight_text.js';
+import { dumpVerdictText, toldFlight } from '../report/flight_text.js';
 import { dumpsFor, flightReport } from '../pytorch/flight_report.js';
 import { pickFiles } from '../runs/find_runs.js';
 import { redactFile, said, type Aliases } from '../runs/redact.js';
@@ -128,7 +128,7 @@ async function inspectDumps(options: Options): Promise<ExitCode> {
   const dumps = dumpsFor(options);
   if (dumps === null) throw new UsageError('name rank files, or give --flight-recorder DIR');
   if (options.quiet !== true) for (const problem of dumps.problems) complain(problem);
-  const flightRecorder = flightReport(dumps, null);
+  const flightRecorder = toldFlight(flightReport(dumps, null));
   const isTerminal = process.stdout.isTTY;
   const lines = dumpVerdictText(flightRecorder).map((line) => `${isTerminal ? fit(line) : line}\n`);
   await print(

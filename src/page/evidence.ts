@@ -5,16 +5,16 @@ import type { RunReport } from '../report/run_report.js';
 import { escaped } from './html.js';
 
 /** Empty where nothing was found. */
-export function evidencePart({ findings, verdict, ranks }: RunReport): string {
+export function evidencePart({ verdict: { findings }, ranks }: RunReport): string {
   if (findings.length === 0) return '';
-  const items = verdict.findings.map(({ records, isSure, surer }, i) => {
+  const items = findings.map(({ records, isSure, surer, says }) => {
     const shown = records.map(({ file, record }) => `rank ${ranks[file]?.rank ?? '?'} ${record}`);
     const more = [
       ...(isSure ? [] : ['It may have another cause.']),
       ...(surer === null ? [] : [`To be sure: ${surer}.`]),
       ...(shown.length === 0 ? [] : [`Records: ${shown.join(', ')}.`]),
     ];
-    return `<li>${text(findings[i]!)}<br><small>${text(more.join(' '))}</small></li>\n`;
+    return `<li>${text(says)}<br><small>${text(more.join(' '))}</small></li>\n`;
   });
   return `<details><summary>Evidence</summary>\n<ol>\n${items.join('')}</ol>\n</details>\n`;
 }

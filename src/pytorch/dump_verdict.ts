@@ -11,12 +11,12 @@ import { nameOf, type NamedCollective, type Place } from './rank_positions.js';
 import { factsOf, findingsIn, type DumpFinding } from './rules.js';
 import type { DumpedJob } from './same_job.js';
 
-export interface DumpVerdict {
+export interface DumpVerdict<Found extends DumpFinding = DumpFinding> {
   /** The kind of the first finding; `quiet` if there is none. */
   readonly kind: 'hung' | 'mismatch' | 'pending' | 'quiet';
   readonly dumps: number;
   /** In the order of the rules: the first one is the headline. */
-  readonly findings: readonly DumpFinding[];
+  readonly findings: readonly Found[];
   /** Where each group waits, at most MOST_PENDING: first that of the headline, then in order of time. */
   readonly pending: readonly PendingCollective[];
   /** How many groups wait. */

@@ -4,6 +4,8 @@ import type { OnProgress } from '../base/progress.js';
 import { causeNumbers, type CauseNumbers } from '../analysis/run_numbers.js';
 import { findRankFiles } from '../rankfile/index.js';
 import { causeText } from './cause_text.js';
+import { findingLine } from './finding_text.js';
+import { toldFlight } from './flight_text.js';
 import type { Diagnosis } from './diagnosed.js';
 import { reportClocks, reportTraffic } from './clock_report.js';
 import { type SizedCommand, suggestDrawing } from '../trace/drawing.js';
@@ -58,7 +60,7 @@ export function diagnosisOf(
   const { run, clocks, verdict, unusable } = studied;
   const traceStart = String(clocks.solution.traceStart);
   const communicators = communicatorsOf(run.members);
-  return {
+  const untold = {
     verdict,
     traceStart,
     worldSize: run.worldSize,
@@ -73,10 +75,14 @@ export function diagnosisOf(
     causes: numbers.causes.map((one) => ({ ...one, says: causeText(one, clocks.solution.traceStart) })),
     flightRecorder:
       dumps &&
-      flightReport(dumps, {
-        ranks: run.members.map(({ rank }) => rank),
-        ...{ traceStart, hang: stallOf(verdict), kindOf: kindsOf(communicators) },
-      }),
-    problems: [...unusable, ...run.problems, ...(dumps?.problems ?? [])],
+      toldFlight(
+        flightReport(dumps, {
+          ranks: run.members.map(({ rank }) => rank),
+          ...{ traceStart, hang: stallOf(verdict), kindOf: kindsOf(communicators) },
+        }),
+      ),
   };
+  const findings = verdict.findings.map((one) => ({ ...one, says: findingLine(one, untold) }));
+  const problems = [...unusable, ...run.problems, ...(dumps?.problems ?? [])];
+  return { ...untold, verdict: { ...verdict, findings }, problems };
 }

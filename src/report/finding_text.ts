@@ -101,12 +101,8 @@ export const alsoLines = (report: VerdictReport): string[] =>
     .filter((one, i) => (ALSO.includes(one.rule) || isOld(one, report)) && (i > 0 || one.kind === 'healthy'))
     .flatMap((one) => listed('also', wrapped(findingLine(one, report), ROOM)));
 
-/** Each finding in one line, the headline's first. */
-export const findingLines = (report: VerdictReport): string[] =>
-  report.verdict.findings.map((one) => findingLine(one, report));
-
 /** "SLOW: rank 2 late on world, since 12:00:01 UTC, cost 2.1 s" */
-function findingLine(
+export function findingLine(
   { rule, kind, where, who, connection, since, cost, because, next }: Finding,
   report: VerdictReport,
 ): string {

@@ -12,6 +12,7 @@ import type { NamedCollective } from '../pytorch/rank_positions.js';
 import type { DumpedDetail, DumpFinding } from '../pytorch/rules.js';
 import type { DumpedWay } from '../pytorch/compared_calls.js';
 import { frameText, stacksOf, type SharedStack } from '../pytorch/stacks.js';
+import type { ToldFlight } from './diagnosed.js';
 import { foldRanks, printable } from './text.js';
 import { continued, labelled } from './verdict_phrases.js';
 
@@ -64,6 +65,11 @@ function together(first: DumpFinding, findings: readonly DumpFinding[]): string 
   const isMore = first.kind === 'hung' && alike.length > 1;
   return `${sentenceOf({ ...first, about: { ...first.about, named } })}${isMore ? ', or a call like it' : ''}`;
 }
+
+export const toldFlight = (report: FlightReport): ToldFlight => {
+  const findings = report.verdict.findings.map((one) => ({ ...one, says: sentenceOf(one) }));
+  return { ...report, verdict: { ...report.verdict, findings } };
+};
 
 /** What is wrong, and who. */
 function sentenceOf({ rule, about: one }: DumpFinding): string {

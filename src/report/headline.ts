@@ -5,17 +5,17 @@
 import type { Hang, Mismatch } from '../verdict/types.js';
 import { HEADLINE_CHARACTERS, type VerdictText } from '../trace/above_ranks.js';
 import { stallOf, suspectsOf } from '../verdict/facts/suspects.js';
-import { findingLines } from './finding_text.js';
+import type { Diagnosis } from './diagnosed.js';
 import { flightArguments } from './flight_text.js';
 import { cut } from './text.js';
 import { verdictText, printedVerdict } from './verdict_text.js';
 import { name, peerName, rankName, wayArguments, type VerdictReport } from './verdict_phrases.js';
 
 /** The verdict's texts inside a trace. */
-export const traceTexts = (report: VerdictReport): VerdictText => ({
+export const traceTexts = (report: Diagnosis): VerdictText => ({
   report: printedVerdict(report),
   headline: cut(headline(report), HEADLINE_CHARACTERS),
-  findings: findingLines(report),
+  findings: report.verdict.findings.map(({ says }) => says),
   aboutCall: report.flightRecorder ? flightArguments(report.flightRecorder) : [],
 });
 

@@ -1,7 +1,7 @@
 /** The command to type after the verdict, for a POSIX shell. */
 
 import { asArgument, inspectCommandLine, mergeCommandLine, quoted } from '../trace/commands.js';
-import type { Diagnosis } from './diagnosis.js';
+import type { VerdictReport } from './diagnosed.js';
 import { bytesText } from '../trace/drawing.js';
 import type { RunOptions } from '../runs/find_runs.js';
 import type { VerdictOptions } from '../verdict/facts/run_verdict.js';
@@ -19,7 +19,11 @@ export type Asked = RunOptions & VerdictOptions;
 /**
  * After `inspect`: look again if a live job may go on, or else draw the trace of the place that the verdict names.
  */
-export function inspectNext(found: Diagnosis, inputs: readonly string[], asked: Asked): NextCommand[] {
+export function inspectNext(
+  found: Pick<VerdictReport, 'verdict' | 'suggestion'>,
+  inputs: readonly string[],
+  asked: Asked,
+): NextCommand[] {
   const { verdict } = found;
   if (verdict.kind === 'waiting' && verdict.waiting.isLive)
     return [{ command: inspectCommandLine(about(inputs, asked)), about: 'look again' }];
@@ -28,7 +32,7 @@ export function inspectNext(found: Diagnosis, inputs: readonly string[], asked: 
 
 /** Draws the trace of the place that the verdict names, in the same run. */
 export function mergeNext(
-  { suggestion }: Pick<Diagnosis, 'suggestion'>,
+  { suggestion }: Pick<VerdictReport, 'suggestion'>,
   inputs: readonly string[],
   asked: Asked = {},
 ): NextCommand {

@@ -12,7 +12,6 @@ import type { ExposedStep } from '../foreign/beside/training_steps.js';
 import type { Study } from '../study/study.js';
 import { suspectsOf } from '../verdict/facts/suspects.js';
 import type { Diagnosis } from './diagnosis.js';
-import { findingLines } from './finding_text.js';
 import { headline } from './headline.js';
 import { verdictText } from './verdict_text.js';
 
@@ -56,18 +55,15 @@ export function runReport(
   numbers: RunNumbers,
   { steps, refused }: Beside = NOTHING_BESIDE,
 ) {
-  const { run, verdict, records } = studied;
+  const { run, records } = studied;
   const { problems, ...about } = diagnosis;
-  const { communicators, causes, flightRecorder, clocks, traffic } = diagnosis;
+  const { verdict, communicators, causes, flightRecorder, clocks, traffic } = diagnosis;
   const { groups, allToAlls, lateness, picture, waits, links, pairs, slowLinks } = numbers;
   return {
     version: 3 as const,
     headline: `${headline(about)}${slowedText(studied, numbers)}`,
     /** The verdict for people, as `inspect` prints it. */
     lines: verdictText({ ...about, causes: [] }), // they follow in full
-    /** Each of the verdict's findings in one line. */
-    findings: findingLines(about),
-    verdict,
     /** The command that shows what the verdict points to; null: nothing. */
     next: diagnosis.suggestion?.command ?? null,
     run: {
@@ -84,7 +80,7 @@ export function runReport(
     ...{ groups, allToAlls, lateness, picture, waits, links, pairs, slowLinks },
     /** `shown`: the unfinished and the longest, at most MOST_COLLECTIVES, in order of time. `nccl-trace collectives` prints all. */
     collectives: { total: numbers.collectives.length, shown: shownCollectives(numbers.collectives) },
-    ...{ communicators, causes, flightRecorder, clocks, traffic },
+    ...{ verdict, communicators, causes, flightRecorder, clocks, traffic },
     trainingSteps: steps,
     unusable: [...diagnosis.unusable, ...refused],
     problems: [...problems, ...refused],

@@ -332,7 +332,7 @@ const sampledLines = (report: VerdictReport): string[] =>
     return labelled('looked at', `${part} alone${isAll ? '' : `, of ${rankList(files, report)}`}`);
   });
 
-function lossText({ ranks, verdict }: Pick<Diagnosis, 'ranks' | 'verdict'>): string {
+function lossText({ ranks, verdict }: Pick<VerdictReport, 'ranks' | 'verdict'>): string {
   const sum = (cause: keyof (typeof ranks)[number]['lost']): number =>
     ranks.reduce((total, { lost }) => total + lost[cause], 0);
   const texts: readonly (readonly [number, string])[] = [

@@ -28,9 +28,9 @@ export interface ProcessState {
 }
 
 /** What the first finding is about (`healthy` if there is none, or `kind` says so), and what was looked at. */
-export type Verdict = Detail & {
+export type Verdict<Found extends Finding = Finding> = Detail & {
   /** All that was found. The first one is the headline, and has its kind; empty: healthy. */
-  readonly findings: readonly Finding[];
+  readonly findings: readonly Found[];
   /** By file. */
   readonly states: readonly LifeState[];
   /** Work without a recorded end: the verdict only knows its start. */

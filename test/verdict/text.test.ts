@@ -152,7 +152,7 @@ it('a stall of live ranks is no alarm: the report says when it becomes one, and 
   const waits = { calls: [done(0, 1), open(1, 10, { ops: [waitingFor(1)] })], ...live };
   const verdict = judge(evidence([waits, { calls: [done(0, 1)], ...live }], { end: 11.3 }));
   const reported = report(verdict, 2, { clocks: [CLOCK] });
-  const found = { ...reported, problems: [], suggestion: { command: 'nccl-trace merge RUN', size: SIZE } };
+  const found = { verdict, suggestion: { command: 'nccl-trace merge RUN', size: SIZE } };
   expect(verdictText(reported, inspectNext(found, ['RUN'], { run: 'job' }))).toEqual([
     'WAITING  AllReduce seq 1 on world (2 ranks): rank 1 did not enter it yet',
     '  stuck:          since 03:00:10 UTC (1.3 s)',

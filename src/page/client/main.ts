@@ -73,10 +73,10 @@ function pythonCalls(): HTMLElement | null {
       stack(`${ranks.length > 1 ? 'Ranks' : 'Rank'} ${ranks.join(', ')} in ${matched.op}`, frames),
     ) ?? [];
   const withDump = verdict.findings.filter(({ rule }) => rule !== 'no dump');
-  const named = withDump.flatMap(({ rule, about: { named: ranks, op, seq, group, description } }) =>
-    ranks.map(({ rank, last }) =>
+  const named = withDump.flatMap(({ says, about }) =>
+    about.named.map(({ rank, last }) =>
       stack(
-        `Rank ${rank}: ${op}${op.includes(' ') ? '' : ` ${seq}`} of group ${`${group} ${description}`.trim()}: ${rule}. Its last call${last ? `, ${last.op},` : ''} came from`,
+        `${says}. The last call of rank ${rank}${last ? `, ${last.op},` : ''} came from`,
         last?.frames ?? [],
       ),
     ),
