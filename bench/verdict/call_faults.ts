@@ -149,6 +149,20 @@ export const CALL_FAULTS: Readonly<Record<string, DrawCase>> = {
       truth: blame(place.rank, [...STALLED, 'mismatch']),
     }),
   ),
+  'three orders of three communicators': stalling(
+    {
+      ops: ['allreduce@a:8K,allreduce@b:64K,allreduce@c:8K'],
+      ranksOf: [3],
+      groups: 'a=3 --groups b=3 --groups c=3',
+      leastAbi: 4,
+    },
+    ({ at, shape }) => ({
+      args: `--one-stream ${['b:64K,c:8K,a:8K', 'c:8K,a:8K,b:64K']
+        .map((order, i) => other({ rank: i + 1, at }, `allreduce@${order.replaceAll(',', ',allreduce@')}`))
+        .join(' ')}`,
+      truth: blame(allRanks(shape), [...STALLED, 'mismatch']),
+    }),
+  ),
   'two circles at once': stalling(
     { ops: ['allreduce@tp:8K,allreduce@pp:64K'], ranksOf: [4, 8], groups: 'tp=2 --groups pp=2' },
     ({ at, shape }) => ({

@@ -4,32 +4,49 @@
  * begun its second call.
  */
 
+import { addTo } from '../base/grouped.js';
 import { cached, callName } from './case.js';
 import { firstWorks, hasBegun, type Stall } from './stall.js';
 import type { RankWitness } from './file_facts.js';
 import type { Order } from './types.js';
 
-/** The orders that contradict each other, each with its ranks; the rarest first if there are two. Empty: there are none. */
+/**
+ * The orders that contradict each other, each with its ranks: the first two calls of all that wait for each other in a circle. The rarest first
+ * if there are two orders. Empty: there are none.
+ */
 export function crossedWith(
   stall: Stall,
   stalls: readonly Stall[],
   ranks: readonly RankWitness[],
 ): readonly (readonly Order[])[] {
-  const follows = followers(stalls);
-  const seen = new Set<Stall>();
-  let paths: readonly (readonly Stall[])[] = [[stall]];
-  while (paths.length > 0) {
-    const longer: (readonly Stall[])[] = [];
-    for (const path of paths)
-      for (const next of follows.get(path.at(-1)!) ?? []) {
-        if (next === stall) return sidesOf([...path, stall], ranks);
-        if (seen.has(next)) continue;
-        seen.add(next);
-        longer.push([...path, next]);
+  const circle = behind(stall, stalls).filter((other) => behind(other, stalls).includes(stall));
+  const sides = new Map<string, Order[]>();
+  ranks.forEach((_, file) => {
+    const [first, second] = circle
+      .flatMap((one) => firstWorks(one).get(file) ?? [])
+      .sort((a, b) => a.start - b.start)
+      .map((work) => callName({ file, work }, ranks));
+    const key = [first, second]
+      .map((call) => `${call?.commId} ${call?.func} ${call?.seq} ${call?.replay}`)
+      .join();
+    if (first && second) addTo(sides, key, { file, first, second });
+  });
+  const all = [...sides.values()];
+  return all.length === 2 ? all.sort((a, b) => a.length - b.length) : all;
+}
+
+/** Those that some rank began later, and what was begun after them, and so on. */
+function behind(stall: Stall, stalls: readonly Stall[]): Stall[] {
+  const found = new Set<Stall>();
+  const from = [stall];
+  // What is added meanwhile is visited, too.
+  for (const one of from)
+    for (const next of followers(stalls).get(one) ?? [])
+      if (!found.has(next)) {
+        found.add(next);
+        from.push(next);
       }
-    paths = longer;
-  }
-  return [];
+  return [...found];
 }
 
 /** The calls that some rank began after this one, while no GPU of such a rank has begun them. */
@@ -50,20 +67,6 @@ function filesInOrder(one: Stall, other: Stall): number[] {
     start < (second.get(file)?.start ?? 0) ? [file] : [],
   );
   return files.some((file) => hasBegun(second.get(file)!)) ? [] : files;
-}
-
-function sidesOf(circle: readonly Stall[], ranks: readonly RankWitness[]): Order[][] {
-  const sides = circle.slice(1).map((after, i) => {
-    const before = circle[i]!;
-    const call = (file: number, stall: Stall): Order['first'] =>
-      callName({ file, work: firstWorks(stall).get(file)! }, ranks);
-    return filesInOrder(before, after).map((file) => ({
-      file,
-      first: call(file, before),
-      second: call(file, after),
-    }));
-  });
-  return sides.length === 2 ? sides.sort((a, b) => a.length - b.length) : sides;
 }
 
 /** The ranks with the rarest order; all of them if orders are equally frequent, or if there are more than two. */
