@@ -32,15 +32,15 @@ function drawnLine(report: DrawnReport): string {
 }
 
 function fitText({
-  kernels: { found, compared, matched, residual, spread, numbered, contradicted, corrected },
+  kernels: { by, found, compared, matched, residual, spread, numbered, contradicted, corrected },
 }: DrawnReport): string {
   if (found === 0) return 'by the wall clock alone: it has no NCCL kernels';
   if (residual === null || spread === null)
-    return `by the wall clock alone: ${found} NCCL kernels, none in the recorded time`;
+    return `by the wall clock alone: ${found} NCCL kernels, none that can be compared`;
   const apart = `${durationText(Math.abs(residual))} ${residual < 0 ? 'before' : 'after'} them, ± ${durationText(spread)}`;
   const moved = corrected === 0 ? '' : '; the file was moved by this';
   const number = numbered === 0 ? '' : `, ${numbered - contradicted} of ${numbered} also by number,`;
-  return `${matched} of ${compared} NCCL kernels are our collectives${number} and end ${apart}${moved}`;
+  return `${matched} of ${compared} NCCL kernels are our collectives${number} and ${by === 'end' ? 'end' : 'were called'} ${apart}${moved}`;
 }
 
 function leftOutLine({ path, leftOut }: DrawnReport): string[] {

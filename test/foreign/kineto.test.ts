@@ -10,9 +10,11 @@ import { merge, type MergeOptions } from '../../src/merge.js';
 import type { MergeReport } from '../../src/report/report.js';
 import { mergeReportText } from '../../src/report/merge_report.js';
 import { collectivesOf, inTwoMembers, kinetoText, type KinetoOptions } from '../support/made_up/kineto.js';
+import { record } from '../support/jobs/loopback.js';
 import { temporaryFolder } from '../support/program/temporary_folder.js';
 import {
   countsOf,
+  functionOf,
   viewTrace,
   type TraceView,
   type ViewFlow,
@@ -210,6 +212,33 @@ describe('a trace of PyTorch', () => {
       select: select as never,
     });
     expect(countsOf(view())).toEqual(trace);
+  });
+});
+
+describe('a run whose records do not say when collectives ended', () => {
+  it('is compared by the calls: the GPU may be any time behind', async () => {
+    const { folder: recording } = await record(
+      join(folder, 'calls'),
+      '--ranks 2 --iterations 30 --ops allreduce:64K,allgather:32K',
+      {
+        NCCL_TRACE_EVENTS: 'coll',
+      },
+    );
+    await mergeHere({ inputs: [recording] });
+    const called = collectivesOf(view(), 0).sort((a, b) => Number(a.ts - b.ts));
+    expect(called).toHaveLength(60);
+    // Farther and farther behind: no shift of the clock fits.
+    const late = called.map((one, i) => ({ ...one, name: functionOf(one)!, dur: BigInt(5e6 + i * 2e6) }));
+    for (const shift of [0n, 3_000_000n]) {
+      const path = write('late.json', kinetoText(late, { rank: 0, worldSize: 2, shift }));
+      const { foreign } = await mergeHere({ inputs: [recording], with: [{ path, rank: null }] });
+      const { kernels } = foreign[0] as DrawnReport;
+      expect(kernels).toMatchObject({ by: 'call', found: 60, compared: 60, matched: 60 });
+      expect(Math.abs(kernels.residual! - Number(shift))).toBeLessThan(200_000);
+    }
+    const other = write('late.json', kinetoText(late, { rank: 0, worldSize: 2, func: 'ReduceScatter' }));
+    const { foreign } = await mergeHere({ inputs: [recording], with: [{ path: other, rank: null }] });
+    expect(foreign[0]).toMatchObject({ refused: 'other-work' });
   });
 });
 

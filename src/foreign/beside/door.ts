@@ -7,9 +7,9 @@ import type { TraceNs } from '../../base/time.js';
 import type { Study } from '../../study/study.js';
 import { runDuration } from '../../trace/duration.js';
 import type { RunMember } from '../../runs/run.js';
-import type { ForeignIdentity, ForeignTrace } from './foreign_trace.js';
+import type { ForeignIdentity, ForeignTrace, NcclKernel } from './foreign_trace.js';
 import { checkNumbers, remember, type Operations } from './numbered_work.js';
-import { ourWorks, type OurWork } from './our_works.js';
+import { ourWorks, type OurWork, type OurWorks } from './our_works.js';
 import { Refusal } from './refusal.js';
 import { sameWork, type SameWork } from './same_work.js';
 import { wallClock } from './wall_clock.js';
@@ -27,6 +27,8 @@ export interface Admitted {
 }
 
 export interface KernelFit extends Omit<SameWork, 'works'> {
+  /** What was compared. */
+  readonly by: OurWorks['by'];
   /** NCCL's kernels in the file. */
   readonly found: number;
   /** Matched or contradicted kernels that PyTorch numbers (`Seq`, `Comms Id`), and those of which the numbers say another collective. */
@@ -58,12 +60,13 @@ export function admit(
   const shift = Number(trace.origin - study.clocks.solution.traceStart);
   const place = (at: number): TraceNs => clock(at + shift);
   checkTime(path, trace, place, study);
-  const works = ourWorks(study, file);
-  const kernels = trace.kernels.map((kernel) => ({ ...kernel, end: place(kernel.end) }));
+  const { by, works } = ourWorks(study, file);
+  const kernels = placedKernels(trace, by, place);
   const same = sameWork(kernels, works);
   const { works: matches, numbered, contradicted } = checkNumbers(kernels, same.works, works, operations);
   const { compared, residual, spread } = same;
-  const fit = { compared, matched: same.matched - contradicted, residual, spread, numbered, contradicted };
+  const matched = same.matched - contradicted;
+  const fit = { by, compared, matched, residual, spread, numbered, contradicted };
   if (fit.matched < MOST * fit.compared) throw otherWork(path, trace, works, fit);
   remember(kernels, matches, works, operations);
   const corrected = fit.residual !== null && isSteady(fit.residual, fit.spread!) ? fit.residual : 0;
@@ -71,9 +74,22 @@ export function admit(
     rank,
     file,
     time: (at) => (place(at) - corrected) as TraceNs,
-    kernels: { ...fit, found: kernels.length, corrected },
-    arrows: arrowsOf(trace, matches, works),
+    kernels: { ...fit, found: trace.kernels.length, corrected },
+    arrows: arrowsOf(kernels, matches, works),
   };
+}
+
+/** In order of time. Kernels without a call have no time to compare if calls are compared. */
+function placedKernels(
+  { kernels, events }: ForeignTrace,
+  by: OurWorks['by'],
+  place: (at: number) => TraceNs,
+): (NcclKernel & { readonly at: number })[] {
+  const timed = kernels.flatMap((kernel) => {
+    if (by === 'end') return [{ ...kernel, at: place(kernel.end) }];
+    return kernel.call === null ? [] : [{ ...kernel, at: place(events.start(kernel.call)) }];
+  });
+  return timed.sort((a, b) => a.at - b.at);
 }
 
 function rankOf(
@@ -200,7 +216,7 @@ function counted(all: readonly { readonly func: string | null; readonly type: st
 
 /** Arrows from calls and kernels to our works. */
 function arrowsOf(
-  { kernels }: ForeignTrace,
+  kernels: readonly NcclKernel[],
   matches: SameWork['works'],
   works: readonly OurWork[],
 ): Map<number, bigint> {

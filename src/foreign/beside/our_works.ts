@@ -12,8 +12,8 @@ export interface OurWork {
   readonly func: string;
   /** null: its kernel does not depend on the type. */
   readonly type: string | null;
-  /** TraceNs: the end of its last child; if that is not known, its call. */
-  readonly end: number;
+  /** TraceNs: when it ended, or when it was called. */
+  readonly at: number;
   /** Id of its arrows; null: it has none. */
   readonly arrow: bigint | null;
   /** The same on all ranks of the operation; null: not known. */
@@ -24,23 +24,32 @@ export interface OurWork {
   readonly called: number;
 }
 
-/** By end. */
-export function ourWorks({ run, clocks, ends, gpuLines }: Study, file: number): OurWork[] {
+export interface OurWorks {
+  /** What `at` is of all of them: the end, if the records say it of most; else the call. */
+  readonly by: 'end' | 'call';
+  /** In order of `at`. */
+  readonly works: readonly OurWork[];
+}
+
+export function ourWorks({ run, clocks, ends, gpuLines }: Study, file: number): OurWorks {
   const member = clusterMembers(run, clocks.solution, ends, gpuLines)[file]!;
   const { works, communicators } = run.members[file]!.scan;
-  return Array.from(works.key, (_, row): OurWork => {
+  const over = Array.from(works.key, (_, row) => overAt(member, row));
+  const by = 2 * over.filter(Number.isNaN).length > over.length ? 'call' : 'end';
+  const all = Array.from(works.key, (_, row): OurWork => {
     const name = works.funcs[works.func[row]!]!;
     const func = name === 'Send' || name === 'Recv' ? 'SendRecv' : name;
-    const over = overAt(member, row);
+    const called = member.time(works.arrival[row]!);
     const correlation = workCorrelation(workIdentity(works, row, communicators));
     return {
       func,
       type: REDUCES.has(func) ? typeName(works.datatypes[works.datatype[row]!]!) : null,
-      end: Number.isNaN(over) ? member.time(works.arrival[row]!) : over,
+      at: by === 'call' || Number.isNaN(over[row]) ? called : over[row]!,
       arrow: correlation === undefined ? null : workArrow(file, correlation),
       correlation: correlation ?? null,
       comm: works.comm[row]!,
-      called: member.time(works.arrival[row]!),
+      called,
     };
-  }).sort((a, b) => a.end - b.end);
+  });
+  return { by, works: all.sort((a, b) => a.at - b.at) };
 }

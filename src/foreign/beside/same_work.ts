@@ -1,7 +1,8 @@
 /**
  * Whether another tool's NCCL kernels are a rank's collectives, and how far apart the two clocks are. A kernel and a collective are the same
- * if their function and type agree and the kernel ends when the collective ends. Position alone says nothing: a profiler sees a part of a run,
- * and one kernel may run several calls. The other clock may be wrong, so the shift is sought at which most kernels fit best.
+ * if their function and type agree and the kernel ends when the collective ends. Where the rank's records do not say when collectives ended
+ * (nothing went over a network, and no KernelCh), both calls are compared. Position alone says nothing: a profiler sees a part of a run, and one
+ * kernel may run several calls. The other clock may be wrong, so the shift is sought at which most kernels fit best.
  */
 
 import { firstIndex } from '../../base/first_index.js';
@@ -11,22 +12,22 @@ import type { OurWork } from './our_works.js';
 export interface PlacedKernel {
   readonly func: string | null;
   readonly type: string | null;
-  /** TraceNs. */
-  readonly end: number;
+  /** TraceNs: its end, or its call. */
+  readonly at: number;
 }
 
 export interface SameWork {
   /** By kernel: the index of its work, or null. */
   readonly works: readonly (number | null)[];
-  /** Kernels that end while the rank has works. */
+  /** Kernels in the time in which the rank has works. */
   readonly compared: number;
   readonly matched: number;
-  /** ns: how much later kernels end than our works, the median, and the median distance from it. Null: nothing matched. */
+  /** ns: how much later kernels are than our works, the median, and the median distance from it. Null: nothing matched. */
   readonly residual: number | null;
   readonly spread: number | null;
 }
 
-/** ns: how far the ends of a kernel and its work may be apart. */
+/** ns: how far a kernel and its work may be apart. */
 const TOLERANCE = 1e6;
 /** ns: how wrong the clock of a host may be. */
 const FARTHEST = 10e9;
@@ -38,7 +39,7 @@ const SEEDS = 16;
 const NEARLY = 1.5;
 const NEARLY_NS = 5000;
 
-/** `kernels`: by end. `works`: by end. */
+/** Both in order of time. */
 export function sameWork(kernels: readonly PlacedKernel[], works: readonly OurWork[]): SameWork {
   const byKey = new Map<string, number[]>();
   works.forEach((work, i) => {
@@ -51,21 +52,21 @@ export function sameWork(kernels: readonly PlacedKernel[], works: readonly OurWo
   const rowsOf = ({ func, type }: PlacedKernel): readonly number[] =>
     byKey.get(func === null ? ANY : keyOf(func, type)) ?? [];
   const shift = bestShift(kernels, works, rowsOf);
-  const [from, to] = [(works[0]?.end ?? Infinity) - TOLERANCE, (works.at(-1)?.end ?? -Infinity) + TOLERANCE];
+  const [from, to] = [(works[0]?.at ?? Infinity) - TOLERANCE, (works.at(-1)?.at ?? -Infinity) + TOLERANCE];
   const next = new Map<readonly number[], number>();
   const deltas: number[] = [];
   let compared = 0;
   const found = kernels.map((kernel) => {
-    const at = kernel.end - shift;
+    const at = kernel.at - shift;
     if (at < from || at > to) return null;
     compared++;
     const rows = rowsOf(kernel);
     // No work has two kernels.
     const place = nearest(rows, works, at, next.get(rows) ?? 0);
     const work = place === null ? null : rows[place]!;
-    if (place === null || work === null || Math.abs(works[work]!.end - at) > TOLERANCE) return null;
+    if (place === null || work === null || Math.abs(works[work]!.at - at) > TOLERANCE) return null;
     next.set(rows, place + 1);
-    deltas.push(kernel.end - works[work]!.end);
+    deltas.push(kernel.at - works[work]!.at);
     return work;
   });
   const residual = median(deltas);
@@ -85,12 +86,12 @@ function bestShift(
   const costOf = (shift: number): number =>
     sampled.reduce((sum, kernel) => {
       const rows = rowsOf(kernel);
-      const place = nearest(rows, works, kernel.end - shift, 0);
-      const off = place === null ? TOLERANCE : Math.abs(works[rows[place]!]!.end - (kernel.end - shift));
+      const place = nearest(rows, works, kernel.at - shift, 0);
+      const off = place === null ? TOLERANCE : Math.abs(works[rows[place]!]!.at - (kernel.at - shift));
       return sum + Math.min(off, TOLERANCE);
     }, 0);
   const candidates = evenly(kernels, SEEDS)
-    .flatMap((kernel) => rowsOf(kernel).map((row) => kernel.end - works[row]!.end))
+    .flatMap((kernel) => rowsOf(kernel).map((row) => kernel.at - works[row]!.at))
     .filter((shift) => Math.abs(shift) <= FARTHEST)
     .sort((a, b) => Math.abs(a) - Math.abs(b))
     .slice(0, CANDIDATES);
@@ -110,9 +111,9 @@ function nearest(
   at: number,
   least: number,
 ): number | null {
-  const next = firstIndex(rows.length, (i) => works[rows[i]!]!.end >= at);
+  const next = firstIndex(rows.length, (i) => works[rows[i]!]!.at >= at);
   const offAt = (place: number): number =>
-    place < least || place >= rows.length ? Infinity : Math.abs(works[rows[place]!]!.end - at);
+    place < least || place >= rows.length ? Infinity : Math.abs(works[rows[place]!]!.at - at);
   const place = offAt(next - 1) <= offAt(next) ? next - 1 : next;
   if (offAt(place) < Infinity) return place;
   return least < rows.length ? least : null;
