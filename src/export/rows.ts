@@ -13,16 +13,16 @@ export function* batchesOf<Row>(
   traceStart: bigint,
 ): Generator<Batch> {
   let part: Row[] = [];
+  const [startUs, startNs] = [Number(traceStart / 1000n), Number(traceStart % 1000n)];
+  const date = (ns: number): number => startUs + Math.floor((Math.round(ns) + startNs) / 1000);
   const batch = (): Batch => ({
     rows: part.length,
     columns: columns.flatMap(({ of, type, isName, unit }): BatchColumn[] => {
       const cells = part.map(of);
       if (type === 'text') return [textColumn(cells)];
       if (type === 'real') return [realColumn(cells)];
-      const whole = cells.map((cell) => (typeof cell === 'number' ? BigInt(Math.round(cell)) : null));
-      if (!isName || unit !== 'ns') return [wholeColumn('whole', whole)];
-      const times = whole.map((ns) => (ns === null ? null : (traceStart + ns) / 1000n));
-      return [wholeColumn('whole', whole), wholeColumn('time', times)];
+      const whole = wholeColumn('whole', cells, Math.round);
+      return isName && unit === 'ns' ? [whole, wholeColumn('time', cells, date)] : [whole];
     }),
   });
   for (const row of rows) {
@@ -33,11 +33,22 @@ export function* batchesOf<Row>(
   yield batch();
 }
 
-const wholeColumn = (type: 'whole' | 'time', cells: readonly (bigint | null)[]): BatchColumn => ({
-  type,
-  numbers: BigInt64Array.from(cells, (cell) => cell ?? 0n),
-  known: bitsOf(cells),
-});
+/** A whole number is written as its two halves: a BigInt of each would be garbage. What is no number is not known. */
+function wholeColumn(
+  type: 'whole' | 'time',
+  cells: readonly Cell[],
+  wholeOf: (cell: number) => number,
+): BatchColumn {
+  const numbers = new BigInt64Array(cells.length);
+  const words = new Int32Array(numbers.buffer);
+  cells.forEach((cell, row) => {
+    if (typeof cell !== 'number') return;
+    const whole = wholeOf(cell);
+    words[2 * row] = whole;
+    words[2 * row + 1] = Math.floor(whole / 2 ** 32);
+  });
+  return { type, numbers, known: bitsOf(cells, (cell) => typeof cell === 'number') };
+}
 
 const realColumn = (cells: readonly Cell[]): BatchColumn => ({
   type: 'real',
@@ -61,11 +72,11 @@ function textColumn(cells: readonly Cell[]): BatchColumn {
   };
 }
 
-function bitsOf(cells: readonly unknown[]): Uint8Array | null {
-  if (!cells.includes(null)) return null;
+function bitsOf(cells: readonly Cell[], isKnown = (cell: Cell): boolean => cell !== null): Uint8Array | null {
+  if (cells.every(isKnown)) return null;
   const bits = new Uint8Array(Math.ceil(cells.length / 8));
   cells.forEach((cell, row) => {
-    if (cell !== null) bits[row >> 3]! |= 1 << (row & 7);
+    if (isKnown(cell)) bits[row >> 3]! |= 1 << (row & 7);
   });
   return bits;
 }
