@@ -4,6 +4,7 @@
  */
 
 import { addTo } from '../base/grouped.js';
+import { durationText } from '../base/duration.js';
 import { maxOf } from '../base/extremes.js';
 import type { OpenWork, RankReport } from './rank_report.js';
 import type { MergeReport } from './report.js';
@@ -15,7 +16,7 @@ import { openNext } from './next_command.js';
 import { selectionLines } from './selection_text.js';
 import { foldRanks, printable, size } from './text.js';
 import { verdictText } from './verdict_text.js';
-import { allRanks, countRanks } from './verdict_phrases.js';
+import { allRanks, countRanks, few } from './verdict_phrases.js';
 
 export interface MergeTextOptions {
   /** It has no room for more than 15 lines of a verdict. */
@@ -55,7 +56,7 @@ function howToOpen({ output, startup }: MergeReport, link = false): string[] {
 function headline({ ranks, worldSize, records, durationNs }: MergeReport): string[] {
   const present = countRanks(ranks);
   const of = worldSize > present ? ` of ${worldSize}` : '';
-  const lines = [`${present}${of} ranks, ${records} records, ${seconds(durationNs)}`];
+  const lines = [`${present}${of} ranks, ${records} records, ${durationText(durationNs)}`];
   const live = ranks.filter((rank) => rank.life !== 'closed');
   if (live.length > 0)
     lines.push(`not closed: rank ${foldRanks(live.flatMap(allRanks))} (killed, or still running)`);
@@ -93,18 +94,25 @@ function workLines(
   ranks: readonly RankReport[],
   pick: (rank: RankReport) => readonly OpenWork[],
 ): string[] {
-  const byWork = new Map<string, (number | null)[]>();
-  for (const rank of ranks) {
-    for (const { comm, func, seq, peer } of pick(rank)) {
-      const which = seq !== null ? ` seq ${seq}` : peer !== null ? ` with ${peer}` : '';
-      const key = `${printable(func)}${which} on ${printable(comm)}`;
-      for (const one of allRanks(rank)) addTo(byWork, key, one);
-    }
-  }
-  return fewLines(
-    [...byWork].map(([work, members]) => `${title}: ${work}, on rank ${foldRanks(members)}`),
-    title,
+  const nameOf = ({ comm, func, seq, peer }: OpenWork): string => {
+    const which = seq !== null ? ` seq ${seq}` : peer !== null ? ` with ${peer}` : '';
+    return `${printable(func)}${which} on ${printable(comm)}`;
+  };
+  const lines = [...ranksByText(ranks, (rank) => pick(rank).map(nameOf))].map(
+    ([work, members]) => `${title}: ${work}, on rank ${foldRanks(members)}`,
   );
+  return fewLines(lines, title);
+}
+
+/** Text → the ranks that have it. */
+function ranksByText(
+  ranks: readonly RankReport[],
+  textsOf: (rank: RankReport) => readonly string[],
+): Map<string, (number | null)[]> {
+  const byText = new Map<string, (number | null)[]>();
+  for (const rank of ranks)
+    for (const text of textsOf(rank)) for (const one of allRanks(rank)) addTo(byText, text, one);
+  return byText;
 }
 
 function fewLines(lines: readonly string[], title: string): string[] {
@@ -131,17 +139,10 @@ function copies({ ranks }: MergeReport): string[] {
   return lines;
 }
 
+/** Beside what the verdict says of lost records. */
 function losses({ ranks }: MergeReport): string[] {
   const sum = sumOver(ranks);
-  const overwritten = sum((rank) => rank.lost.overwritten);
-  const torn = sum((rank) => rank.lost.torn);
-  const copy = sum((rank) => rank.lost.copy);
   const lines: string[] = [];
-  if (overwritten + torn > 0)
-    lines.push(`lost: ${overwritten} slots overwritten in full rings, ${torn} torn`);
-  const dropped = sum((rank) => rank.lost.dropped);
-  if (dropped > 0) lines.push(`lost: ${dropped} slots dropped with the oldest chunks (disk limit)`);
-  if (copy > 0) lines.push(`lost: ${copy} slots written while the files were being copied`);
   const before = sum((rank) => rank.beganBefore);
   if (before > 0)
     lines.push(
@@ -181,15 +182,10 @@ function pxn(ranks: readonly RankReport[]): string[] {
   if (unexplained > 0) {
     const pids = [...new Set(ranks.flatMap((rank) => rank.pxn.pids))];
     lines.push(
-      `missing: the files of the ranks that ${unexplained} of them were for (pid ${fewNumbers(pids)})`,
+      `missing: the files of the ranks that ${unexplained} of them were for (pid ${few(pids.map(String), 3)})`,
     );
   }
   return lines;
-}
-
-function fewNumbers(numbers: readonly number[]): string {
-  const rest = numbers.length > 3 ? ` and ${numbers.length - 3} more` : '';
-  return `${numbers.slice(0, 3).join(', ')}${rest}`;
 }
 
 const sumOver =
@@ -231,13 +227,7 @@ function unknown(ranks: readonly RankReport[]): string[] {
   return fewLines(lines, 'unknown');
 }
 
-function problems(ranks: readonly RankReport[]): string[] {
-  const byText = new Map<string, (number | null)[]>();
-  for (const rank of ranks)
-    for (const problem of rank.problems) for (const one of allRanks(rank)) addTo(byText, problem, one);
-  return [...byText].map(([text, members]) => `rank ${foldRanks(members)}: ${printable(text)}`);
-}
-
-function seconds(ns: number): string {
-  return ns < 1e9 ? `${(ns / 1e6).toFixed(1)} ms` : `${(ns / 1e9).toFixed(1)} s`;
-}
+const problems = (ranks: readonly RankReport[]): string[] =>
+  [...ranksByText(ranks, (rank) => rank.problems)].map(
+    ([text, members]) => `rank ${foldRanks(members)}: ${printable(text)}`,
+  );

@@ -33,7 +33,7 @@ describe('merge', () => {
     expect({ code, out: out.length }).toEqual({ code: 0, out: 0 });
     expect(err.replace(/\(\d+ kB, /, '(… kB, ')).toBe(
       [
-        '4 ranks, 792 records, 0.3 ms',
+        '4 ranks, 792 records, 350 us',
         'trace: t.pftrace (… kB, 624 slices, 72 arrows)',
         'HEALTHY  everything that began also ended',
         '  seen:           3 collectives on 1 communicator, by 4 ranks',
@@ -85,7 +85,7 @@ describe('merge', () => {
     expect(code).toBe(0);
     expect(err).toContain('6 of 8 ranks');
     expect(err).toMatch(
-      /^HEALTHY {2}nothing unfinished was seen, but 1 file cannot be used\n {2}not usable: {5}rank00005.bin: .*not a rank file[^]*\n {2}seen: .*\n {2}late: .*\n.*\n {2}no file: {8}rank 5,7 of 8: /m,
+      /^HEALTHY {2}nothing unfinished was seen, but 1 file cannot be used\n {2}not usable: {5}rank00005.bin: .*not a rank file[^]*\n {2}seen: .*\n {2}late: .*\n {2}no file: {8}rank 5,7 of 8: /m,
     );
     expect(err).toContain('not closed: rank 0-4,6 (killed, or still running)\n');
     expect(err).toMatch(/problem: run\/rank00005\.bin: .*not a rank file/);

@@ -51,7 +51,7 @@ it('says each of them once', async () => {
     .trimEnd()
     .split('\n');
   expect(lines).toEqual([
-    '1 of 4 ranks, 34 records, 0.0 ms',
+    '1 of 4 ranks, 34 records, 10 us',
     'not closed: rank 1 (killed, or still running)',
     'not finished: AllReduce seq 4 on dp, on rank 1',
     'aborted, not finished at finalize: AllReduce seq 3 on tp, on rank 1',
