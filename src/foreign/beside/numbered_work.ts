@@ -1,12 +1,13 @@
 /**
  * PyTorch's own numbers of operations, where a file has them, against what the ends of the kernels say. `Seq` counts up within a process group,
  * so on one communicator the calls are in its order. `Comms Id` is the same on all ranks of an operation, so in two files it is the same
- * collective. Sends and receives are left out: a kernel may run several, and files count them together with collectives or apart.
+ * collective, or two that end together: calls that PyTorch coalesces have one number and one kernel. Sends and receives are left out: a kernel may run several, and files count them together with collectives or apart.
  */
 
 import { firstIndex } from '../../base/first_index.js';
 import type { NcclKernel } from './foreign_trace.js';
 import type { OurWork } from './our_works.js';
+import { TOLERANCE } from './same_work.js';
 
 /** By `Comms Id`: the collective, as an earlier file of the run has it. */
 export type Operations = Map<string, number>;
@@ -35,9 +36,12 @@ export function checkNumbers(
     return isCounted && typeof work === 'number' ? [{ kernel, numbered, work: works[work]! }] : [];
   });
   const wrong = new Set<number>();
+  const places = new Map(works.map(({ correlation, at }) => [correlation, at]));
   for (const { kernel, numbered, work } of compared) {
     const known = numbered.id === null ? undefined : operations.get(numbered.id);
-    if (known !== undefined && work.correlation !== null && known !== work.correlation) wrong.add(kernel);
+    if (known === undefined || work.correlation === null || known === work.correlation) continue;
+    const apart = Math.abs((places.get(known) ?? Infinity) - work.at);
+    if (apart > TOLERANCE) wrong.add(kernel);
   }
   const groups = new Map<string, typeof compared>();
   for (const one of compared.filter(({ numbered }) => numbered.seq !== null)) {

@@ -28,7 +28,7 @@ export interface SameWork {
 }
 
 /** ns: how far a kernel and its work may be apart. */
-const TOLERANCE = 1e6;
+export const TOLERANCE = 1e6;
 /** ns: how wrong the clock of a host may be. */
 const FARTHEST = 10e9;
 /** Bounds of the search. */
