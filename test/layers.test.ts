@@ -20,7 +20,7 @@ const LAYERS = table(`
   kernel         |                                                    |               |            | no
   kernel/host    | base kernel/result_rows rankfile/format rankfile/folds model/roots | model rankfile |            | yes
   foreign        | base output/file_start                             |               |            | yes
-  foreign/beside | base output/file_start foreign kernel/host/drawing model clocks cluster trace trace/perfetto trace/tracks | runs study | node-sqlite3-wasm | yes
+  foreign/beside | base output/file_start foreign kernel/host/drawing kernel/host/drawn_rows model clocks cluster trace trace/perfetto trace/tracks | runs study | node-sqlite3-wasm | yes
   rankfile       | base output/file_start kernel/host foreign/known_files |               | @bokuweb/zstd-wasm | yes
   model          | base rankfile/format kernel/result_rows                             | rankfile clocks |          | no
   runs           | base rankfile                                      | scan          |            | no

@@ -61,7 +61,7 @@ export class EndlessOps extends EndlessRow {
     // If the work is not known, any connection to this peer may be the one that moved.
     for (let user = 0; user < USERS; user++)
       if (own == User.Unknown || own == <User>user)
-        comesAlive(this.find(keyOf(op.comm.number, op.channel, op.peer, user)));
+        comesAlive(this.find(connectionKey(op.comm.number, op.channel, op.peer, user)));
   }
 
   /** A work's counts are final only after this call. */
@@ -102,7 +102,7 @@ export class EndlessOps extends EndlessRow {
 
   private connectionOf(op: Op): Connection {
     const user = userOf(op);
-    const key = keyOf(op.comm.number, op.channel, op.peer, user);
+    const key = connectionKey(op.comm.number, op.channel, op.peer, user);
     const known = this.find(key);
     if (known !== null) return known;
     const made = new Connection(op.comm.number, op.channel, op.peer, user);
@@ -120,7 +120,7 @@ export class EndlessOps extends EndlessRow {
     const channel = <i32>connection.channel;
     const peer = <i32>connection.peer;
     for (let user = 0; user < USERS; user++) {
-      const connection = this.find(keyOf(comm, channel, peer, user));
+      const connection = this.find(connectionKey(comm, channel, peer, user));
       if (connection !== null && connection.isAlive) return true;
     }
     return false;
@@ -135,7 +135,7 @@ function comesAlive(connection: Connection | null): void {
 }
 
 /** A communicator's number in a file is below 2^20, a channel is one byte. */
-function keyOf(comm: i32, channel: i32, peer: i32, user: i32): u64 {
+export function connectionKey(comm: i32, channel: i32, peer: i32, user: i32): u64 {
   return (
     (lowHalf(peer) << 32) |
     ((lowHalf(comm + 1) & 0x3fffff) << 10) |

@@ -327,6 +327,57 @@ export class CallTotalsRow {
   flushWait: f64 = 0;
 }
 
+/** What a block of packets has. */
+export class BlockCountsRow {
+  /** Instants included. */
+  slices: f64 = 0;
+  openSlices: f64 = 0;
+  /** Without phases of steps that ended when they began. Those are written as instants, too. */
+  instants: f64 = 0;
+  counterSamples: f64 = 0;
+  /** Leaving a state does not count. */
+  states: f64 = 0;
+  tracksWithData: f64 = 0;
+  bytes: f64 = 0;
+}
+
+/** And how many slices, without instants, lie in the drawn part, by their tracks' detail. */
+export class TallyRow extends BlockCountsRow {
+  coll: f64 = 0;
+  op: f64 = 0;
+  step: f64 = 0;
+}
+
+/** Arrow ends that a rank has drawn: steps [from, end) of one end of an operation. An operation may have several rows. */
+export class FlowEndRow {
+  /** Shared by all arrows of the operation, in 52 bits. */
+  operation: f64 = NaN;
+  /** Flag. */
+  sends: f64 = NaN;
+  from: f64 = 0;
+  /** 0: none. */
+  end: f64 = 0;
+}
+
+/** When a work ended, as the scan of all files knows. The host writes it for the drawing (draw/work_ends.ts). */
+export class WorkEndRow {
+  /** As src/model/work_end.ts numbers them. */
+  outcome: f64 = NaN;
+  /**
+   * Its last operation's end; when the end of its last block was noticed; when its communicator was finalized, or the file ended (CutOff).
+   */
+  lastOp: f64 = NaN;
+  noticed: f64 = NaN;
+  until: f64 = NaN;
+  /** ns of the GPU's timer: its first start and last end. */
+  firstStamp: f64 = NaN;
+  lastStamp: f64 = NaN;
+  /** Its sends that other processes execute: their number, ns of the trace when the last one ended, the processes (a text of the host). */
+  executed: f64 = 0;
+  executedEnd: f64 = NaN;
+  executors: f64 = 0;
+}
+
 /** A stamp of a GPU (stamps.ts). All times are ns; all but the GPU's are of the host's clock. */
 export class StampRow {
   comm: f64 = NaN;

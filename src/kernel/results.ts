@@ -37,8 +37,8 @@ import {
   WorkRow,
 } from './result_rows';
 import { needRoom } from './room';
-import { RowBlocks } from './row_blocks';
 import { CommSize, DRAWN_KINDS } from './sizes';
+import { Table, tableOf } from './table';
 import { TimeCounter } from './time_counter';
 import { TIME_BINS } from './transfer_totals';
 import { Transfers } from './transfers';
@@ -90,25 +90,6 @@ export class Out {
     this.at = heap.alloc(BLOCK_NUMBERS * 8);
     this.end = this.at + BLOCK_NUMBERS * 8;
     this.blocks.push(this.at);
-  }
-}
-
-/** Rows of a class of result_rows.ts, column after column. */
-class Table<Row> {
-  readonly start: usize;
-
-  constructor(readonly rows: i32) {
-    const bytes = <usize>rows * offsetof<Row>();
-    needRoom(<f64>bytes);
-    this.start = heap.alloc(bytes);
-  }
-
-  set(row: i32, values: Row): void {
-    let to = this.start + ((<usize>row) << 3);
-    for (let from: usize = 0; from < offsetof<Row>(); from += 8) {
-      store<f64>(to, load<f64>(changetype<usize>(values) + from));
-      to += (<usize>this.rows) << 3;
-    }
   }
 }
 
@@ -253,18 +234,12 @@ function putCalls(out: Out, collector: Collector): void {
   out.put(calls.copyColls);
   out.putRows<ShapeRow, Shape>(calls.shapes);
   out.putRows<CommCallsRow, CommCalls>(calls.comms);
-  putBlocks(out, calls.colls);
+  out.putTable(tableOf(calls.colls));
   const groups = calls.groups.keys();
   out.put(groups.length);
   for (let i = 0; i < groups.length; i++) out.put(<f64>groups[i]);
-  putBlocks(out, calls.apis);
+  out.putTable(tableOf(calls.apis));
   putInside(out, calls);
-}
-
-function putBlocks<Row>(out: Out, rows: RowBlocks<Row>): void {
-  const table = new Table<Row>(rows.length);
-  for (let row = 0; row < rows.length; row++) table.set(row, rows.at(row));
-  out.putTable(table);
 }
 
 function putInside(out: Out, calls: Calls): void {

@@ -16,7 +16,7 @@ import { PERFETTO, startupLink, startupQuery } from './startup.js';
 import type { Study } from '../study/study.js';
 import { clusterTitle, COLOUR } from './titles.js';
 import { watchesOf, type FileWatch } from './watched_rows.js';
-import type { BlockCounts } from './perfetto/block_writer.js';
+import type { BlockCounts } from '../kernel/host/drawn_rows.js';
 import type { VerdictPicture } from './tracks/verdict_track.js';
 
 /** The part of the trace that is decided before a rank is drawn. */

@@ -2,6 +2,7 @@
  * The block of the cluster group: what all ranks did together, joined from the scans' rows. It belongs to no rank and follows the prologue.
  */
 
+import type { BlockCounts } from '../kernel/host/drawn_rows.js';
 import { comparableBy } from '../clocks/comparable.js';
 import { commKey } from '../model/identity.js';
 import { foldRanks } from '../base/ranks.js';
@@ -9,7 +10,7 @@ import type { ClusterComm } from '../cluster/collective_view.js';
 import { type CommExchanges, runExchanges } from '../cluster/exchanges.js';
 import type { Study } from '../study/study.js';
 import { silentFiles } from '../verdict/facts/suspects.js';
-import { BlockWriter, type BlockCounts } from './perfetto/block_writer.js';
+import { BlockWriter } from './perfetto/block_writer.js';
 import { drawClocks } from './tracks/clock_tracks.js';
 import type { WantedCall } from './tracks/cluster_operation.js';
 import { describeCluster, drawCluster, type DrawnComm } from './tracks/cluster_tracks.js';

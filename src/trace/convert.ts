@@ -3,12 +3,13 @@
  * converted in parallel, and the bytes depend only on the job. Runs on a worker thread.
  */
 
+import type { BlockCounts } from '../kernel/host/drawn_rows.js';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import type { OriginTable } from '../cluster/pxn.js';
 import { KernelFile } from '../kernel/host/kernel_file.js';
 import { compressed, type Compression } from './compression.js';
 import { inJob, type JobRanks } from '../runs/job_ranks.js';
-import type { BlockCounts, SelectedPart } from './perfetto/block_writer.js';
+import type { SelectedPart } from './perfetto/block_writer.js';
 import type { ProcessSpec } from './perfetto/descriptors.js';
 import { type DrawnFile, type DrawnRank, type RankFacts, RankPicture, ringsToRead } from './rank_picture.js';
 import { readScanned, type ScannedFile } from './scanned_file.js';

@@ -3,9 +3,10 @@
  * without a track, so each has a track, with one slice that says why it is empty.
  */
 
+import type { BlockCounts } from '../kernel/host/drawn_rows.js';
 import { rangesOf, rangesText } from '../base/ranks.js';
 import type { TraceNs } from '../base/time.js';
-import { BlockWriter, type BlockCounts } from './perfetto/block_writer.js';
+import { BlockWriter } from './perfetto/block_writer.js';
 import type { ProcessSpec } from './perfetto/descriptors.js';
 import { titleOf } from './tracks/rank_names.js';
 import type { Verdict } from '../verdict/types.js';

@@ -8,7 +8,7 @@ import type { GpuLines } from '../clocks/evidence/gpu_clocks.js';
 import type { ClockMap } from '../clocks/clock_map.js';
 import { traceTime, type TickScale } from '../clocks/domains.js';
 import type { OriginTable } from '../cluster/pxn.js';
-import { WORK_END_NUMBERS, WORK_ENDS } from '../kernel/host/drawing.js';
+import { flowEnds, WORK_ENDS, writeWorkEnds } from '../kernel/host/drawn_rows.js';
 import { addTexts, type KernelFile } from '../kernel/host/kernel_file.js';
 import type { KernelExports } from '../kernel/host/load.js';
 import { addRings } from '../kernel/host/scan_kernel.js';
@@ -121,7 +121,7 @@ export class RankPicture {
     const { names, lastSign, silence } = this.facts;
     drawRecorder({ sink: this.writer, file, names, time: this.time, lastSign, silence }, this.recorder);
     this.writer.finishPart();
-    return { flows: this.flows(), suspectKernels: exports.suspectBlocks(), reordered };
+    return { flows: flowEnds(exports), suspectKernels: exports.suspectBlocks(), reordered };
   }
 
   /** Tells the kernel all that it does not find in the records. */
@@ -195,7 +195,6 @@ export class RankPicture {
     };
   }
 
-  /** Rows of `WorkEnd` in src/kernel/draw/work_ends.ts. */
   private writeWorkEnds(first: number): void {
     const { exports, facts, writer } = this;
     const { workEnds: ends } = facts;
@@ -203,49 +202,19 @@ export class RankPicture {
     const written = Array.from({ length: rows }, (_, i) => {
       const row = first + i;
       const elsewhere = ends.elsewhere.get(row);
-      return [
-        WORK_OUTCOMES.indexOf(outcomeAt(ends, row)),
-        ends.lastOp[row]!,
-        ends.noticed[row]!,
-        ends.finalized.get(row) ?? ends.cutOff.get(row) ?? NaN,
-        ends.firstStamp[row]!,
-        ends.lastStamp[row]!,
-        elsewhere?.ops ?? 0,
-        elsewhere?.lastEnd ?? NaN,
-        elsewhere ? writer.text(elsewhere.executors.join(', ')) : 0,
-      ];
+      return {
+        outcome: WORK_OUTCOMES.indexOf(outcomeAt(ends, row)),
+        lastOp: ends.lastOp[row]!,
+        noticed: ends.noticed[row]!,
+        until: ends.finalized.get(row) ?? ends.cutOff.get(row) ?? NaN,
+        firstStamp: ends.firstStamp[row]!,
+        lastStamp: ends.lastStamp[row]!,
+        executed: elsewhere?.ops ?? 0,
+        executedEnd: elsewhere?.lastEnd ?? NaN,
+        executors: elsewhere ? writer.text(elsewhere.executors.join(', ')) : 0,
+      };
     });
-    const numbers = new Float64Array(
-      exports.memory.buffer,
-      exports.workEndRows(),
-      WORK_ENDS * WORK_END_NUMBERS,
-    );
-    written.forEach((row, i) => {
-      numbers.set(row, i * WORK_END_NUMBERS);
-    });
-  }
-
-  private flows(): FlowEnds {
-    const { exports } = this;
-    const rows = exports.flowEndCount();
-    const flows = {
-      operation: new Float64Array(rows),
-      sends: new Uint8Array(rows),
-      from: new Uint32Array(rows),
-      end: new Uint32Array(rows),
-    };
-    for (let row = 0; row < rows; row++) {
-      const [operation, isSend, from, end] = new Float64Array(
-        exports.memory.buffer,
-        exports.flowEndAt(row),
-        4,
-      );
-      flows.operation[row] = operation!;
-      flows.sends[row] = isSend!;
-      flows.from[row] = from!;
-      flows.end[row] = end!;
-    }
-    return flows;
+    writeWorkEnds(exports, written);
   }
 
   /** The selected communicators. */

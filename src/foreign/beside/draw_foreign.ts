@@ -3,17 +3,13 @@
  * lanes for slices that overlap. What cannot be drawn is counted.
  */
 
+import type { BlockCounts } from '../../kernel/host/drawn_rows.js';
 import { setImmediate } from 'node:timers/promises';
 import { Interrupted } from '../../base/errors.js';
 import { addBigint, addWord, HASH_SEED } from '../../base/hash.js';
 import type { TraceNs } from '../../base/time.js';
 import { MOST_ARROWS } from '../../kernel/host/drawing.js';
-import {
-  BlockWriter,
-  type BlockCounts,
-  type BlockPosition,
-  type Output,
-} from '../../trace/perfetto/block_writer.js';
+import { BlockWriter, type BlockPosition, type Output } from '../../trace/perfetto/block_writer.js';
 import { laneName } from '../../trace/tracks/lanes.js';
 import type { Windows } from '../../trace/tracks/selection.js';
 import type { ArgValue, SliceExtra, SliceRef, TrackRef } from '../../trace/tracks/sink.js';

@@ -2,6 +2,7 @@
 
 import { Comm } from '../comm';
 import { file } from '../file';
+import { tableOf } from '../table';
 import { Clock } from './clock';
 import { clock, picture, setClockOf, setPicture, setSink, sink } from './drawing';
 import { Lease } from './host_threads';
@@ -135,7 +136,7 @@ export function closeBlock(): void {
   sink().close();
 }
 
-/** Where `Tally` lies. */
+/** Where the TallyRow lies. */
 export function countsOfBlock(): usize {
   return changetype<usize>(sink().counts());
 }
@@ -284,7 +285,7 @@ export function addBusyPeer(place: i32, comm: u32, peer: i32, isSend: bool): voi
   picture().bytes.addPeer(place, commOf(comm), peer, isSend);
 }
 
-/** Where rows of `WorkEnd` belong. */
+/** Where rows of WorkEndRow belong. */
 export function workEndRows(): usize {
   return picture().workEnds.rows;
 }
@@ -298,8 +299,9 @@ export function flowEndCount(): i32 {
   return picture().flows.rows.length;
 }
 
-export function flowEndAt(row: i32): usize {
-  return changetype<usize>(picture().flows.rows.at(row));
+/** A table of FlowEndRow. */
+export function flowEnds(): usize {
+  return tableOf(picture().flows.rows).start;
 }
 
 export function suspectBlocks(): i32 {

@@ -3,27 +3,17 @@
  * arrows (src/trace/tracks/flow_census.ts), and no single step is kept.
  */
 
+import { FlowEndRow } from '../result_rows';
 import { RowBlocks } from '../row_blocks';
 
-/** Steps [from, end) of one end of an operation. An operation may have several rows. */
-@unmanaged
-export class FlowEnd {
-  /** Shared by all arrows of the operation, in 52 bits. */
-  operation: f64;
-  isSend: f64;
-  from: f64;
-  /** 0: none. */
-  end: f64;
-}
-
 export class FlowCensus {
-  readonly rows: RowBlocks<FlowEnd> = new RowBlocks<FlowEnd>();
+  readonly rows: RowBlocks<FlowEndRow> = new RowBlocks<FlowEndRow>();
 
   /** Begins an operation's end here: the row of its first step. */
   begin(operation: f64, isSend: f64): i32 {
     const row = this.rows.add();
     row.operation = operation;
-    row.isSend = isSend;
+    row.sends = isSend;
     row.from = row.end = 0;
     return this.rows.length - 1;
   }
@@ -33,7 +23,7 @@ export class FlowCensus {
     let row = this.rows.at(place);
     let used = place;
     if (row.end != 0 && row.end != <f64>step) {
-      used = this.begin(row.operation, row.isSend);
+      used = this.begin(row.operation, row.sends);
       row = this.rows.at(used);
     }
     if (row.end == 0) row.from = step;

@@ -3,8 +3,7 @@
  * connections on which NCCL never reports an end.
  */
 
-import { lowHalf } from '../bits';
-import { mayBeEndless, userOf } from '../endless';
+import { connectionKey, mayBeEndless, userOf } from '../endless';
 import { Op } from '../event';
 import { Comm } from '../comm';
 import { Sink } from './sink';
@@ -44,12 +43,12 @@ export class Origins {
   }
 
   addEndless(comm: i32, channel: i32, peer: i32, user: i32): void {
-    this.endless.add(keyOf(comm, channel, peer, user));
+    this.endless.add(connectionKey(comm, channel, peer, user));
   }
 
   neverEnds(op: Op): bool {
     if (this.endless.size == 0 || !mayBeEndless(op)) return false;
-    return this.endless.has(keyOf(op.comm.number, op.channel, op.peer, userOf(op) as i32));
+    return this.endless.has(connectionKey(op.comm.number, op.channel, op.peer, userOf(op) as i32));
   }
 
   /** The communicator of a foreign operation; null: its owner's file is missing. */
@@ -80,13 +79,4 @@ export class Origins {
   private workOf(op: Op): OriginWork | null {
     return this.works.has(op.foreignParent) ? this.works.get(op.foreignParent) : null;
   }
-}
-
-function keyOf(comm: i32, channel: i32, peer: i32, user: i32): u64 {
-  return (
-    (lowHalf(peer) << 32) |
-    ((lowHalf(comm + 1) & 0x3fffff) << 10) |
-    ((<u64>(channel & 0xff)) << 2) |
-    (<u64>user)
-  );
 }

@@ -13,6 +13,7 @@
  * begins before the window is held until it certainly reaches into it. Then it is written at the window's begin.
  */
 
+import { TallyRow } from '../result_rows';
 import { ArgKind, Extra } from './extra';
 import { describeTrack, isWatched } from './host';
 import { EventType, Packets } from './packets';
@@ -28,30 +29,11 @@ const MAX_TRACK_DEPTH: i32 = 90;
 /** The importer drops deeper slices. */
 const MAX_DEPTH: i32 = 512;
 
-/** What was written, in the terms of trace_processor's tables. */
-@unmanaged
-export class Tally {
-  /** Instants included. */
-  slices: f64;
-  openSlices: f64;
-  /** Without phases of steps that ended when they began. Those are written as instants, too. */
-  instants: f64;
-  counterSamples: f64;
-  /** Leaving a state does not count. */
-  states: f64;
-  tracksWithData: f64;
-  bytes: f64;
-  /** How many slices, without instants, lie in the drawn part, by their tracks' detail. */
-  colls: f64;
-  ops: f64;
-  steps: f64;
-}
-
 export class Sink {
   readonly texts: Texts = new Texts();
   readonly packets: Packets;
   readonly tracks: Track[] = [];
-  readonly tally: Tally = changetype<Tally>(heap.alloc(offsetof<Tally>()));
+  readonly tally: TallyRow = new TallyRow();
   /** null: everything is drawn. */
   windows: Windows | null = null;
   /** Arrows of the slices of a drawn part. Both ends of an arrow have the same id. */
@@ -70,7 +52,6 @@ export class Sink {
     private readonly named: f64,
   ) {
     this.packets = new Packets(ids, internLimit);
-    memory.fill(changetype<usize>(this.tally), 0, offsetof<Tally>());
   }
 
   /** Before the first track. `root`: uuid of the track above all others; 0: none. */
@@ -85,7 +66,7 @@ export class Sink {
   }
 
   /** Counted so far. */
-  counts(): Tally {
+  counts(): TallyRow {
     this.tally.bytes = this.packets.out.total;
     return this.tally;
   }
@@ -357,9 +338,9 @@ export class Sink {
   private countDetail(detail: i32): void {
     assert(detail < DETAILS);
     const tally = this.tally;
-    if (detail == Detail.Step) tally.steps += 1;
-    else if (detail == Detail.Op) tally.ops += 1;
-    else tally.colls += 1;
+    if (detail == Detail.Step) tally.step += 1;
+    else if (detail == Detail.Op) tally.op += 1;
+    else tally.coll += 1;
   }
 
   // ---- proofs

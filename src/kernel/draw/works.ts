@@ -17,6 +17,7 @@ import { CommGroups } from './comm_groups';
 import { Due, DueEnds } from './due_ends';
 import { workCorrelation } from './identity';
 import { InFlight } from './in_flight';
+import { WorkEndRow } from '../result_rows';
 import { CommLanes } from './lanes';
 import { Sink } from './sink';
 import { Text } from './text';
@@ -24,7 +25,7 @@ import { Texts } from './texts';
 import { Track, What } from './tracks';
 import { Detail } from './windows';
 import { END_CUT_OFF, parentText } from './words';
-import { Outcome, WorkEnd, WorkEnds } from './work_ends';
+import { Outcome, WorkEnds } from './work_ends';
 
 /** ns: a stamp farther outside its callbacks' limits belongs to other work. */
 export const GPU_SLACK_NS: f64 = 1e6;
@@ -97,7 +98,7 @@ export class Works {
   }
 
   /** Never before the start. */
-  private completion(work: Work, end: WorkEnd, start: f64): f64 {
+  private completion(work: Work, end: WorkEndRow, start: f64): f64 {
     const clock = this.clock;
     let last = start;
     if (!isNaN(end.lastOp)) last = max(last, clock.time(end.lastOp));
@@ -107,7 +108,7 @@ export class Works {
   }
 
   /** By the GPU's clock if the stamps can be this work's, else when the end was noticed. */
-  private blocksEnd(work: Work, end: WorkEnd): f64 {
+  private blocksEnd(work: Work, end: WorkEndRow): f64 {
     const clock = this.clock;
     const comm = work.comm.number;
     const noticed = clock.time(end.noticed);
@@ -139,7 +140,7 @@ export class Works {
     );
   }
 
-  private addArgs(work: Work, records: Records, row: i32, end: WorkEnd): void {
+  private addArgs(work: Work, records: Records, row: i32, end: WorkEndRow): void {
     const sink = this.sink;
     const texts = sink.texts;
     const isColl = work.isColl;

@@ -46,7 +46,7 @@ export interface DrawingExports {
   /** After the last event of a part. */
   finishPart(): void;
   closeBlock(): void;
-  /** Where the counts lie: COUNTS numbers. */
+  /** Where the counts lie (`tallyOf`). */
   countsOfBlock(): number;
   /** Arrows of a part: numbers of 64 bits. */
   partFlows(): number;
@@ -93,23 +93,18 @@ export interface DrawingExports {
   /** Works get arrows to what another tool recorded of them. Their ids: this and the correlation. */
   drawWorkArrows(first: bigint): void;
   addBusyPeer(place: number, comm: number, peer: number, isSend: boolean): void;
-  /** Where the rows of works belong: WORK_ENDS rows of WORK_END_NUMBERS numbers. */
+  /** Where the rows of works belong (`writeWorkEnds`). */
   workEndRows(): number;
   /** After `run`. `recorder`: the track above odd records. Returns how many records are drawn later than recorded. */
   finishDrawing(recorder: number): number;
-  /** Ends of arrows: four numbers each. */
+  /** A table of FlowEndRow (`flowEnds`). */
   flowEndCount(): number;
-  flowEndAt(row: number): number;
+  flowEnds(): number;
   suspectBlocks(): number;
 }
 
-/** Numbers of `Tally`, and of a row of `WorkEnd`, and how many rows there are. */
-export const COUNTS = 10;
 /** A slice has no more arrows. */
 export const MOST_ARROWS = 8;
-export const WORK_END_NUMBERS = 9;
-export const WORK_ENDS = 1024;
-
 export interface DrawingHost {
   /** A chunk of whole packets. Its memory is used again. */
   passOn(at: number, length: number): void;

@@ -10,6 +10,27 @@ const BLOCK_NUMBERS = 2 ** BLOCK_BITS;
 /** By name, one number per row. They lie in the kernel's memory and are valid until the file is closed. */
 export type Columns<Row> = Readonly<Record<keyof Row, Float64Array>> & { readonly length: number };
 
+/** The columns of a table of the kernel (src/kernel/table.ts). */
+export function tableAt<Row extends object>(
+  row: new () => Row,
+  memory: ArrayBuffer,
+  at: number,
+  length: number,
+): Columns<Row> {
+  const columns = Object.keys(new row()).map((name, i) => {
+    const column = new Float64Array(memory, at + 8 * i * length, length);
+    return [name, column] as const;
+  });
+  return { ...(Object.fromEntries(columns) as Record<keyof Row, Float64Array>), length };
+}
+
+/** A row of the kernel: a copy. */
+export function rowAt<Row extends object>(row: new () => Row, memory: ArrayBuffer, at: number): Row {
+  const names = Object.keys(new row());
+  const numbers = new Float64Array(memory, at, names.length);
+  return Object.fromEntries(names.map((name, i) => [name, numbers[i]!])) as Row;
+}
+
 /** null: not known. */
 export const known = (number: number): number | null => (Number.isNaN(number) ? null : number);
 
@@ -70,12 +91,7 @@ export class Numbers {
   }
 
   table<Row extends object>(row: new () => Row): Columns<Row> {
-    const [at, length] = [this.next(), this.next()];
-    const columns = Object.keys(new row()).map((name, i) => {
-      const column = new Float64Array(this.memory, at + 8 * i * length, length);
-      return [name, column] as const;
-    });
-    return { ...(Object.fromEntries(columns) as Record<keyof Row, Float64Array>), length };
+    return tableAt(row, this.memory, this.next(), this.next());
   }
 
   /** A copy of rows of so many numbers, row after row. In the kernel they lie in blocks of `inBlock` rows. */

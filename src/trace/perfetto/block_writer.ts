@@ -7,7 +7,8 @@
 
 import { BugError, assert } from '../../base/assert.js';
 import type { TraceNs } from '../../base/time.js';
-import { COUNTS, DETAIL, TRACK_KIND, type DrawingHost } from '../../kernel/host/drawing.js';
+import { DETAIL, TRACK_KIND, type DrawingHost } from '../../kernel/host/drawing.js';
+import { type BlockCounts, tallyOf } from '../../kernel/host/drawn_rows.js';
 import { giveBack, type Kernel, type KernelExports, lendKernel } from '../../kernel/host/load.js';
 import type { Detail } from '../../model/detail.js';
 import type { Windows } from '../tracks/selection.js';
@@ -33,22 +34,6 @@ export interface BlockPosition {
 
 /** Must read or copy a chunk at once, because the writer uses its memory again. */
 export type Output = (chunk: Uint8Array) => void;
-
-/** In the terms of trace_processor's tables, to check a finished trace. */
-export interface BlockCounts {
-  /** Rows of `slice`, instants included. */
-  readonly slices: number;
-  /** How many of these slices never ended. */
-  readonly openSlices: number;
-  /** Without phases of steps that ended when they began. Those are written as instants, too. */
-  readonly instants: number;
-  readonly counterSamples: number;
-  /** Rows of `state`. Leaving a state is not a row. */
-  readonly states: number;
-  readonly tracksWithData: number;
-  /** Written or buffered. */
-  readonly bytes: number;
-}
 
 /** What was drawn of a part. */
 export interface SelectedPart {
@@ -209,24 +194,14 @@ export class BlockWriter implements TrackSink {
 
   counts(): BlockCounts {
     if (this.closed) return this.closed.counts;
-    const [slices, openSlices, instants, counterSamples, states, tracksWithData, bytes] = this.tally();
-    return {
-      slices: slices!,
-      openSlices: openSlices!,
-      instants: instants!,
-      counterSamples: counterSamples!,
-      states: states!,
-      tracksWithData: tracksWithData!,
-      bytes: bytes!,
-    };
+    return tallyOf(this.exports).counts;
   }
 
   /** Before `close`. */
   part(): SelectedPart {
-    const [coll, op, step] = this.tally().slice(7);
     const { buffer } = this.exports.memory;
     const flows = new BigUint64Array(buffer, this.exports.partFlows(), this.exports.partFlowCount());
-    return { slices: { coll: coll!, op: op!, step: step! }, flowEnds: flows.slice() };
+    return { slices: tallyOf(this.exports).slices, flowEnds: flows.slice() };
   }
 
   /** Flushes the last bytes. Open slices stay open on purpose: they show work that never ended. It may be called twice. */
@@ -345,11 +320,6 @@ export class BlockWriter implements TrackSink {
     const bytes = encodePackets(packet);
     this.memory(this.exports.packetRoom(bytes.length), bytes.length).set(bytes);
     return bytes.length;
-  }
-
-  private tally(): Float64Array {
-    const at = this.exports.countsOfBlock();
-    return new Float64Array(this.exports.memory.buffer, at, COUNTS);
   }
 
   private memory(at: number, length: number): Uint8Array {

@@ -3,18 +3,22 @@
  * arrows, and no single step is kept.
  */
 
+import type { Column } from '../../base/columns.js';
+
 /** Steps [from, end) of one end of an operation, a row each. An operation may have several rows. `end` 0: none. */
 export interface FlowEnds {
   /** Shared by all arrows of the operation (model/identity.ts), in 52 bits. */
-  readonly operation: Float64Array;
-  readonly sends: Uint8Array;
-  readonly from: Uint32Array;
-  readonly end: Uint32Array;
+  readonly operation: Column;
+  readonly sends: Column;
+  readonly from: Column;
+  readonly end: Column;
 }
 
 /** Arrows drawn: steps with both ends. */
 export function countArrows(ends: readonly FlowEnds[]): number {
-  const senders = new Ranges(ends.reduce((sum, { sends }) => sum + sends.reduce((n, one) => n + one, 0), 0));
+  let rows = 0;
+  for (const { sends } of ends) for (const one of sends) rows += one;
+  const senders = new Ranges(rows);
   for (const { operation, sends, from, end } of ends)
     for (let row = 0; row < operation.length; row++)
       if (sends[row] !== 0) senders.add(operation[row]!, from[row]!, end[row]!);

@@ -1,11 +1,8 @@
 /** What the tests of this folder share: a block written in one go, and a whole small trace. */
 
+import type { BlockCounts } from '../../../src/kernel/host/drawn_rows.js';
 import { traceNsFromClockMap } from '../../../src/base/time.js';
-import {
-  BlockWriter,
-  type BlockCounts,
-  type BlockOptions,
-} from '../../../src/trace/perfetto/block_writer.js';
+import { BlockWriter, type BlockOptions } from '../../../src/trace/perfetto/block_writer.js';
 import { prologue } from '../../../src/trace/perfetto/prologue.js';
 
 export const T0 = 1_790_000_000_000_000_000n;

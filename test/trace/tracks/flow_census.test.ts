@@ -13,9 +13,9 @@ interface Row {
 /** As the kernel lists them, a row per step. */
 const ends = (rows: readonly Row[]): FlowEnds => ({
   operation: Float64Array.from(rows, ({ operation }) => operation),
-  sends: Uint8Array.from(rows, ({ sends }) => Number(sends)),
-  from: Uint32Array.from(rows, ({ step }) => step),
-  end: Uint32Array.from(rows, ({ step }) => step + 1),
+  sends: Int16Array.from(rows, ({ sends }) => Number(sends)),
+  from: Int32Array.from(rows, ({ step }) => step),
+  end: Int32Array.from(rows, ({ step }) => step + 1),
 });
 
 const census = (sends: boolean, steps: readonly number[], operation = 1): FlowEnds =>
