@@ -47,15 +47,6 @@ export class TimeCounter {
     this.counts[bin < 0 ? 0 : bin | 0]! += times;
   }
 
-  /** Counts a time of a column. A number in a call is an object, and there are millions of them. */
-  addRow(times: Float64Array, row: number): void {
-    const bin = (times[row]! - this.first) * this.perTick;
-    if (bin >= 0 && bin < this.counts.length) {
-      this.counts[bin | 0]!++;
-      this.total++;
-    } else this.add(times[row]!);
-  }
-
   /** Adds the bins of another counter, each at the bin's start. */
   addAll({ first, width, counts }: TimeCounts): void {
     counts.forEach((times, bin) => {
