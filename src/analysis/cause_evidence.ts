@@ -3,24 +3,23 @@
  * its evidence (schemas/report.md) and `view`, a stretch of the trace that shows it, ns. report/cause_text.ts says it in a sentence.
  */
 
-import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import type { AllToAll } from './all_to_all.js';
 import type { CollectiveRow } from './collectives.js';
 import type { RankLabel } from '../runs/rank_labels.js';
 import type { LinkFault } from '../cluster/link_faults.js';
+import type { SlowGpu } from '../cluster/long_waits.js';
 import type { RowOf } from './slow_link_rows.js';
 import type { LinkRow } from './link_rows.js';
 import type { CallName, Finding, Who } from '../verdict/types.js';
-import type { WaitRow } from './wait_rows.js';
 
 export interface CauseEvidence {
   readonly allToAlls: readonly AllToAll[];
   readonly collectives: readonly CollectiveRow[];
   readonly links: readonly LinkRow[];
   readonly faults: readonly LinkFault[];
+  readonly gpus: readonly SlowGpu[];
   readonly rowOf: RowOf;
-  readonly waits: readonly WaitRow[];
   /** The rank that the verdict calls late; null: none. */
   readonly late: RankLabel | null;
   /** Of a rank. */
@@ -37,10 +36,6 @@ export function longestOf(collectives: readonly CollectiveRow[], commId: string 
   const { startNs, durationNs } = ended.reduce((a, b) => (b.durationNs! > a.durationNs! ? b : a));
   return around(startNs + durationNs! / 2, durationNs!);
 }
-
-/** Communicators with slow links. */
-export const slowCommsOf = (faults: CauseEvidence['faults']): Set<string> =>
-  new Set(faults.flatMap(({ links }) => links.map(({ times }) => hex64(times.commId))));
 
 /** A stretch of the trace. */
 export const around = (at: number, length: number): [number, number] => [

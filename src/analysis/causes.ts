@@ -6,19 +6,16 @@
  */
 
 import type { LinkFault } from '../cluster/link_faults.js';
+import { LEAST_SHARE } from '../cluster/run_links.js';
 import type { AllToAll } from './all_to_all.js';
 import { accused, callsOf, causeOf, longestOf, type CauseEvidence } from './cause_evidence.js';
 import { contention } from './contention.js';
-import { slowGpus } from './slow_gpus.js';
-import { slowLinkCauses, starvedThreads } from './slow_link_causes.js';
+import { slowGpus, slowLinkCauses, starvedThreads } from './slow_link_causes.js';
 import { slowGroups } from './slow_groups.js';
 import { slowerSince } from './slower_since.js';
 import { unlikePlans } from './unlike_plans.js';
 
 export type Cause = ReturnType<typeof causesOf>[number];
-
-/** Share of the run. A link that costs less is in the table of slow links, but is no cause. Costs are lower bounds. */
-const LEAST_SHARE = 0.01;
 
 export function causesOf(all: CauseEvidence) {
   const isCause = ({ costNs }: LinkFault): boolean => costNs >= LEAST_SHARE * all.durationNs;

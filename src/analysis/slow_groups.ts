@@ -4,9 +4,10 @@
  */
 
 import { addTo } from '../base/grouped.js';
+import { hex64 } from '../base/hex.js';
 import { maxOf } from '../base/extremes.js';
 import { medianOf } from '../base/quantile.js';
-import { around, callsOf, causeOf, slowCommsOf, type CauseEvidence } from './cause_evidence.js';
+import { around, callsOf, causeOf, type CauseEvidence } from './cause_evidence.js';
 import { tookAlone, type CollectiveRow } from './collectives.js';
 
 const FEWEST = 8;
@@ -28,7 +29,7 @@ export function slowGroups(evidence: CauseEvidence) {
     const key = `${kindOf(commId)} ${commSize} ${hosts.get(commId)?.size ?? 0} ${func} ${bytes}`;
     if (tookAlone(row) > 0) addTo(kinds, key, row);
   }
-  const known = slowCommsOf(faults);
+  const known = new Set(faults.flatMap((one) => one.links.map(({ times }) => hex64(times.commId))));
   return [...kinds.values()].flatMap((rows) => {
     const slow = slowestOf(rows, evidence);
     return slow === null || known.has(slow.where?.commId ?? '') ? [] : [slow];

@@ -1,8 +1,16 @@
-/** What makes the links of a run slow (cluster/link_faults.ts), as causes. */
+/** What makes the transfers of a run slow, as causes: links (cluster/link_faults.ts), proxy threads and GPUs (cluster/long_waits.ts). */
 
 import { hex64 } from '../base/hex.js';
 import { accused, causeOf, longestOf, type CauseEvidence } from './cause_evidence.js';
 import { ratioOf } from './slow_link_rows.js';
+
+/** GPUs that fill slowly what they send. A kernel that only begins late is a late rank, and a GPU that takes data late is the verdict's. */
+export const slowGpus = ({ gpus, late, collectives }: CauseEvidence) =>
+  gpus.flatMap(({ rank, file, commId, costNs, ...wait }) => {
+    if (rank === late) return [];
+    const about = { rank, ...wait, view: longestOf(collectives, hex64(commId)) };
+    return [causeOf('slow GPU', about, { cost: costNs, who: accused([file], 'SLOW GPU') })];
+  });
 
 /** Proxy threads without CPU time. */
 export const starvedThreads = ({ faults, collectives }: CauseEvidence) =>

@@ -49,6 +49,7 @@ export function transfersOf(
     sends: pairSenders.map(sendSeries),
     slowLinks: slowLinkRows(found.slow, rowOf),
     faults: found.faults,
+    gpus: found.slowGpus,
     rowOf,
   };
 }

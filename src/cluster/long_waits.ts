@@ -1,7 +1,11 @@
-/** Of files that are compared, those that wait much longer than the others with each transfer. A proxy thread without CPU time is found so. */
+/**
+ * Of ranks that are compared, those that wait much longer than the others with each transfer: a proxy thread without CPU time, and a GPU that
+ * fills slowly what it sends, are found so.
+ */
 
-import { addTo } from '../base/grouped.js';
+import { addTo, entryOf } from '../base/grouped.js';
 import { medianOf } from '../base/quantile.js';
+import type { RankLabel, RankLabels } from '../runs/rank_labels.js';
 import type { Run } from '../runs/run.js';
 import { isSender, type Connection } from './connections.js';
 import type { RankWaits } from './rank_waits.js';
@@ -10,7 +14,7 @@ import type { RankWaits } from './rank_waits.js';
 const FEWEST_RANKS = 3;
 const FEWEST_TRANSFERS = 64;
 /** Its wait compared with the usual one, and its cost compared with the run. */
-export const LEAST_RATIO = 4;
+const LEAST_RATIO = 4;
 const LEAST_SHARE = 0.05;
 /** Up to this many transfers of a connection are under way at once. */
 const IN_FLIGHT = 8;
@@ -24,7 +28,7 @@ interface Waited {
 }
 
 /** ns per transfer, here and as the median of the `like` other ones; `costNs` of the run. */
-export interface Longer {
+interface Longer {
   readonly transfers: number;
   readonly like: number;
   readonly waitNs: number;
@@ -37,10 +41,7 @@ export interface LongWait extends Longer {
 }
 
 /** With their index. */
-export function outliers(
-  all: readonly Waited[],
-  durationNs: number,
-): (Longer & { readonly index: number })[] {
+function outliers(all: readonly Waited[], durationNs: number): (Longer & { readonly index: number })[] {
   const isCompared = ({ transfers }: Waited): boolean => transfers >= FEWEST_TRANSFERS;
   const compared = all.filter(isCompared);
   if (compared.length < FEWEST_RANKS) return [];
@@ -86,4 +87,53 @@ export function starvedThreads(
       ? [{ file: compared[index]!.file, ...wait }]
       : [],
   );
+}
+
+export interface SlowGpu extends LongWait {
+  readonly rank: RankLabel;
+  readonly commId: bigint;
+}
+
+interface RankTimes {
+  readonly file: number;
+  transfers: number;
+  connections: number;
+  /** Waits for its own GPU, until it filled what is to be sent. */
+  gpuNs: number;
+  /** Its receives waited for data. */
+  dataNs: number;
+}
+
+/**
+ * The rank's sends wait long for its GPU while the rank itself waits for no data: a GPU that passes on received data waits for these, which does
+ * not count as its own production. A slow link has the same effects, so `slowComms` are left out.
+ */
+export function slowGpus(
+  ends: readonly Connection[],
+  labels: RankLabels,
+  slowComms: ReadonlySet<bigint>,
+  durationNs: number,
+): SlowGpu[] {
+  const byComm = new Map<bigint, Map<RankLabel, RankTimes>>();
+  for (const end of ends) {
+    const { commId, file, isSend, source, destination, nsPerTick } = end;
+    if (slowComms.has(commId) || (isSend && !isSender(end))) continue;
+    const times = entryOf(byComm, commId, () => new Map<RankLabel, RankTimes>());
+    const rank = labels.inComm(commId, isSend ? source : destination, file);
+    const own = entryOf(times, rank, () => ({ file, transfers: 0, connections: 0, gpuNs: 0, dataNs: 0 }));
+    if (isSend) {
+      own.transfers += end.transfers;
+      own.connections++;
+      own.gpuNs += end.gpuWait * nsPerTick;
+    } else own.dataNs += end.recvWait * nsPerTick;
+  }
+  return [...byComm].flatMap(([commId, times]) => {
+    const ranks = [...times].map(([rank, { gpuNs, dataNs, ...sent }]) => ({
+      ...{ rank, isOwn: dataNs <= gpuNs / LEAST_RATIO, ...sent, totalNs: Math.max(0, gpuNs - dataNs) },
+    }));
+    return outliers(ranks, durationNs).flatMap(({ index, ...wait }) => {
+      const { rank, file, isOwn } = ranks[index]!;
+      return isOwn ? [{ rank, file, commId, ...wait }] : [];
+    });
+  });
 }

@@ -12,9 +12,12 @@ import {
   type TimedLink,
 } from './connections.js';
 import { linkFaults, type LinkFault } from './link_faults.js';
-import { starvedThreads } from './long_waits.js';
+import { slowGpus, starvedThreads, type SlowGpu } from './long_waits.js';
 import { rankWaits, type RankWaits } from './rank_waits.js';
 import { slowLinks, type SlowLink } from './slow_links.js';
+
+/** Share of the run. A link that costs less is in the table of slow links, but explains nothing. Costs are lower bounds. */
+export const LEAST_SHARE = 0.01;
 
 export interface RunLinks {
   readonly ends: readonly Connection[];
@@ -24,6 +27,8 @@ export interface RunLinks {
   /** One link may be slow by both its times: first come those by their sends. */
   readonly slow: readonly SlowLink[];
   readonly faults: readonly LinkFault[];
+  /** None is claimed beside a proxy thread without CPU time, nor where a link is slow, because these have the same effects. */
+  readonly slowGpus: readonly SlowGpu[];
 }
 
 /** `bound`: of two files' clocks, ns; Infinity: they cannot be compared. `durationNs`: of the run. */
@@ -41,7 +46,12 @@ export function runLinks(
   const slow = [...slowLinks(sends), ...lateArrivals];
   const waits = run.members.map((_, file) => rankWaits(run, file));
   const starved = starvedThreads(waits, ends, run, durationNs);
-  return { ends, sends, waits, slow, faults: linkFaults(ends, slow, starved, run, rankLabels(run)) };
+  const labels = rankLabels(run);
+  const faults = linkFaults(ends, slow, starved, run, labels);
+  const costly = faults.filter(({ costNs }) => costNs >= LEAST_SHARE * durationNs);
+  const slowComms = new Set(costly.flatMap(({ links }) => links.map(({ times }) => times.commId)));
+  const gpus = starved.length > 0 ? [] : slowGpus(ends, labels, slowComms, durationNs);
+  return { ends, sends, waits, slow, faults, slowGpus: gpus };
 }
 
 function arrivalTimes(

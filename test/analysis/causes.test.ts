@@ -40,7 +40,7 @@ describe('a change point', () => {
 
 const NOTHING: CauseEvidence = {
   ...{ collectives: [], allToAlls: [], links: [], faults: [], late: null, durationNs: 1e9 },
-  waits: [],
+  gpus: [],
   rowOf: () => 1,
   filesOf: (rank) => [Number(rank)],
   kindOf: () => '',
