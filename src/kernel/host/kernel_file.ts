@@ -44,6 +44,7 @@ const SEGMENT_ROOM = 64 * 2 ** 20;
 export class KernelFile implements FileRecords {
   private lent: Kernel | null = lendKernel();
   private frame: TickFrame = { base: 0n, farthest: 0 };
+  private hasTables = false;
 
   get kernel(): Kernel {
     assert(this.lent !== null, 'the file is closed');
@@ -61,7 +62,9 @@ export class KernelFile implements FileRecords {
     area: Pick<RingItself, 'capacity' | 'head'>,
     bytes: RingBytes,
   ): KernelReader<RecordColumns> {
-    this.reset(base, 0n, farthest, 1, 0);
+    // Once for all tables of a file: it takes longer than reading a small one.
+    if (!this.hasTables) this.reset(base, 0n, farthest, 1, 0);
+    this.hasTables = true;
     return this.columns({ ring: TABLE, ...area }, bytes);
   }
 
