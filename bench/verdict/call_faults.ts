@@ -135,6 +135,13 @@ export const CALL_FAULTS: Readonly<Record<string, DrawCase>> = {
     truth: { ...blame([], ['mismatch', 'hung', 'waiting']), needsName: false },
   })),
   'extra collective': mismatch('allreduce:128K', 'allreduce:128K,allreduce:16K'),
+  'one call more than the others': stalling(
+    { least: 3, ops: ['allreduce:64K', 'allgather:64K,allreduce:8K'] },
+    (place) => ({
+      args: other({ ...place, at: ITERATIONS - 1 }, `${place.shape.ops},allreduce:64K`),
+      truth: blame(place.rank, [...STALLED, 'mismatch']),
+    }),
+  ),
   'crossed communicators': stalling(
     { ops: ['allreduce:8K,allreduce@pair:64K'], groups: 'pair=RANKS' },
     (place) => ({

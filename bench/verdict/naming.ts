@@ -60,6 +60,7 @@ interface Hang {
   readonly silent?: readonly FileEntry[];
   readonly ended?: readonly FileEntry[];
   readonly different?: readonly number[];
+  readonly alone?: readonly number[];
   readonly mismatch?: Mismatch | null;
   readonly unhanded?: readonly FileEntry[];
   readonly unseen?: { readonly last: readonly FileEntry[] } | null;
@@ -180,6 +181,7 @@ function fileGroups(verdict: Diagnosis['verdict']): (number | null)[][] {
 function hangGroups(hang: Hang): (number | null)[][] {
   const { neverEntered = [], silent = [], ended = [], different = [], front = null, kernels = [] } = hang;
   if (hang.mismatch && isTie(hang.mismatch)) return [];
+  if (hang.alone && hang.alone.length > 0) return [[...hang.alone]];
   return [
     different.length <= 4 ? [...different] : [],
     silent.filter(({ mayBeCopy }) => mayBeCopy !== true).map(({ file }) => file),

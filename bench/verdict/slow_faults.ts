@@ -64,6 +64,13 @@ export const SLOW_FAULTS: Readonly<Record<string, DrawCase>> = {
     { ops: ['allreduce:16K', 'allreduce:4K*2'], ranksOf: [8], events: EVENTS, leastAbi: 4, iterations: 30 },
     ({ draw, rank }) => lateTogether(draw, [rank], 'host', '--node-size 4 --algo tree'),
   ),
+  'GPU late where a ring leaves its node': lasting(
+    { ops: OPS, ranksOf: [6, 8], leastAbi: 4, events: ['default'], iterations: 30 },
+    ({ draw, rank }) => ({
+      args: `--node-size 2 --slow gpu:${rank - (rank % 2) + 1}:${draw.between(40, 80)}ms`,
+      truth: { ...late(rank - (rank % 2) + 1, 'GPU'), beside: nodeOf(rank, 2) },
+    }),
+  ),
   'GPU late inside a node, in a tree': lasting(
     {
       ops: ['allreduce:64K', 'allreduce:256K*2'],

@@ -19,6 +19,9 @@ import type { ArrivalBasis, ClusterMember } from './collective_types.js';
 /** ns: a GPU that waits for a peer's data goes on within this time after they came. */
 const WAITED_FOR_DATA = 2e5;
 
+/** A GPU that takes data within this share of the time since its call waited for them. */
+const AT_ONCE = 0.1;
+
 /**
  * ns: on the host's clock a stamp is late by the shortest time that the proxy thread takes to notice a kernel. No record shows that time,
  * so the hard bound alone would allow any time. The thread polls all the time, so it takes at most this long.
@@ -38,6 +41,8 @@ export class Arrival {
   isOwn = true;
   /** Before this it waited for other ranks' data. */
   since = -Infinity;
+  /** It waited for data until its GPU began, so it shows nothing of when it came, and says nothing against another rank's lateness. */
+  onlyWaited = false;
 
   /** Numbers of the communicators that have several ranks on a node. */
   private readonly withinNodes: ReadonlySet<number>;
@@ -58,6 +63,7 @@ export class Arrival {
     this.set('call', queued, queued, queued);
     this.isOwn = true;
     this.since = -Infinity;
+    this.onlyWaited = false;
     this.byKernel(row);
     this.byStep(row, queued);
   }
@@ -101,6 +107,7 @@ export class Arrival {
       this.set('kernel', first, earliest === at ? first : this.earliest, earlier(this.latest, at));
     } else if ((data - queued > at - data && !this.sendsFirst(row)) || this.takesFromNode(row)) {
       this.isOwn = false;
+      this.onlyWaited = at - data < Math.max(WAITED_FOR_DATA, AT_ONCE * (data - queued));
       this.latest = at;
     } else {
       this.set('step', at, earliest, at);

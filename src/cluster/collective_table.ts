@@ -52,6 +52,7 @@ const COLUMNS = {
   lastFile: new Int32Array(0),
   lastRank: new Int32Array(0),
   arrived: new Uint32Array(0),
+  known: new Uint32Array(0),
   isFed: new Uint8Array(0),
   end: new Float64Array(0),
   enqueued: new Float64Array(0),
@@ -178,7 +179,10 @@ export class CollectiveTable {
       columns.hostIdleTo[row] = walk.hostIdle.to;
       columns.hostAt[row] = arrival.at;
     }
-    this.came.add(row, file, rank, arrival.latest);
+    if (!arrival.onlyWaited) {
+      this.came.add(row, file, rank, arrival.latest);
+      columns.known[row]!++;
+    }
     this.waited.add(row, file, rank, walk.waited);
     const { at, called, earliest, latest } = arrival;
     // A call alone does not tell when the GPU began.

@@ -105,6 +105,11 @@ export class CollectiveView {
     return this.table.columns.arrived[this.row]!;
   }
 
+  /** Of how many of these it is known when they came. The others only waited for data. */
+  get known(): number {
+    return this.table.columns.known[this.row]!;
+  }
+
   /** On at least one rank, all receives (or kernels) that bring the other ranks' data had ended. */
   get isFed(): boolean {
     return this.table.columns.isFed[this.row] === 1;

@@ -61,7 +61,7 @@ export function describeHang(stall: Stall, stalls: readonly Stall[], evidence: C
     unseen,
     unmatched: stall.unmatched ?? [],
     circle,
-    alone: aloneIn(stall, evidence),
+    alone: unseen ? [] : aloneIn(stall, evidence),
     different:
       stall.strayed ?? (crossed.length > 0 ? strayedIn(crossed) : mismatch ? strangersIn(mismatch) : []),
     waiting: waitingIn(stall, ranks).filter(({ file }) => !doubtful.includes(file)),

@@ -268,6 +268,7 @@ function judgedWaits(
     together(waits.map(({ from, to, called }) => ({ from, to: Math.min(to, called) }))),
   );
   const isOnHost = 2 * onHost >= cost;
+  const equals = isOnHost || worst.ranks || taker ? size : Math.max(2, minOf(whole.map((one) => one.known)));
   const ahead = isOnHost ? aheadOf(filesOf(waits[0]!), comm, whole, ranks) : null;
   const held = ahead ? Math.min(cost, ahead.gain + cost - onHost) : cost;
   const chance =
@@ -278,7 +279,7 @@ function judgedWaits(
       : logChance(
           causes(spells),
           others.flatMap((one) => causes(one.spells)),
-          size,
+          equals,
         ));
   const habit = Math.max(0, held - (worst.to - worst.from) - ofOthers) / span;
   const lost = held - ofOthers;

@@ -142,9 +142,17 @@ describe('a rank that called alone what nobody else called', () => {
     expect(suspects(judge(evidence([ended, ended, { ...alone }, ended])))).toEqual([0, 1, 3]);
   });
 
-  it('is not named if the others stand still, too', () => {
+  it('is named in a hang if the others have nothing to do, not before', () => {
     const stands: MadeUpRank = { calls: [done(0, 1), ...works(0, 8)] };
-    expect(suspects(judge(evidence([stands, stands, alone, stands], { comms })))).toEqual([0, 1, 3]);
+    const ranks = [stands, stands, alone, stands];
+    expect(suspects(judge(evidence(ranks, { comms })))).toEqual([2]);
+    const early = judge(
+      evidence(
+        ranks.map((rank) => ({ ...rank, isAlive: true })),
+        { comms, end: 20 },
+      ),
+    );
+    expect([early.kind, ...suspects(early)]).toEqual(['waiting', 0, 1, 3]);
   });
 
   it('is not named if half of the ranks called', () => {

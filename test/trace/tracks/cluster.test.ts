@@ -41,6 +41,7 @@ const collective = (seq: number, first: number, last: number, end: number): Coll
   late: { onGpu: late(first, last), onHost: late(first, last) },
   together: () => ({ onGpu: [], onHost: [] }),
   arrived: 2,
+  known: 2,
   open: [],
   cutOff: [],
   aborted: [],
