@@ -137,12 +137,14 @@ export const isWhole = ({ verdict, missingRanks, unusable, ranks }: VerdictRepor
   verdict.partial.length === 0 &&
   missingRanks.length + unusable.length === 0;
 
-export function seenText({ ranks, verdict: { seen } }: VerdictReport): string {
+export function seenText({ ranks, verdict: { seen, unknownComms } }: VerdictReport): string {
   const many = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
   const by = `by ${many(countRanks(ranks), 'rank')}`;
   // Before v4 NCCL does not report the communicator of a call.
   if (seen.collectives === 0 && seen.works > 0)
-    return `${many(seen.works, 'call')}, ${by}; of which communicators is not known`;
+    return unknownComms.works > 0
+      ? `${many(seen.works, 'call')}, ${by}; of which communicators is not known`
+      : `no collective, ${seen.works} sends and receives, ${by}`;
   return `${many(seen.collectives, 'collective')} on ${many(seen.communicators, 'communicator')}, ${by}`;
 }
 
