@@ -102,11 +102,16 @@ interface RankTimes {
   gpuNs: number;
   /** Its receives waited for data. */
   dataNs: number;
+  /** Its sends waited until the receiver had posted. */
+  roomNs: number;
 }
 
+const NO_TIMES = { transfers: 0, connections: 0, gpuNs: 0, dataNs: 0, roomNs: 0 };
+
 /**
- * The rank's sends wait long for its GPU while the rank itself waits for no data: a GPU that passes on received data waits for these, which does
- * not count as its own production. A slow link has the same effects, so `slowComms` are left out.
+ * The rank's sends wait long for its GPU while the rank itself waits for nobody: a GPU that passes on received data waits for these, and one
+ * whose receiver is late has a send to finish before it fills the next. Neither counts as its own production. A slow link has the same
+ * effects, so `slowComms` are left out.
  */
 export function slowGpus(
   ends: readonly Connection[],
@@ -120,11 +125,12 @@ export function slowGpus(
     if (slowComms.has(commId) || (isSend && !isSender(end))) continue;
     const times = entryOf(byComm, commId, () => new Map<RankLabel, RankTimes>());
     const rank = labels.inComm(commId, isSend ? source : destination, file);
-    const own = entryOf(times, rank, () => ({ file, transfers: 0, connections: 0, gpuNs: 0, dataNs: 0 }));
+    const own = entryOf(times, rank, () => ({ ...NO_TIMES, file }));
     if (isSend) {
       own.transfers += end.transfers;
       own.connections++;
       own.gpuNs += end.gpuWait * nsPerTick;
+      own.roomNs += end.peerWait * nsPerTick;
     } else own.dataNs += end.recvWait * nsPerTick;
   }
   return [...byComm].flatMap(([commId, times]) => {
@@ -132,8 +138,8 @@ export function slowGpus(
       ...{ rank, isOwn: dataNs <= gpuNs / LEAST_RATIO, ...sent, totalNs: Math.max(0, gpuNs - dataNs) },
     }));
     return outliers(ranks, durationNs).flatMap(({ index, ...wait }) => {
-      const { rank, file, isOwn } = ranks[index]!;
-      return isOwn ? [{ rank, file, commId, ...wait }] : [];
+      const { rank, file, isOwn, roomNs } = ranks[index]!;
+      return isOwn && LEAST_RATIO * roomNs <= wait.costNs ? [{ rank, file, commId, ...wait }] : [];
     });
   });
 }

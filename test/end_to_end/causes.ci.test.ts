@@ -125,6 +125,15 @@ it('a GPU that fills slowly what it sends: the root of a broadcast', RECORD_AGAI
   expect(of(report, 'slow GPU')).toMatchObject({ about: { rank: 2 } });
 });
 
+it(
+  'a rank that is late with its sends and receives: not the GPU of the one that sends to it',
+  RECORD_AGAIN,
+  async () => {
+    const sends = '--ranks 4 --channels 1 --ops group{send+recv:1M}';
+    expect((await reportOn(`${sends} --iterations 40 --slow host:1:30ms`)).causes).toEqual([]);
+  },
+);
+
 it('two communicators that share a rate: contention, on the one that has to wait', RECORD_AGAIN, async () => {
   // The rate serves one of them first, by chance: the other takes longer.
   const ops = 'allreduce:128K,sync,allreduce@b:128K,sync,group{allreduce:128K+allreduce@b:128K},sync';
