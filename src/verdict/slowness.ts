@@ -101,6 +101,7 @@ interface Found {
   readonly lateness: Slowness;
   readonly isSlow: boolean;
   readonly isDoubtful: boolean;
+  readonly lateIn: ReadonlySet<Collective>;
 }
 
 /** Before the first collective each rank starts up and connects in its own time. */
@@ -192,10 +193,13 @@ function lateTogether(
   const found = [...byCount].map(([count, bySet]) =>
     judgedWaits(bySet, whole, comm, choicesOf(count, size), tests + Math.log(byCount.size), evidence, null),
   );
-  // A machine may hold up several processes for some time: little lost time, or a few of many collectives, prove nothing here.
-  const isHabit = ({ heldUp, ofOthers, late, of }: Slowness): boolean =>
-    heldUp - ofOthers >= SOON_LOST && late >= QUARTER * of;
-  return costliest(found.map((one) => (one?.isSlow && isHabit(one.lateness) ? one.lateness : null)));
+  // A machine may hold up several processes for some time: little lost time, or one stretch of the run with few of its collectives, prove nothing here.
+  const eighths = new Map(whole.map((one, i) => [one, Math.floor((8 * i) / whole.length)]));
+  const isHabit = ({ lateness: { heldUp, ofOthers }, lateIn }: Found): boolean =>
+    heldUp - ofOthers >= SOON_LOST &&
+    (lateIn.size >= QUARTER * whole.length ||
+      new Set([...lateIn].map((one) => eighths.get(one))).size >= HALF * 8);
+  return costliest(found.map((one) => (one?.isSlow && isHabit(one) ? one.lateness : null)));
 }
 
 /** How many sets of so many ranks there are. */
@@ -292,9 +296,11 @@ function judgedWaits(
   const isByChance = chance > rare;
   const isFew = whole.length < FEWEST;
   const { one } = worst;
+  const lateIn = new Set(waits.map((wait) => wait.one));
   const { commId, name, nRanks, collectives } = comm;
   const call = { func: one.func, seq: one.seq, ordinal: one.ordinal };
   return {
+    lateIn,
     isSlow: isCostly && !isByChance && !isFew,
     isDoubtful:
       !isFew &&
@@ -309,7 +315,7 @@ function judgedWaits(
       together: worst.ranks?.map(({ file, rank }) => ({ file, inComm: [rank] })) ?? [],
       on: isOnHost ? 'host' : 'GPU',
       basis: worst.basis,
-      late: new Set(waits.map((wait) => wait.one)).size,
+      late: lateIn.size,
       of: whole.length,
       leftOut: leftOutOf(collectives, whole, size),
       waits: longest.length,
