@@ -52,8 +52,9 @@ export function* accused(
   verdict: Detail,
 ): Generator<readonly [file: number | null, label: SuspectLabel, some?: SomeRanks]> {
   if (verdict.kind === 'slow') {
-    const { file, link, taker, together } = verdict.slow;
-    const alone = (taker?.node?.files ?? [file]).map((one) => ({ file: one }));
+    const { file, inComm, link, taker, together } = verdict.slow;
+    const ofNode = taker?.node?.files.map((one): { file: number } & SomeRanks => ({ file: one }));
+    const alone = ofNode ?? [{ file, inComm: [inComm] }];
     for (const { file: one, ...some } of together.length > 0 ? together : alone)
       yield [one, link ? 'SLOW SENDS' : 'LATE', some];
   }
