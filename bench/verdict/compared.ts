@@ -24,7 +24,7 @@ const chosen =
       args: after,
       truth: { culprits: [], beside: [], kinds: ['chosen otherwise'], needsName: false },
     }))(draw);
-    return comparedWith(drawn, drawn.args.replace(after, before));
+    return comparedWith(drawn, drawn.args.replaceAll(after, before));
   };
 
 export const CHOICES: Readonly<Record<string, DrawCase>> = {
