@@ -19,6 +19,7 @@ const IN_DIST = [
   'apache-arrow',
   'chart.js',
   'commander',
+  'fzstd',
   'console-table-printer',
   'parquet-wasm',
   'prom-client',
