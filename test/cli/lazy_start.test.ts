@@ -10,7 +10,15 @@ import { folderOfFile } from '../support/program/temporary_folder.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** For the table of what was read, and the records of a trace above the ranks. */
-const MERGE_PACKAGES = ['commander', 'console-table-printer', 'long', 'protobufjs', 'simple-wcswidth'];
+/** fzstd: what a trace in the place of the output is, it looks up in the trace. */
+const MERGE_PACKAGES = [
+  'commander',
+  'console-table-printer',
+  'fzstd',
+  'long',
+  'protobufjs',
+  'simple-wcswidth',
+];
 const SAMPLE = path.join(ROOT, 'samples/straggler');
 const folder = folderOfFile();
 
