@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { adjacency, connectedBothWays, shortestPaths } from '../../src/clocks/graph.js';
 import { EnvelopeMatrix } from '../../src/clocks/envelope_matrix.js';
+import { SparseLeastSquares } from '../../src/clocks/least_squares.js';
 
 const NODES = 7;
 const node = fc.integer({ min: 0, max: NODES - 1 });
@@ -55,6 +56,28 @@ it('finds who is connected both ways', () => {
       );
     }),
   );
+});
+
+it('gives the same solution and variances as a calculation by hand', () => {
+  // x0 = 3 within 1, x1 - x0 = 4 within 2, and x1 = 8 within 1: minimize by hand.
+  const rows = [
+    [[0], [1], 3, 1],
+    [[0, 1], [-1, 1], 4, 2],
+    [[1, -1], [1, 5], 8, 1],
+  ] as const;
+  const system = new SparseLeastSquares(2);
+  const matrix = new EnvelopeMatrix(2);
+  for (const [indices, coefficients, target, sigma] of rows) {
+    system.add(indices, coefficients, target, sigma);
+    matrix.add(indices, coefficients, target, sigma);
+  }
+  const x = system.solve(new Float64Array(2));
+  // normal equations: 1.25 a - 0.25 b = 2, -0.25 a + 1.25 b = 9
+  expect(x[0]).toBeCloseTo(4.75 / 1.5, 9);
+  expect(x[1]).toBeCloseTo(11.75 / 1.5, 9);
+  matrix.factor();
+  expect(matrix.variance([0], [1])).toBeCloseTo(1.25 / 1.5, 9);
+  expect(matrix.variance([1, 0], [1, -1])).toBeCloseTo((1.25 + 1.25 - 0.5) / 1.5, 9);
 });
 
 it('asks an envelope for the variances that the whole matrix has', () => {
