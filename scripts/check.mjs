@@ -22,7 +22,6 @@ const cplusplus = ['native', 'tools']
   .filter((name) => /\.(h|cc)$/.test(name))
   .sort();
 
-const make = [process.execPath, 'scripts/kernel.mjs'];
 const lint = tool('eslint/bin/eslint.js', ...(write ? ['--fix'] : ['--max-warnings=0']), '.');
 const prettier = tool('prettier/bin/prettier.cjs', '--log-level=warn', write ? '--write' : '--check', '.');
 const formats = [
@@ -30,7 +29,7 @@ const formats = [
   ['format', prettier],
   ['format C++', clangFormat()],
 ];
-// Lists that run at once. Each of their checks takes one core, but for the last two, which take all there are and use what the first list makes.
+// Lists that run at once. Each check takes one core, but for the last two of the first list, which take all there are.
 const lists = write
   ? [formats]
   : [
@@ -38,7 +37,7 @@ const lists = write
         ['types', tool('typescript/bin/tsc', '--project', 'tsconfig.test.json')],
         ['types of the page', tool('typescript/bin/tsc', '--project', 'src/page/client')],
         ['types of the kernel', tool('typescript/bin/tsc', '--project', 'src/kernel')],
-        ['kernel', make],
+        ['kernel', [process.execPath, 'scripts/kernel.mjs']],
         ['warnings C++', [process.execPath, 'scripts/build.mjs', '--native']],
         [
           'generated files and the package',

@@ -22,7 +22,7 @@ export interface CauseEvidence {
   readonly rowOf: RowOf;
   /** The rank that the verdict calls late; null: none. */
   readonly late: RankLabel | null;
-  /** Of a rank. */
+  /** The files of a rank. */
   readonly filesOf: (rank: RankLabel) => readonly number[];
   readonly durationNs: number;
   /** A communicator's name without what tells it from its sisters. */

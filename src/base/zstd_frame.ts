@@ -1,15 +1,15 @@
 /** Reads the header of a zstd frame (RFC 8878) without decompressing the frame. */
 
 const MAGIC = 0xfd2fb528;
-/** Of a frame that holds something else: the low four bits are its writer's. */
+/** A frame that decoders skip begins with this; its writer chooses the low four bits. */
 const SKIPPABLE_MAGIC = 0x184d2a50;
 
 /** The decompressed size that a frame's header states (RFC 8878, 3.1.1.1). null: the bytes are no frame, or the header states no size. */
 export const claimedSize = (frame: Uint8Array): number | null => frameHeader(frame)?.size ?? null;
 
 /**
- * How many of its last bytes a decoder of the first frame has to keep (RFC 8878, 3.1.1.1.2). Frames to be skipped, as pzstd writes before each of its frames, are
- * skipped. null: the bytes are no frame.
+ * How many of its last bytes a decoder of the first frame has to keep (RFC 8878, 3.1.1.1.2). Frames to be skipped may lie before it: pzstd writes
+ * one before each of its own. null: the bytes are no frame.
  */
 export function windowBytes(frames: Uint8Array): number | null {
   const view = new DataView(frames.buffer, frames.byteOffset, frames.length);

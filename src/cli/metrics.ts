@@ -144,7 +144,7 @@ async function keepOn(
   } finally {
     server?.close();
     void push?.close();
-    if (textfile !== undefined) removeTextfile(textfile);
+    if (textfile !== undefined) remove(textfile, noteOnce);
   }
 }
 
@@ -197,6 +197,14 @@ class State extends SeenJob implements LiveState {
   }
 
   wall = (ms: number): number => (Date.now() - performance.now() + ms) / 1000;
+}
+
+function remove(path: string, note: (text: string) => void): void {
+  try {
+    removeTextfile(path);
+  } catch (error) {
+    note(`${path}: stays, and node_exporter goes on showing it: ${reason(error)}`);
+  }
 }
 
 /** A full disk may have room later. */

@@ -9,7 +9,7 @@ export interface Comparable {
   readonly comparable: (files: readonly number[]) => boolean;
   /** Error between two files' clocks (99 %), ns; 0: one counter. */
   readonly clockBound: (fileA: number, fileB: number, at: TraceNs) => number;
-  /** Of the files that share a clock only one, because there are many. */
+  /** One file of each clock: many may share one. */
   readonly oneOfEachClock: (files: readonly number[]) => readonly number[];
 }
 

@@ -96,7 +96,7 @@ export class SparseLeastSquares {
     return x;
   }
 
-  /** Of the whole matrix, or of its blocks. */
+  /** How the unknowns are numbered: over the whole matrix, or block by block. */
   private cheapOrder(): Order {
     const { unknowns, blocks, rows, index, value } = this;
     this.order ??= orderOf(unknowns, blocks.shared ?? 0, { rows, width: WIDTH, index, value });

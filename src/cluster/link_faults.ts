@@ -26,7 +26,7 @@ export interface LinkFault {
   readonly file: number;
   /** The rank that all its links have in common; null: a node, or none. */
   readonly rank: RankLabel;
-  /** Of a node: its own. Else of the first link's sender. */
+  /** A slow node's name; else the host of the first link's sender. */
   readonly host: string;
   /** The slow links that it explains, the costliest first. Empty: a proxy thread whose rank has none. */
   readonly links: readonly SlowLink[];
@@ -47,7 +47,7 @@ export interface LinkFault {
 
 /** A link that sent something. */
 interface Sent extends LinkEnds {
-  /** Of its ranks. */
+  /** Key of its two ranks. */
   readonly pair: string;
   /** ns; null: no send was timed. */
   readonly meanNs: number | null;
@@ -208,7 +208,7 @@ function commonEnds(left: Set<Slow>, all: readonly Sent[]): LinkFault[] {
 const receives = (rank: RankLabel, all: readonly Sent[]): boolean =>
   all.some(({ destination }) => destination === rank);
 
-/** Of the two ends, the one at which more slow pairs end is looked at first. */
+/** The end at which more slow pairs end is looked at first. */
 function single(left: ReadonlySet<Slow>, slow: readonly Slow[], all: readonly Sent[]): LinkFault[] {
   const pairsAt = (file: number, { commId }: Slow['times']): number =>
     pairsOf(

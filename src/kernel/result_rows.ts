@@ -303,7 +303,7 @@ export class ConnectionTotalsRow extends ConnectionRow {
 /** Its sends of one size; -1: not reported, up to interface v3. */
 export class SizeRow {
   bytes: f64 = NaN;
-  /** Of those with a size, since their last poll. */
+  /** Ticks squared, since the last poll of each; sends without a size have none. */
   sumOfSquares: f64 = 0;
   least: f64 = Infinity;
   /** Sum of their own times on the wire (wire.ts). */

@@ -1,10 +1,10 @@
 /** What a trace says of itself: its attributes, read back from the start of its file, and whether the end is there that they announce. */
 
-import { fileStart } from '../output/file_start.js';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { gunzipSync, constants } from 'node:zlib';
 import { Decompress } from 'fzstd';
 import { windowBytes } from '../base/zstd_frame.js';
+import { fileStart } from '../output/file_start.js';
 import { beginsAsTrace, PACKET_TAG, readAttributes } from './perfetto/attributes.js';
 import { announcedPacket } from './perfetto/last_packet.js';
 
@@ -71,7 +71,7 @@ function endsWith(tail: Buffer, packet: Uint8Array): boolean {
   return false;
 }
 
-/** The first MiB, unpacked, or all gzip members. null: it is packed and damaged. With Z_SYNC_FLUSH the last member may be cut. */
+/** How the content begins. null: it is packed and damaged. With Z_SYNC_FLUSH the last gzip member may be cut, as the last zstd frame may be. */
 function unpacked(head: Buffer, finishFlush: number = constants.Z_SYNC_FLUSH): Uint8Array | null {
   try {
     if (head[0] === 0x1f && head[1] === 0x8b)

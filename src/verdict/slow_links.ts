@@ -169,16 +169,15 @@ function describe(
   return {
     ...slowSends(comm, longest, { file, inComm, cost: costNs, span, sends }, ranks),
     link: {
-      ...{
-        file: times.file,
-        peerFile: times.peerFile,
-        channel: times.channel,
-        sends,
-        medianNs,
-        usualNs,
-        isOnlyOne,
-      },
-      ...{ stopped: null, fault: { what, rank, host, ends, pairs, channel, cannotTell } },
+      file: times.file,
+      peerFile: times.peerFile,
+      channel: times.channel,
+      sends,
+      medianNs,
+      usualNs,
+      isOnlyOne,
+      stopped: null,
+      fault: { what, rank, host, ends, pairs, channel, cannotTell },
     },
   };
 }

@@ -193,7 +193,8 @@ function lateTogether(
   const found = [...byCount].map(([count, bySet]) =>
     judgedWaits(bySet, whole, comm, choicesOf(count, size), tests + Math.log(byCount.size), evidence, null),
   );
-  // A machine may hold up several processes for some time: little lost time, or one stretch of the run with few of its collectives, prove nothing here.
+  // A machine may hold up several processes for some time: little lost time, or one stretch of the run with few of its collectives, proves
+  // nothing here.
   const eighths = new Map(whole.map((one, i) => [one, Math.floor((8 * i) / whole.length)]));
   const isHabit = ({ lateness: { heldUp, ofOthers }, lateIn }: Found): boolean =>
     heldUp - ofOthers >= SOON_LOST &&
