@@ -51,15 +51,30 @@ function isAbove(
  * Makes hulls, one after the other, in the same memory, because there are many and most of their points are needed only for a short time.
  */
 export class HullBuilder {
-  private points = new Float64Array(1024);
+  private points: Float64Array;
   private length = 0;
 
-  constructor(private readonly curvature = 0) {}
+  constructor(private readonly curvature = 0) {
+    this.points = new Float64Array(32);
+  }
 
   /** Begins a new one. */
   clear(): this {
     this.length = 0;
     return this;
+  }
+
+  /** Numbers of its points: two each. */
+  get size(): number {
+    return this.length;
+  }
+
+  /** Adds a point after the points of the hull; false: it would not be after them. */
+  extend(x: number, y: number): boolean {
+    if (this.length > 0 && x <= this.points[this.length - 2]!) return false;
+    if (this.length + 2 > this.points.length) this.grow();
+    this.add(x, y);
+    return true;
   }
 
   /** Adds points by rising x, all of them after the points of the hull. */
@@ -144,27 +159,34 @@ export function lowestIndex(points: PointList, slope: number): number {
   return lowest;
 }
 
-/** Points that come one by one. They are reduced to their hull whenever their number has doubled, so at most twice the hull is kept. */
+/**
+ * Points that come one by one, mostly by rising x: those extend the hull at its end. Others wait until they are as many as the hull and
+ * no fewer than 256, because each look at them goes through the whole hull.
+ */
 export class HullCollector {
-  private points: number[] = [];
-  private limit = 32;
+  private readonly builder = new HullBuilder();
+  private late: number[] = [];
 
   add(x: number, y: number): void {
-    this.points.push(x, y);
-    if (this.points.length >= this.limit * 2) this.reduce();
+    if (this.builder.extend(x, y)) return;
+    this.late.push(x, y);
+    if (this.late.length >= Math.max(512, this.builder.size)) this.reduce();
   }
 
   addAll(points: PointList): void {
     for (let i = 0; i < points.length; i += 2) this.add(points[i]!, points[i + 1]!);
   }
 
-  hull(): readonly number[] {
+  hull(): Float64Array {
     this.reduce();
-    return this.points;
+    return this.builder.hull();
   }
 
   private reduce(): void {
-    this.points = lowerHull(this.points);
-    this.limit = Math.max(32, this.points.length);
+    if (this.late.length === 0) return;
+    const late = lowerHull(this.late);
+    const hull = this.builder.hull();
+    this.builder.clear().appendBoth(hull, late);
+    this.late = [];
   }
 }
