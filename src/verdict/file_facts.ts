@@ -138,11 +138,8 @@ export interface HostCalls extends Pick<CommCalls, 'shape' | 'begins' | 'isLastO
 export interface RankCalls {
   /** null: it is not in the file, or its replay is not known. */
   entered(commId: bigint, call: CallNumber): EnteredCall | null;
-  /**
-   * How data passed through this rank in the communicator's collectives, in order of call. Data wait for its GPU only after the sends and
-   * receives that the GPU had to finish first, because their number and size differ from rank to rank.
-   */
-  passages(commId: bigint): readonly Passage[];
+  /** Shows how the data of each of the communicator's collectives passed through, in order of call (facts/passages.ts). */
+  eachPassage(commId: bigint, visit: (passage: Readonly<Passage>) => void): void;
   /** The communicator's oldest collective that began at `from` or later. */
   oldest(commId: bigint, from: TraceNs): EnteredCall | null;
   /** The communicator's newest collective in the file; `ranks`: only of these ranks. */
@@ -157,25 +154,36 @@ export interface RankCalls {
   transferred(commId: bigint, transfer: Transfer): EnteredCall | null;
 }
 
-/** How data of a collective passed through a rank, as its sends and receives show. */
-export interface Passage extends CallNumber {
+/** How data of a collective passed through a file's GPUs, as their sends and receives show. NaN: none did, or it is not known. */
+export interface Passage {
+  func: string;
+  seq: number;
+  /** Replay of a captured graph. */
+  ordinal: number;
   /** As RING/SIMPLE. */
-  readonly plan: string;
-  /** The longest time for which received data waited for the GPU, since it had no other work; null: none did, or it is not known. */
-  readonly held: { readonly from: TraceNs; readonly to: TraceNs; readonly channel: number } | null;
+  plan: string;
+  isTree: boolean;
+  /** The longest time for which received data waited for the GPU, since it had no other work. */
+  heldFrom: number;
+  heldTo: number;
+  heldChannel: number;
   /** ns: the longest time from when its GPU had filled a send until it was done. Meanwhile the GPU may have no room for more. */
-  readonly noRoom: number;
+  noRoom: number;
   /** Operations that send: one per channel and peer. */
-  readonly sends: number;
-  /** The steps of these, when its GPU had filled them, on average, and how long they were on the wire then, ns. */
-  readonly sent: { readonly steps: number; readonly at: TraceNs; readonly onWire: number };
-  /** The received steps, and when they had arrived, on average. None: its GPU may have had other work then. */
-  readonly received: { readonly steps: number; readonly at: TraceNs };
-  /**
-   * In a tree: since when it could begin, because it had called and its GPU had no other work (Infinity: not known). Its GPU's first sign, and
-   * the newest data before that (NaN: none).
-   */
-  readonly begins: { readonly from: number; readonly at: number; readonly data: number } | null;
+  sends: number;
+  sentSteps: number;
+  /** When its GPU had filled the sent steps, on average, and how long they were on the wire then, ns. */
+  sentAt: number;
+  onWire: number;
+  /** 0: its GPU may have had other work when they came. */
+  receivedSteps: number;
+  /** When the received steps had arrived, on average. */
+  receivedAt: number;
+  /** Only of a tree: since when it could begin, because it had called, and its GPU had no other work. Infinity: not known. */
+  freeFrom: number;
+  /** Only of a tree: its GPU's first sign, and the newest data before that. They show when it began. */
+  begins: number;
+  data: number;
 }
 
 /** Which send or receive of a communicator. */

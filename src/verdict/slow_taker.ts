@@ -44,20 +44,20 @@ export function takenLate(
   const newest = all.slice(-Math.floor(MOST_CALLS / comm.files.length));
   if (nodes.length < 2) return null;
   const placeOf = placesIn(newest);
-  const passed = nodes.map(([, files]) => passedThrough(files, comm.commId, placeOf, ranks));
+  const passed = nodes.map(([first, files]) => passedThrough(first, files, comm.commId, placeOf, ranks));
   const byNode = new Map<number, LoneWait[]>();
   const channels = new Map<number, number>();
   const whole: Collective[] = [];
   for (const [place, one] of newest.entries()) {
-    const found = nodes.flatMap(([first], node) => {
-      const through = passed[node]![place];
-      return through ? [{ first, through }] : [];
-    });
-    if (found.length < nodes.length) continue;
+    const through = passed.map((ofNode) => ofNode[place]);
+    if (!isOfAll(through)) continue;
     whole.push(one);
-    const most = [longestHeld(found), longestInside(found, size, one), lastToBegin(found, clockBound)]
-      .flatMap((delay) => delay ?? [])
-      .reduce<Delay | null>((a, b) => (a === null || b.took > a.took ? b : a), null);
+    const delays = [
+      longestHeld(through),
+      longestInside(through, size, one),
+      lastToBegin(through, clockBound),
+    ];
+    const most = delays.reduce((a, b) => (b && (a === null || b.took > a.took) ? b : a), null);
     if (!most) continue;
     const { file, first, to, took, channel } = most;
     const rank = ranksInComm(ranks[file]!, comm.commId)[0]!;
@@ -71,24 +71,33 @@ export function takenLate(
 /** Times that are looked up. A longer run shows in its last part what the whole would. */
 const MOST_CALLS = 400_000;
 
-/** What the files of a node show of one collective. */
+const isOfAll = (through: readonly (Through | undefined)[]): through is readonly Through[] =>
+  !through.includes(undefined);
+
+/** What the files of a node show of one collective, as in `Passage`. Each sum is of all its steps. */
 interface Through {
-  plan: string;
-  /** The longest wait for a GPU. */
-  held: Passage['held'];
+  readonly plan: string;
+  /** The lowest file of the node. */
+  readonly first: number;
   /** Where the data wait, or come in, or the first sign was seen. */
   file: number;
+  /** The longest wait for a GPU. */
+  heldFrom: number;
+  heldTo: number;
+  heldChannel: number;
   /** In a tree, of all its files: since when all could begin, the first sign of a GPU, and the newest data before that. */
-  begins: Passage['begins'];
+  readonly isTree: boolean;
+  freeFrom: number;
+  begins: number;
+  data: number;
   noRoom: number;
-  /** Each sum is of all its steps. */
   sends: number;
   sentSteps: number;
   sentAt: number;
   onWire: number;
   receivedSteps: number;
   receivedAt: number;
-  files: number;
+  readonly files: number;
 }
 
 interface Delay {
@@ -102,51 +111,64 @@ interface Delay {
   readonly channel: number | null;
 }
 
-type ByNode = readonly { readonly first: number; readonly through: Through }[];
-
-/** By place. */
+/** By place. `first`: the lowest of the node's files. */
 function passedThrough(
+  first: number,
   files: readonly number[],
   commId: bigint,
   placeOf: (call: CallNumber) => number | undefined,
   ranks: Case['ranks'],
 ): Through[] {
   const found: Through[] = [];
-  for (const file of files) {
-    for (const passage of ranks[file]!.calls.passages(commId)) {
-      const { plan, held, noRoom, sends, sent, received, begins } = passage;
-      const place = begins || plan.startsWith('RING') ? placeOf(passage) : undefined;
-      if (place === undefined) continue;
-      const own = (found[place] ??= newThrough(plan, file, files.length));
-      if (begins) {
-        const before = own.begins ?? begins;
-        const isFirst = !Number.isNaN(begins.at) && !(before.at <= begins.at);
-        if (isFirst) own.file = file;
-        own.begins = { ...(isFirst ? begins : before), from: Math.max(before.from, begins.from) };
-        continue;
-      }
-      if (own.receivedSteps === 0) own.file = file;
-      if (held && !(own.held && lasting(own.held) >= lasting(held))) {
-        own.held = held;
-        own.file = file;
-      }
-      own.noRoom = Math.max(own.noRoom, noRoom);
-      own.sends += sends;
-      own.sentSteps += sent.steps;
-      own.receivedSteps += received.steps;
-      if (sent.steps > 0) own.sentAt += sent.steps * sent.at;
-      if (sent.steps > 0) own.onWire += sent.steps * sent.onWire;
-      if (received.steps > 0) own.receivedAt += received.steps * received.at;
-    }
-  }
+  for (const file of files)
+    ranks[file]!.calls.eachPassage(commId, (passage) => {
+      if (!passage.isTree && !passage.plan.startsWith('RING')) return;
+      const place = placeOf(passage);
+      if (place === undefined) return;
+      const own = (found[place] ??= newThrough(passage, first, file, files.length));
+      if (passage.isTree) addBegin(own, passage, file);
+      else addSteps(own, passage, file);
+    });
   return found;
 }
 
-const newThrough = (plan: string, file: number, files: number): Through => ({
+function addBegin(own: Through, { freeFrom, begins, data }: Passage, file: number): void {
+  own.freeFrom = Math.max(own.freeFrom, freeFrom);
+  if (Number.isNaN(begins) || own.begins <= begins) return;
+  own.file = file;
+  own.begins = begins;
+  own.data = data;
+}
+
+function addSteps(own: Through, passage: Passage, file: number): void {
+  if (own.receivedSteps === 0) own.file = file;
+  if (!Number.isNaN(passage.heldTo) && !(heldOf(own) >= heldOf(passage))) {
+    own.heldFrom = passage.heldFrom;
+    own.heldTo = passage.heldTo;
+    own.heldChannel = passage.heldChannel;
+    own.file = file;
+  }
+  const { sentSteps, receivedSteps } = passage;
+  own.noRoom = Math.max(own.noRoom, passage.noRoom);
+  own.sends += passage.sends;
+  own.sentSteps += sentSteps;
+  own.receivedSteps += receivedSteps;
+  if (sentSteps > 0) own.sentAt += sentSteps * passage.sentAt;
+  if (sentSteps > 0) own.onWire += sentSteps * passage.onWire;
+  if (receivedSteps > 0) own.receivedAt += receivedSteps * passage.receivedAt;
+}
+
+const newThrough = ({ plan, isTree }: Passage, first: number, file: number, files: number): Through => ({
   plan,
-  held: null,
+  first,
   file,
-  begins: null,
+  heldFrom: NaN,
+  heldTo: NaN,
+  heldChannel: NaN,
+  isTree,
+  freeFrom: -Infinity,
+  begins: NaN,
+  data: NaN,
   noRoom: 0,
   sends: 0,
   sentSteps: 0,
@@ -157,51 +179,75 @@ const newThrough = (plan: string, file: number, files: number): Through => ({
   files,
 });
 
-/** The place of a call. By numbers first, because a large job asks millions of times: few calls have the same sum. */
+/** ns; NaN: none. */
+const heldOf = ({ heldFrom, heldTo }: Pick<Through, 'heldFrom' | 'heldTo'>): number => heldTo - heldFrom;
+
+/**
+ * The place of a call. A file's calls mostly come in the same order, so the next place is tried first. Else by numbers, because a large job asks
+ * millions of times: few calls have the same sum.
+ */
 function placesIn(whole: readonly Collective[]): (call: CallNumber) => number | undefined {
   const places = new Map<number, number[]>();
   const sumOf = ({ seq, ordinal }: CallNumber): number => seq + ordinal * 1_000_003;
   for (const [place, one] of whole.entries()) listOf(places, sumOf(one)).push(place);
-  return (call) =>
-    places.get(sumOf(call))?.find((place) => {
-      const { func, seq, ordinal } = whole[place]!;
-      return func === call.func && seq === call.seq && ordinal === call.ordinal;
-    });
+  const isAt = (place: number, { func, seq, ordinal }: CallNumber): boolean => {
+    const one = whole[place];
+    return one?.seq === seq && one.ordinal === ordinal && one.func === func;
+  };
+  let next = 0;
+  return (call) => {
+    const place = isAt(next, call) ? next : places.get(sumOf(call))?.find((place) => isAt(place, call));
+    if (place !== undefined) next = place + 1;
+    return place;
+  };
 }
 
-const lasting = ({ from, to }: NonNullable<Passage['held']>): number => to - from;
+/** The node of the greatest value, and the next greatest value. NaN: a node that does not count. */
+function greatestTwo(
+  nodes: readonly Through[],
+  valueOf: (node: Through) => number,
+): { readonly most: Through | null; readonly value: number; readonly next: number } {
+  let most: Through | null = null;
+  let [value, next] = [NaN, NaN];
+  for (const node of nodes) {
+    const own = valueOf(node);
+    if (most === null ? !Number.isNaN(own) : own > value) [most, value, next] = [node, own, value];
+    else if (own > next || Number.isNaN(next)) next = own;
+  }
+  return { most, value, next };
+}
 
-function longestHeld(nodes: ByNode): Delay | null {
-  const held = nodes.flatMap(({ first, through }) => {
-    const { held, noRoom, file } = through;
-    if (!held || 2 * noRoom >= lasting(held)) return [];
-    return [{ first, file, to: held.to, waited: lasting(held), channel: held.channel }];
-  });
-  const [most, second] = held.sort((a, b) => b.waited - a.waited);
-  return most ? { ...most, took: most.waited - (second?.waited ?? 0) } : null;
+function longestHeld(nodes: readonly Through[]): Delay | null {
+  const { most, value, next } = greatestTwo(nodes, (node) =>
+    2 * node.noRoom >= heldOf(node) ? NaN : heldOf(node),
+  );
+  if (!most) return null;
+  const { first, file, heldTo, heldChannel } = most;
+  const took = value - (Number.isNaN(next) ? 0 : next);
+  return { first, file, to: heldTo, took, waited: value, channel: heldChannel };
 }
 
 /**
  * In a tree. A node that took data at once, when they had come long after its call, began at any time before. Nodes of more GPUs have more to
  * add up first.
  */
-function lastToBegin(nodes: ByNode, clockBound: Case['clockBound']): Delay | null {
-  const began = nodes
-    .flatMap(({ first, through: { begins, file, files } }) => {
-      if (!begins) return [];
-      const { at, data, from } = begins;
-      const waited = data > from ? data - from : 0;
-      return from < at && waited < at - from - waited
-        ? [{ first, file, files, at, from: from + waited }]
-        : [];
-    })
-    .sort((a, b) => b.at - a.at);
+function lastToBegin(nodes: readonly Through[], clockBound: Case['clockBound']): Delay | null {
+  const began = nodes.filter(couldBegin).sort((a, b) => b.begins - a.begins);
   const [most, second] = began;
   if (!most || !second || began.some(({ files }) => files !== most.files)) return null;
-  const { first, file, at, from } = most;
-  const took = at - Math.max(from, second.at + clockBound(file, second.file, at as TraceNs));
+  const { first, file, begins: at } = most;
+  const next = second.begins + clockBound(file, second.file, at as TraceNs);
+  const took = at - Math.max(couldBeginAt(most), next);
   return took > 0 ? { first, file, to: at, took, waited: took, channel: null } : null;
 }
+
+const couldBeginAt = ({ freeFrom, data }: Through): number => (data > freeFrom ? data : freeFrom);
+
+const couldBegin = (node: Through): boolean => {
+  const { isTree, freeFrom, begins } = node;
+  const at = couldBeginAt(node);
+  return isTree && freeFrom < begins && at - freeFrom < begins - at;
+};
 
 /**
  * On a ring as many slices are under way at any time: each rank begins with those of its own chunk, and from then on passes on what it
@@ -209,10 +255,14 @@ function lastToBegin(nodes: ByNode, clockBound: Case['clockBound']): Delay | nul
  * the others wait for that share of a lap. If as many queue as half fill a connection, they wait all the time. But a GPU that is a little
  * slower than the others has a long queue, too. So at most what the GPUs of the other node have not worked themselves is lost.
  */
-function longestInside(nodes: ByNode, size: number, { lastArrival, end }: Collective): Delay | null {
-  const { plan, files, sends, sentSteps } = nodes[0]!.through;
+function longestInside(
+  nodes: readonly Through[],
+  size: number,
+  { lastArrival, end }: Collective,
+): Delay | null {
+  const { plan, files, sends, sentSteps } = nodes[0]!;
   const isComparable = nodes.every(
-    ({ through: one }) =>
+    (one) =>
       one.plan === plan &&
       one.files === files &&
       one.sends === sends &&
@@ -222,21 +272,17 @@ function longestInside(nodes: ByNode, size: number, { lastArrival, end }: Collec
   if (!isComparable || sends === 0 || end === null) return null;
   const slices = plan.endsWith('SIMPLE') ? 2 : 1;
   const duration = end - lastArrival;
-  const inside = nodes
-    .flatMap(({ first, through }) => {
-      const { sentAt, receivedAt, onWire, file } = through;
-      // NCCL sends one slice after the other and does not look at the next before. So its GPU may have filled it long ago.
-      const isWireBusy = onWire / sends / duration >= BUSY;
-      // What it sends first and receives last does not pass through it.
-      const own = files * slices * sends * duration;
-      return isWireBusy ? [] : [{ first, file, stayed: sentAt - receivedAt + own }];
-    })
-    .sort((a, b) => b.stayed - a.stayed);
-  const [most, second] = inside;
+  // What it sends first and receives last does not pass through it.
+  const own = files * slices * sends * duration;
+  // NCCL sends one slice after the other and does not look at the next before. So its GPU may have filled it long ago.
+  const isWireBusy = ({ onWire }: Through): boolean => onWire / sends / duration >= BUSY;
+  const { most, value, next } = greatestTwo(nodes, (node) =>
+    isWireBusy(node) ? NaN : node.sentAt - node.receivedAt + own,
+  );
   // Alone it shows nothing: each node holds as many slices as it has work for.
-  if (!most || !second) return null;
-  const ofNext = second.stayed / sends;
-  const queued = (most.stayed / sends - ofNext) / duration;
+  if (!most || Number.isNaN(next)) return null;
+  const ofNext = next / sends;
+  const queued = (value / sends - ofNext) / duration;
   const share = queued >= HALF_FULL / slices ? 1 : queued / (size * slices);
   const took = Math.min(share * duration, duration - ofNext / files);
   if (took <= 0) return null;

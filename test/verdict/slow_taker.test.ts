@@ -17,23 +17,28 @@ interface Passed {
   readonly steps?: number;
 }
 
-const NOTHING = { steps: 0, at: NaN, onWire: NaN };
+const NOTHING = { sends: 0, sentSteps: 0, sentAt: NaN, onWire: NaN, receivedSteps: 0, receivedAt: NaN };
 
 /** The ring of 4 ranks on 2 nodes, LL, 6 steps in each operation: one collective of 60 ms. */
 function waitOf(nodes: readonly [Passed, Passed], seq = 0) {
-  const call = { func: 'AllReduce', seq, ordinal: 0, plan: 'RING/LL', held: null, noRoom: 0 };
+  const call = {
+    ...{ func: 'AllReduce', seq, ordinal: 0, plan: 'RING/LL', isTree: false },
+    ...{ heldFrom: NaN, heldTo: NaN, heldChannel: NaN, freeFrom: 0, begins: NaN, data: NaN, noRoom: 0 },
+  };
   const ranks = nodes.flatMap(({ arrived, filled, onWire = 0, steps = 6 }, node) => {
-    const comes = { ...call, sends: 0, sent: NOTHING, received: { steps: 6, at: arrived * MS } };
+    const comes = { ...call, ...NOTHING, receivedSteps: 6, receivedAt: arrived * MS };
     const goes = {
-      ...call,
-      sends: 1,
-      sent: { steps, at: filled * MS, onWire: onWire * MS },
-      received: NOTHING,
+      ...{ ...call, ...NOTHING, sends: 1, sentSteps: steps },
+      ...{ sentAt: filled * MS, onWire: onWire * MS },
     };
-    return [comes, goes].map((passage, i) => ({
+    return [comes, goes].map((passage: Passage, i) => ({
       node: { id: `n${node}`, name: `n${node}`, machine: `m${node}` },
       communicators: new Map([[0, { commId: COMM, rank: 2 * node + i, nRanks: 4, nNodes: 2 }]]),
-      calls: { passages: (): readonly Passage[] => [passage as unknown as Passage] },
+      calls: {
+        eachPassage: (_: bigint, visit: (one: Passage) => void) => {
+          visit(passage);
+        },
+      },
     }));
   }) as unknown as Case['ranks'];
   const one = { func: 'AllReduce', seq: 0, ordinal: 0, lastArrival: 0, end: 60 * MS } as Collective;

@@ -1,12 +1,12 @@
 /** Looks up the work that began in a file. The index is made when it is first needed, because most files are never asked. */
 
-import { maxOf } from '../../base/extremes.js';
 import type { TraceNs } from '../../base/time.js';
 import type { ClusterCommunicator } from '../../cluster/collective_types.js';
 import { recordOf } from '../../model/handle_key.js';
 import type { EndTimes } from '../../model/work_end_table.js';
 import type { WorkTable } from '../../model/work_table.js';
-import type { EnteredCall, Passage, RankCalls } from '../file_facts.js';
+import type { EnteredCall, RankCalls } from '../file_facts.js';
+import { eachPassage } from './passages.js';
 
 interface Table {
   readonly works: WorkTable;
@@ -50,69 +50,13 @@ export function rankCalls(
     return (row) => numbers.has(works.comm[row]!);
   };
   const isColl = (row: number): boolean => works.seq[row]! >= 0;
-  /** Ticks: when a work was over that is no collective of these communicators. Infinity: it is not known how long it took the GPU. */
-  const otherEnd = (row: number, numbers: ReadonlySet<number>): number => {
-    const ends = [workEnds.lastOp[row]!, workEnds.noticed[row]!].filter((at) => !Number.isNaN(at));
-    return maxOf(ends, ends.length > 0 || numbers.has(works.comm[row]!) ? -Infinity : Infinity);
-  };
   return {
     entered: (commId, { func, seq, ordinal }) => {
       const isIt = isOf(commId);
       return call(rowsOf(func, true, seq, ordinal).findLast((row) => isAbsolute(row) && isIt(row)));
     },
-    passages: (commId) => {
-      const numbers = numbersOf(commId);
-      const found: Passage[] = [];
-      const { sends, sentSteps, sentAt, onWire, receivedSteps, receivedAt, noRoom, heldTo, lastOp } =
-        workEnds;
-      const lasting = (begin: number, ticks: number): number => time(begin + ticks) - time(begin);
-      /** Ticks: when the GPU was done with all else. Infinity: not known. */
-      let busy = -Infinity;
-      let over = -Infinity;
-      for (let row = 0; row < works.comm.length; row++) {
-        if (!(numbers.has(works.comm[row]!) && isColl(row))) {
-          busy = Math.max(busy, otherEnd(row, numbers));
-          continue;
-        }
-        const [sent, received] = [sentSteps[row]!, receivedSteps[row]!];
-        const [to, begin] = [heldTo[row]!, works.arrival[row]!];
-        let others = busy;
-        for (let next = row + 1; works.arrival[next]! < to; next++)
-          if (!numbers.has(works.comm[next]!)) others = Math.max(others, otherEnd(next, numbers));
-        if (busy === Infinity) busy = -Infinity;
-        const free = Math.max(begin, over, others);
-        if (lastOp[row]! > over) over = lastOp[row]!;
-        const plan = works.plans[works.plan[row]!]!;
-        const isTree = plan.startsWith('TREE');
-        if (sent + received === 0 && !isTree) continue;
-        const from = Math.max(workEnds.heldFrom[row]!, Math.min(to, others));
-        const isKnown = others < Infinity;
-        // Of the arrivals only the mean is known, not which of them found the GPU at other work.
-        const wasFree = others <= begin;
-        const [filled, arrived] = [sentAt[row]!, receivedAt[row]!];
-        found.push({
-          func: works.funcs[works.func[row]!]!,
-          seq: works.seq[row]!,
-          ordinal: works.ordinal[row]!,
-          plan,
-          held:
-            Number.isNaN(to) || !isKnown
-              ? null
-              : { from: time(from), to: time(to), channel: workEnds.heldChannel[row]! },
-          noRoom: lasting(begin, noRoom[row]!),
-          sends: sends[row]!,
-          sent: { steps: sent, at: time(filled), onWire: lasting(begin, onWire[row]!) },
-          received: { steps: wasFree ? received : 0, at: time(arrived) },
-          begins: isTree
-            ? {
-                from: free === Infinity ? Infinity : time(free),
-                at: time(workEnds.step[row]!),
-                data: time(workEnds.data[row]!),
-              }
-            : null,
-        });
-      }
-      return found;
+    eachPassage: (commId, visit) => {
+      eachPassage(works, workEnds, time, numbersOf(commId), visit);
     },
     enteredAs: (commId, { func, seq, ordinal }) => {
       const numbers = new Set(rowsOf(func, true, seq, ordinal).map((row) => works.comm[row]!));
