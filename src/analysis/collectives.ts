@@ -26,7 +26,8 @@ export function collectiveRows(
   return comms
     .flatMap((comm) => {
       const isComparable = comparable.comparable(comm.files);
-      return comm.collectives.map((one) => rowOf(one, comm, labels, isComparable, comparable));
+      const commId = hex64(comm.commId);
+      return comm.collectives.map((one) => rowOf(one, comm, commId, labels, isComparable, comparable));
     })
     .sort((a, b) => a.startNs - b.startNs);
 }
@@ -34,6 +35,7 @@ export function collectiveRows(
 function rowOf(
   one: Collective,
   comm: ClusterComm,
+  commId: string,
   labels: RankLabels,
   isComparable: boolean,
   { clockBound }: Comparable,
@@ -55,7 +57,7 @@ function rowOf(
   return {
     comm: comm.name,
     /** 16 hexadecimal digits. */
-    commId: hex64(comm.commId),
+    commId,
     commSize: comm.nRanks,
     func: one.func,
     seq: one.seq,
