@@ -9,7 +9,7 @@ import { comparableBy } from '../clocks/comparable.js';
 import { traceTimeOf } from '../clocks/domains.js';
 import { runDuration } from '../trace/duration.js';
 import { momentsOf, viewAround } from '../trace/moments.js';
-import { suspectComm } from '../verdict/facts/suspects.js';
+import { latenessOf, suspectComm } from '../verdict/facts/suspects.js';
 import type { Study } from '../study/study.js';
 import { allToAllGroups, allToAlls } from './all_to_all.js';
 import { causesOf } from './causes.js';
@@ -48,6 +48,7 @@ export function causeNumbers({ run, clocks, comms, links, verdict }: Study) {
     (sender, receiver) => comparable.clockBound(sender, receiver, middle),
   );
   const collectives = collectiveRows(comms, labels, comparable);
+  const late = latenessOf(verdict);
   const known = { durationNs, collectives, allToAlls: allToAlls(run, labels), rankWaits, ...transfers };
   return {
     ...known,
@@ -56,7 +57,7 @@ export function causeNumbers({ run, clocks, comms, links, verdict }: Study) {
     causes: causesOf({
       ...known,
       rowOf,
-      late: verdict.kind === 'slow' && verdict.slow.on !== 'link' ? labels.ofFile(verdict.slow.file) : null,
+      late: late && labels.ofFile(late.file),
       filesOf: (rank) => run.members.flatMap((_, file) => (labels.ofFile(file) === rank ? [file] : [])),
       kindOf: kindsOf(communicatorsOf(run.members)),
     }),

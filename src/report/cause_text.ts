@@ -111,7 +111,7 @@ export function faultText({
   ends,
   channel,
   cannotTell,
-}: NonNullable<SlowSends['fault']>): string {
+}: NonNullable<SlowSends['link']['fault']>): string {
   switch (what) {
     case 'starved proxy thread':
       return `the proxy thread of rank ${rank} gets too little CPU time`;

@@ -5,7 +5,7 @@
 
 import { durationText } from '../base/duration.js';
 import { FEWEST } from '../verdict/slowness.js';
-import type { Slowness, SlowSends } from '../verdict/types.js';
+import type { Lateness, Slowness, SlowSends } from '../verdict/types.js';
 import { faultText, unevenText } from './cause_text.js';
 import { ranksOfNode } from './finding_text.js';
 import { sizeText, timesText, wrapped } from './text.js';
@@ -27,7 +27,7 @@ import {
 } from './verdict_phrases.js';
 
 export function slowLines(slow: Slowness, report: VerdictReport): string[] {
-  if (slow.link) return slowLinkLines(slow, slow.link, report);
+  if (slow.on === 'link') return slowLinkLines(slow, report);
   const { file, on, late, of } = slow;
   const what =
     slow.together.length > 0
@@ -54,14 +54,14 @@ export function slowLines(slow: Slowness, report: VerdictReport): string[] {
 }
 
 /** The host, of several ranks only if they share one. */
-function whereText({ file, together }: Slowness, report: VerdictReport): string {
+function whereText({ file, together }: Lateness, report: VerdictReport): string {
   if (together.length === 0) return hostOf(report, file);
   const hosts = [...new Set(together.map((one) => report.ranks[one.file]!.host))];
   return hosts.length === 1 ? name(hosts[0]!) : `${hosts.length} hosts`;
 }
 
 /** Half of the time was lost, but there are too few waits to show a habit. */
-export function perhapsSlowLines(late: Slowness, report: VerdictReport): string[] {
+export function perhapsSlowLines(late: Lateness, report: VerdictReport): string[] {
   const { cost, span, waits } = late;
   const lost = `it cost ${durationText(cost)} of ${durationText(span)} (${percent(cost / span)}), in ${countText(waits, 'wait')}`;
   return [
@@ -71,7 +71,7 @@ export function perhapsSlowLines(late: Slowness, report: VerdictReport): string[
   ];
 }
 
-function latenessLines(slow: Slowness, report: VerdictReport): string[] {
+function latenessLines(slow: Lateness, report: VerdictReport): string[] {
   const { cost, span, ofOthers, worst, nRanks, waits } = slow;
   const rest = ofOthers > 0 ? `, another ${durationText(ofOthers)}` : '';
   const whom = slow.together.length > 0 ? 'them' : 'it';
@@ -91,14 +91,14 @@ function latenessLines(slow: Slowness, report: VerdictReport): string[] {
 }
 
 /** A rank that has more to receive or to send than the others comes later to what follows. */
-const unevenLines = ({ file }: Slowness, { ranks, causes }: VerdictReport): string[] =>
+const unevenLines = ({ file }: Lateness, { ranks, causes }: VerdictReport): string[] =>
   causes.flatMap((cause) =>
     cause.rule === 'uneven AlltoAll' && cause.about.rank === ranks[file]!.rank
       ? listed('may be', wrapped(`an uneven AlltoAll: ${unevenText(cause.about)}`, ROOM))
       : [],
   );
 
-function leftOutLines({ leftOut: { first, rooted, notWhole } }: Slowness): string[] {
+function leftOutLines({ leftOut: { first, rooted, notWhole } }: Lateness): string[] {
   const parts = [
     ...(first === null ? [] : [`${name(first)} (the first)`]),
     ...(rooted > 0 ? [`${rooted} with a root`] : []),
@@ -114,8 +114,8 @@ const stopText = (to: string, times: number, each: number): string =>
     ? `its sends to rank ${to} stood still once, for ${durationText(each)}`
     : `${times} of its sends to rank ${to} stood still, each for ${durationText(each)}`;
 
-function slowLinkLines(slow: Slowness, link: SlowSends, report: VerdictReport): string[] {
-  const { cost, span, nRanks, file, worst } = slow;
+function slowLinkLines(slow: SlowSends, report: VerdictReport): string[] {
+  const { cost, span, nRanks, file, worst, link } = slow;
   const [from, to] = [link.file, link.peerFile].map((end) => rankName(report, end));
   if (link.stopped)
     return [
@@ -156,15 +156,16 @@ function slowLinkLines(slow: Slowness, link: SlowSends, report: VerdictReport): 
 }
 
 /** Which GPU of a process with several. */
-function whichRank({ file, inComm, nRanks, together }: Slowness, report: VerdictReport): string {
-  if (together.length > 0) return someRanks(together, nRanks, report);
+function whichRank(slow: Slowness, report: VerdictReport): string {
+  const { file, inComm, nRanks } = slow;
+  if (slow.on !== 'link' && slow.together.length > 0) return someRanks(slow.together, nRanks, report);
   const isOne = rankList([file], report).startsWith('rank ');
   return isOne ? `rank ${rankName(report, file)}` : someRanks([{ file, inComm: [inComm] }], nRanks, report);
 }
 
 const RESTS_ON = { kernel: 'kernels', step: 'steps', call: 'calls' } as const;
 
-function howText({ on, basis, taker, together }: Slowness): string {
+function howText({ on, basis, taker, together }: Lateness): string {
   const who = together.length > 0 ? 'they' : 'it';
   if (taker) return 'on the GPU: it takes or gives data late (seen in steps)';
   return on === 'GPU'
@@ -173,7 +174,7 @@ function howText({ on, basis, taker, together }: Slowness): string {
 }
 
 /** When the rank was late: all the time, since a time, until a time, or between two times. */
-function whenText({ from, to, course, span, late, of }: Slowness, report: VerdictReport): string {
+function whenText({ from, to, course, span, late, of }: Lateness, report: VerdictReport): string {
   const [start, stop] = [clockTime(report, from), clockTime(report, to)];
   const length = `${durationText(to - from)} of ${durationText(span)}`;
   switch (course) {
@@ -210,7 +211,7 @@ export function latestLines({ verdict, ...report }: VerdictReport): string[] {
   ];
 }
 
-function latenessOf(latest: Slowness, report: VerdictReport): string[] {
+function latenessOf(latest: Lateness, report: VerdictReport): string[] {
   const { late, of, cost, span } = latest;
   const lost = `${percent(cost / span)} (${durationText(cost)})`;
   return [
@@ -223,7 +224,7 @@ function latenessOf(latest: Slowness, report: VerdictReport): string[] {
 }
 
 /** The reason, with the distance from the limit. */
-function whyNotSlow({ why, of, cost, heldUp, habit, slowFrom, chance, chanceBelow }: Slowness): string {
+function whyNotSlow({ why, of, cost, heldUp, habit, slowFrom, chance, chanceBelow }: Lateness): string {
   if (why === 'few') return `too few were compared (${of}, needed ${FEWEST})`;
   if (why === 'cost' && heldUp === cost)
     return `without the longest wait ${percent(habit)} (needed: ${percent(slowFrom)})`;

@@ -10,7 +10,7 @@ import { projectFile } from '../base/project.js';
 import { reportsSizes } from '../cluster/connections.js';
 import type { ExposedStep } from '../foreign/beside/training_steps.js';
 import type { Study } from '../study/study.js';
-import { suspectsOf } from '../verdict/facts/suspects.js';
+import { slowLinkOf, suspectsOf } from '../verdict/facts/suspects.js';
 import type { Diagnosis } from './diagnosis.js';
 import { headline } from './headline.js';
 import { verdictText } from './verdict_text.js';
@@ -25,14 +25,9 @@ const MOST_COLLECTIVES = 400;
 
 /** A verdict of a hang or of slowness already says this. But more may be known about a slow link. */
 function slowedText({ verdict }: Study, { causes: all }: RunNumbers): string {
-  if (verdict.kind === 'slow' && verdict.slow.link?.fault) {
-    const { what } = verdict.slow.link.fault;
-    return what === 'starved proxy thread'
-      ? '; by its proxy thread'
-      : what === 'slow NIC'
-        ? '; by its NIC'
-        : '';
-  }
+  const fault = slowLinkOf(verdict)?.fault;
+  if (fault?.what === 'starved proxy thread') return '; by its proxy thread';
+  if (fault?.what === 'slow NIC') return '; by its NIC';
   const causes = all.filter(({ rule }) => rule !== 'uneven AlltoAll');
   if (verdict.kind !== 'healthy' || causes.length === 0) return '';
   return causes.length === 1 ? '; one cause slows it down' : `; ${causes.length} causes slow it down`;

@@ -15,7 +15,7 @@ import { viewAround, type Bounds, type Moments } from './moments.js';
 
 import type { Run } from '../runs/run.js';
 import { MOST_PINS, type FirstScreen, type TrackPath } from './startup.js';
-import { stallOf, suspectComm, suspectsOf } from '../verdict/facts/suspects.js';
+import { latenessOf, stallOf, suspectComm, suspectsOf } from '../verdict/facts/suspects.js';
 import { KIND } from './titles.js';
 import type { FileWatch } from './watched_rows.js';
 
@@ -96,8 +96,9 @@ function noteAt(verdict: Verdict, ts: bigint): FirstScreen['note'] {
 export function namedCall(verdict: Verdict, args: WantedCall['args'] = []): WantedCall | null {
   const call =
     stallOf(verdict) ??
+    latenessOf(verdict)?.longest[0] ??
     (verdict.kind === 'slow'
-      ? (verdict.slow.longest[0] ?? verdict.slow.worst)
+      ? verdict.slow.worst
       : verdict.kind === 'mismatch'
         ? verdict.mismatch.ways[0]
         : null);

@@ -7,10 +7,10 @@ import type { TraceNs } from '../base/time.js';
 import type { ClusterComm } from '../cluster/collective_view.js';
 import type { Window } from './tracks/selection.js';
 import type { VerdictMoment } from './tracks/verdict_track.js';
-import type { Slowness, Verdict } from '../verdict/types.js';
+import type { Lateness, Verdict } from '../verdict/types.js';
 import { inJob, jobRanks } from '../runs/job_ranks.js';
 import type { Run } from '../runs/run.js';
-import { stallOf } from '../verdict/facts/suspects.js';
+import { latenessOf, stallOf } from '../verdict/facts/suspects.js';
 
 export interface Moments {
   /** The whole of what the verdict is about, with the headline. */
@@ -41,18 +41,19 @@ export function momentsOf(
   const [begin, end] = spanOf(verdict, bounds);
   const from = begin > bounds.to ? bounds.from : Math.max(begin, bounds.from);
   const whole = { from: at(from), to: at(Math.max(from, Math.min(end, bounds.to))), headline };
-  const longestFirst = verdict.kind === 'slow' ? waitsFor(verdict.slow, run, whole) : [];
+  const late = latenessOf(verdict);
+  const longestFirst = late ? waitsFor(late, run, whole) : [];
   const waits = longestFirst.toSorted((a, b) => a.from - b.from);
   return { whole, waits, main: longestFirst[0] ?? whole };
 }
 
 /** The longest first. Narrow slices show only the beginning of their text. */
-function waitsFor(slow: Slowness, run: Run, whole: VerdictMoment): VerdictMoment[] {
-  const { file, inComm, commId, taker } = slow;
+function waitsFor(late: Lateness, run: Run, whole: VerdictMoment): VerdictMoment[] {
+  const { file, inComm, commId, taker } = late;
   const rank = inJob(jobRanks(run))({ commId: BigInt(commId) }, inComm);
   const who = `rank ${foldRanks(rank === null ? run.members[file]!.ranks : [rank])}`;
   const whom = taker?.node ? `the node of ${who}` : who;
-  return slow.longest
+  return late.longest
     .filter(({ from, to }) => from >= whole.from && to <= whole.to)
     .map(({ from, to, func, seq }) => ({
       ...{ from: at(from), to: at(to) },
@@ -65,8 +66,10 @@ const at = (ns: number): TraceNs => Math.round(Math.max(0, ns)) as TraceNs;
 /** ns of the trace. A finding without an end lasts to the end of the recording. */
 function spanOf(verdict: Verdict, bounds: Bounds): readonly [from: number, to: number] {
   if (verdict.kind !== 'slow') return [beginOf(verdict), bounds.to];
-  const { course, from, to, link } = verdict.slow;
-  if (link) return course === 'once' ? [from, to] : [0, bounds.to];
+  const { slow } = verdict;
+  const { from, to } = slow;
+  if (slow.on === 'link') return slow.link.stopped?.times === 1 ? [from, to] : [0, bounds.to];
+  const { course } = slow;
   const isFromBegin = course === 'always' || course === 'until';
   const isToEnd = course === 'always' || course === 'since';
   return [isFromBegin ? 0 : from, isToEnd ? bounds.to : to];

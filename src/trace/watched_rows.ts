@@ -16,7 +16,7 @@ import { processTitle } from '../runs/process_title.js';
 import { shortTitle } from './labels.js';
 import type { Run } from '../runs/run.js';
 import type { RankScan } from '../scan/scan.js';
-import { stallOf, suspectComm, suspectsOf } from '../verdict/facts/suspects.js';
+import { slowLinkOf, stallOf, suspectComm, suspectsOf } from '../verdict/facts/suspects.js';
 
 export interface FileWatch extends Watch {
   readonly file: number;
@@ -101,7 +101,7 @@ function namedEnd(run: Run, verdict: Verdict, commId: bigint): NamedEnd | null {
     const arrow = { flow: lookHere(commId), at, step: stall.front.wait?.step ?? null };
     return { ...stall.front, arrow };
   }
-  const link = verdict.kind === 'slow' ? verdict.slow.link : null;
+  const link = slowLinkOf(verdict);
   const peer = link && commsIn(run, link.peerFile, commId)[0];
   if (!link || !peer) return null;
   return { ...link, executor: null, isSend: true, peerInComm: peer.rank, arrow: null };

@@ -5,7 +5,7 @@ import type { TraceNs } from '../base/time.js';
 import type { Comparable } from '../clocks/comparable.js';
 import type { ComparedLink, Stops } from '../cluster/connections.js';
 import type { LinkFault } from '../cluster/link_faults.js';
-import type { ClusterComm } from '../cluster/collective_view.js';
+import type { ClusterComm, Collective } from '../cluster/collective_view.js';
 import type { PendingWork } from '../model/pending.js';
 import type { Communicator } from '../model/recording.js';
 import type { RankWitness } from './file_facts.js';
@@ -134,6 +134,17 @@ export function callName(
     at: work.start,
   };
 }
+
+/** As this file called it. */
+export const collectiveName = (
+  { commId, name }: ClusterComm,
+  { func, seq, ordinal }: Collective,
+  file: number,
+  ranks: readonly RankWitness[],
+): CallName & Omit<Evidence, 'at'> => ({
+  ...{ commId: hex64(commId), comm: name, func, seq, replay: ordinal, file },
+  record: ranks[file]!.calls.entered(commId, { func, seq, ordinal })?.record ?? '',
+});
 
 /** 0: it never moved. */
 export function lastMoveIn(commId: bigint, { communicators, pace }: RankWitness): number {

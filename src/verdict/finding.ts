@@ -1,8 +1,8 @@
 /** What a rule finds. The headline is the first finding in one order, whatever the rule. */
 
-import { accused, stallOf } from './facts/suspects.js';
+import { accused, latenessOf, slowLinkOf, stallOf } from './facts/suspects.js';
 import type { Scene } from './scene.js';
-import type { Connection, Detail, Evidence, Finding, RuleName } from './types.js';
+import type { Connection, Detail, Evidence, Finding, RuleName, Slowness } from './types.js';
 
 /** A finding before all are in order. */
 export type Found = Omit<Finding, 'because'> & { readonly because: Found | null };
@@ -49,7 +49,7 @@ function connectionOf(about: Detail): Connection | null {
       ? { file, peerFile, channel, step }
       : { file: peerFile, peerFile: file, channel, step };
   }
-  const link = about.kind === 'slow' ? about.slow.link : null;
+  const link = slowLinkOf(about);
   return (
     link && {
       file: link.file,
@@ -101,7 +101,7 @@ function placeOf(verdict: Detail): Place {
   }
 }
 
-function late({ commId, comm, from, to, cost, worst }: Extract<Detail, { kind: 'slow' }>['slow']): Place {
+function late({ commId, comm, from, to, cost, worst }: Slowness): Place {
   const { func, seq, replay } = worst;
   return {
     ...{ since: from, until: to, where: { commId, comm, func, seq, replay }, cost },
@@ -134,6 +134,6 @@ export function whoOf(verdict: Detail): Finding['who'] {
 
 /** The node whose ranks these are. */
 const nodeIn = (verdict: Detail, files: readonly number[]): string | undefined => {
-  const node = verdict.kind === 'slow' ? verdict.slow.taker?.node : stallOf(verdict)?.front?.node;
+  const node = latenessOf(verdict)?.taker?.node ?? stallOf(verdict)?.front?.node;
   return node && files.every((file) => node.files.includes(file)) ? node.name : undefined;
 };

@@ -3,7 +3,7 @@
 import type { TraceNs } from '../base/time.js';
 import type { Case } from './case.js';
 import type { Stall } from './stall.js';
-import type { Broken, Silent, Slowness, Successor } from './types.js';
+import type { Broken, Lateness, Silent, Slowness, Successor } from './types.js';
 
 /** As a `Case`, it has no more what is over. */
 export interface Scene extends Case {
@@ -46,11 +46,11 @@ export interface Break extends Omit<Broken, 'stall' | 'wasBusy'> {
 export interface Judged {
   readonly slow: Slowness | null;
   /** The slow rank if the clocks were exact. */
-  readonly unresolved: Slowness | null;
+  readonly unresolved: Lateness | null;
   /** The rank that cost most if none is called slow. */
-  readonly latest: Slowness | null;
+  readonly latest: Lateness | null;
   /** Much of the run was lost to this rank, but in too few waits to distinguish a habit from chance. */
-  readonly doubtful: Slowness | null;
+  readonly doubtful: Lateness | null;
   /** Collectives that were compared. */
   readonly compared: number;
 }

@@ -8,11 +8,11 @@ import type { LinkFault } from '../cluster/link_faults.js';
 import type { SlowLink } from '../cluster/slow_links.js';
 import type { ClusterComm, Collective } from '../cluster/collective_view.js';
 
-import type { Case, LongestSend } from './case.js';
+import { collectiveName, type Case, type LongestSend } from './case.js';
 import { found, type Found, type Rule } from './finding.js';
 import { logChance } from './chance.js';
 import { pausedIn } from './pauses.js';
-import type { Slowness } from './types.js';
+import type { SlowSends } from './types.js';
 
 /** A slow link costs at least this share of the communicator's observed time. */
 const SHARE = 0.05;
@@ -54,7 +54,7 @@ const collectiveOf = ({ collectives }: ClusterComm, { from, to }: LongestSend): 
 const isSlowAlways = ({ medianNs }: LongestSend, alike: readonly LongestSend[]): boolean =>
   medianNs > STANDS_OUT * medianOf(alike.map((other) => other.medianNs));
 
-function longestStop(comm: ClusterComm, { longestSends, ranks }: Case): Slowness | null {
+function longestStop(comm: ClusterComm, { longestSends, ranks }: Case): SlowSends | null {
   const own = longestSends.filter(({ commId }) => commId === comm.commId);
   const [worst] = own.toSorted((a, b) => took(b) - took(a));
   if (!worst || took(worst) < Math.max(STOOD_STILL, MUCH_LONGER * worst.medianNs)) return null;
@@ -71,7 +71,7 @@ function longestStop(comm: ClusterComm, { longestSends, ranks }: Case): Slowness
 }
 
 /** Each stop may be short, but they are many, and nearly all on one link, or on a few of at least as many others. */
-function manyStops(comm: ClusterComm, { longestSends, ranks }: Case): Slowness[] {
+function manyStops(comm: ClusterComm, { longestSends, ranks }: Case): SlowSends[] {
   const own = longestSends.filter(({ commId }) => commId === comm.commId);
   const links = longestByLink(own);
   const nsOf = ({ stops }: LongestSend): number => stops.ns;
@@ -117,13 +117,14 @@ function stoppedSends(
   { sends, ns }: LongestSend['stops'],
   cost: number,
   ranks: Case['ranks'],
-): Slowness {
+): SlowSends {
   const { collectives } = comm;
   const span =
     maxOf(collectives.map(({ end, lastArrival }) => end ?? lastArrival)) - collectives[0]!.firstArrival;
   return {
-    ...slowSends(comm, one, { file, inComm: source, cost, span, sends }, ranks),
-    ...(sends === 1 && { course: 'once', from, to }),
+    ...sendsIn(comm, one, file, ranks),
+    ...{ inComm: source, cost, span },
+    ...(sends === 1 && { from, to }),
     link: {
       ...{ file, peerFile, channel, sends, medianNs: ns / sends, usualNs: medianNs, isOnlyOne: true },
       stopped: { step, times: sends },
@@ -133,7 +134,7 @@ function stoppedSends(
 }
 
 /** The rank of the slow link that costs most; null: none. */
-export function slowestLink({ comms, linkFaults, ranks }: Case): Slowness | null {
+export function slowestLink({ comms, linkFaults, ranks }: Case): SlowSends | null {
   const slow = linkFaults.flatMap((fault) =>
     fault.links.flatMap((link) => (link.by === 'send' ? [{ fault, link }] : [])),
   );
@@ -160,73 +161,35 @@ function describe(
   comm: ClusterComm,
   span: number,
   ranks: Case['ranks'],
-): Slowness {
+): SlowSends {
   const [file, inComm] =
     fault.file === times.peerFile ? [times.peerFile, times.destination] : [times.file, times.source];
   const [, second, ...more] = comm.collectives;
   const longest = more.reduce((a, b) => (lengthOf(b) > lengthOf(a) ? b : a), second!);
   const { what, rank, host, ends, pairs, channel, cannotTell } = fault;
   return {
-    ...slowSends(comm, longest, { file, inComm, cost: costNs, span, sends }, ranks),
+    ...sendsIn(comm, longest, file, ranks),
+    ...{ inComm, cost: costNs, span },
     link: {
-      file: times.file,
-      peerFile: times.peerFile,
-      channel: times.channel,
-      sends,
-      medianNs,
-      usualNs,
-      isOnlyOne,
-      stopped: null,
+      ...{ file: times.file, peerFile: times.peerFile, channel: times.channel },
+      ...{ sends, medianNs, usualNs, isOnlyOne, stopped: null },
       fault: { what, rank, host, ends, pairs, channel, cannotTell },
     },
   };
 }
 
 /** `longest`: the collective that shows it. */
-function slowSends(
-  { commId, name, nRanks, collectives }: ClusterComm,
+function sendsIn(
+  comm: ClusterComm,
   longest: Collective,
-  { file, inComm, cost, span, sends }: Record<'file' | 'inComm' | 'cost' | 'span' | 'sends', number>,
+  file: number,
   ranks: Case['ranks'],
-): Omit<Slowness, 'link'> {
+): Omit<SlowSends, 'inComm' | 'cost' | 'span' | 'link'> {
+  const { commId, name, nRanks, collectives } = comm;
+  const { lastArrival: at, end } = longest;
   return {
-    comm: name,
-    commId: hex64(commId),
-    nRanks,
-    file,
-    inComm,
-    together: [],
-    on: 'link',
-    basis: 'step',
-    late: sends,
-    of: sends,
-    leftOut: { first: null, rooted: 0, notWhole: 0 },
-    waits: sends,
-    longest: [],
-    cost,
-    span,
-    course: 'always',
-    ofOthers: 0,
-    from: collectives[0]!.firstArrival,
-    to: longest.end ?? longest.lastArrival,
-    why: null,
-    heldUp: cost,
-    habit: cost / span,
-    slowFrom: SHARE,
-    chance: 0,
-    chanceBelow: 1,
-    worst: {
-      commId: hex64(commId),
-      comm: name,
-      func: longest.func,
-      seq: longest.seq,
-      replay: longest.ordinal,
-      file,
-      record: ranks[file]!.calls.entered(commId, longest)?.record ?? '',
-      at: longest.lastArrival,
-      by: lengthOf(longest),
-    },
-    clockBound: 0,
-    taker: null,
+    ...{ commId: hex64(commId), comm: name, nRanks, file, on: 'link' },
+    ...{ from: collectives[0]!.firstArrival, to: end ?? at },
+    worst: { ...collectiveName(comm, longest, file, ranks), at, by: lengthOf(longest) },
   };
 }

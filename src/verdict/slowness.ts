@@ -11,7 +11,7 @@ import type { TraceNs } from '../base/time.js';
 import { lateSpans, listOf, spansTogether, together, type LoneWait } from '../cluster/late_spans.js';
 import type { ClusterComm, Collective } from '../cluster/collective_view.js';
 import { ranksInComm } from './absence.js';
-import { cached, type Case } from './case.js';
+import { cached, collectiveName, type Case } from './case.js';
 import { logChance } from './chance.js';
 import { found, type Rule } from './finding.js';
 import { aheadOf } from './run_ahead.js';
@@ -19,7 +19,7 @@ import type { Judged } from './scene.js';
 import { slowestLink } from './slow_links.js';
 import { takenLate } from './slow_taker.js';
 import { placesOf } from './wait_chains.js';
-import type { LongWait, Slowness } from './types.js';
+import type { Lateness, LongWait, Slowness } from './types.js';
 import { doubt, unclearWhetherSlow } from './unclear.js';
 
 /** Fewer collectives prove no habit. */
@@ -94,11 +94,11 @@ export function slowest(evidence: Case): Judged {
   };
 }
 
-const costliest = (all: readonly (Slowness | null)[]): Slowness | null =>
+const costliest = <One extends Slowness>(all: readonly (One | null)[]): One | null =>
   all.reduce((a, b) => (b !== null && (a === null || b.cost > a.cost) ? b : a), null);
 
 interface Found {
-  readonly lateness: Slowness;
+  readonly lateness: Lateness;
   readonly isSlow: boolean;
   readonly isDoubtful: boolean;
   readonly lateIn: ReadonlySet<Collective>;
@@ -133,7 +133,7 @@ function leftOutOf(
   collectives: readonly Collective[],
   whole: readonly Collective[],
   size: number,
-): Slowness['leftOut'] {
+): Lateness['leftOut'] {
   const first = collectives.find((one) => isWhole(one, size));
   const rest = collectives.length - whole.length - (first ? 1 : 0);
   const rooted = collectives.filter((one) => !isForAll(one)).length;
@@ -172,7 +172,7 @@ function lateTogether(
   whole: readonly Collective[],
   evidence: Case,
   tests: number,
-): Slowness | null {
+): Lateness | null {
   const size = sizeOf(comm, evidence);
   const boundOf = boundsOf(comm, evidence);
   type Sets = Map<string, LoneWait[]>;
@@ -254,7 +254,7 @@ function judgedWaits(
   size: number,
   tests: number,
   { ranks }: Case,
-  taker: Slowness['taker'],
+  taker: Lateness['taker'],
 ): Found | null {
   const latecomers = [...byRank.values()].map((waits) => {
     const spells = together(waits);
@@ -296,10 +296,8 @@ function judgedWaits(
   const rare = worst.ranks ? IS_NO_CHANCE : leastLikely((held - ofAllOthers) / span);
   const isByChance = chance > rare;
   const isFew = whole.length < FEWEST;
-  const { one } = worst;
   const lateIn = new Set(waits.map((wait) => wait.one));
   const { commId, name, nRanks, collectives } = comm;
-  const call = { func: one.func, seq: one.seq, ordinal: one.ordinal };
   return {
     lateIn,
     isSlow: isCostly && !isByChance && !isFew,
@@ -334,18 +332,10 @@ function judgedWaits(
       chance: Math.min(1, Math.exp(chance)),
       chanceBelow: Math.exp(rare),
       worst: {
-        commId: hex64(commId),
-        comm: name,
-        func: call.func,
-        seq: call.seq,
-        replay: call.ordinal,
-        file: worst.file,
-        record: ranks[worst.file]!.calls.entered(commId, call)?.record ?? '',
-        at: worst.to as TraceNs,
-        by: worst.to - worst.from,
+        ...collectiveName(comm, worst.one, worst.file, ranks),
+        ...{ at: worst.to as TraceNs, by: worst.to - worst.from },
       },
       clockBound: waits.reduce((most, { bound }) => Math.max(most, bound), 0),
-      link: null,
       taker,
     },
   };
@@ -436,7 +426,7 @@ function courseOf(
   waits: readonly LoneWait[],
   longest: readonly Spell[],
   whole: readonly Collective[],
-): Slowness['course'] {
+): Lateness['course'] {
   if (longest.length === 1) return 'once';
   const spells = [...longest].sort((a, b) => a.from - b.from);
   const late = new Set(waits.filter((wait) => overlapsOne(spells, wait)).map(({ one }) => one));

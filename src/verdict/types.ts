@@ -56,9 +56,9 @@ export type Verdict<Found extends Finding = Finding> = Detail & {
   /** Lateness was judged; false: the error of some clocks is not known. */
   readonly lateness: boolean;
   /** A rank that would be slow if the clocks were exact: its lateness is within their 99 % bound. */
-  readonly unresolved: Slowness | null;
+  readonly unresolved: Lateness | null;
   /** The rank that cost most if none is slow; null: no rank was certainly late. */
-  readonly latest: Slowness | null;
+  readonly latest: Lateness | null;
   /** Collectives in which lateness was compared: not the first of a communicator, none with a root, all ranks and ends known. */
   readonly compared: number;
   /** Bugs of NCCL that fit to the headline and to the versions that it may have. */
@@ -248,7 +248,7 @@ export interface Unclear {
   /** Live processes had no events up to the end, for much longer than ever before. null: not so. */
   readonly idle: Idle | null;
   /** Half of the time was lost to this rank, in too few waits to distinguish a habit from chance. null: no such rank. */
-  readonly late: Slowness | null;
+  readonly late: Lateness | null;
   /** Newest sign of any file. */
   readonly end: TraceNs;
 }
@@ -528,18 +528,33 @@ export interface Way extends CallName, CallArguments {
   readonly entered: readonly (Evidence & SomeRanks)[];
 }
 
-/** The rank that all others of a communicator waited for longest. */
-export interface Slowness {
+/** Why the ranks of a communicator lost time: one comes late, or its sends, or those to it, take long. */
+export type Slowness = Lateness | SlowSends;
+
+/** What both kinds have. */
+interface Costly {
   readonly commId: string;
   readonly comm: string;
   readonly nRanks: number;
   readonly file: number;
   /** Its rank in the communicator: a process with several GPUs has several. */
   readonly inComm: number;
+  /** ns that the run would gain without it; of sends a lower bound. And the observed time. */
+  readonly cost: number;
+  readonly span: number;
+  /** When it cost time. */
+  readonly from: TraceNs;
+  readonly to: TraceNs;
+  /** The latest arrival, or the longest collective, and by how much, or how long, ns. */
+  readonly worst: CallName & Evidence & { readonly by: number };
+}
+
+/** The rank that all others of a communicator waited for longest. `cost`: the time in which all others waited for this rank alone. */
+export interface Lateness extends Costly {
+  /** 'host': it called late. 'GPU': its GPU began late after a call in time. */
+  readonly on: 'host' | 'GPU';
   /** All ranks that are late together, such as those of a node; empty: it is late alone. `cost` then counts until the first of them came. */
   readonly together: readonly (SomeRanks & { readonly file: number })[];
-  /** The reason. 'host': it called late. 'GPU': its GPU began late after a call in time. 'link': sends from it, or to it, take long. */
-  readonly on: 'host' | 'GPU' | 'link';
   /** The evidence of its arrival. */
   readonly basis: ArrivalBasis;
   /** How often it was last, by more than the clocks' error, among `of` collectives of all ranks. */
@@ -549,20 +564,13 @@ export interface Slowness {
    * Collectives that were not checked: the first one, and the number of others with a root, or without a known begin and end on all ranks.
    */
   readonly leftOut: { readonly first: string | null; readonly rooted: number; readonly notWhole: number };
-  /** ns: time in which all others waited for this rank alone. The run would gain this time without the lateness. */
-  readonly cost: number;
   /** Its longest waits, as few as make up nine tenths of the cost: how many, and up to 100 of them, the longest first. */
   readonly waits: number;
   readonly longest: readonly LongWait[];
-  /** ns: the observed time. */
-  readonly span: number;
-  /** Where in this time the waits lie: all the time, from a moment on, up to a moment, between two moments, or there is only one wait. */
+  /** Where in the observed time the waits lie: all the time, from a moment on, up to a moment, between two moments, or there is only one. */
   readonly course: 'always' | 'since' | 'until' | 'between' | 'once';
-  /** ns: the same for another rank, on average. */
+  /** ns: the same cost for another rank, on average. */
   readonly ofOthers: number;
-  /** The first and last of these waits. */
-  readonly from: TraceNs;
-  readonly to: TraceNs;
   /**
    * null: the rank is slow. Otherwise the reason why it is not called slow: too few collectives, chance explains it among equal ranks, or
    * it cost too little.
@@ -578,8 +586,6 @@ export interface Slowness {
   /** The share of runs in which equal ranks show such a difference by chance. And the share below which the rank is slow. */
   readonly chance: number;
   readonly chanceBelow: number;
-  /** Its latest arrival, and by how much, ns. */
-  readonly worst: CallName & Evidence & { readonly by: number };
   /** ns: largest error of the clocks (99 %) over its collectives; 0: one clock. */
   readonly clockBound: number;
   /** Data that have arrived wait for its GPU. null: it is not this. */
@@ -589,8 +595,6 @@ export interface Slowness {
     /** Or for any other GPU of the node, because no record shows its inside. null: for its own. */
     readonly node: Front['node'];
   } | null;
-  /** The slowest connection; null: a link is not the reason. If it is, `late` and `of` count its sends, and `cost` is a lower bound. */
-  readonly link: SlowSends | null;
 }
 
 /** ns: from when all others had arrived, or the rank had nothing else pending, until it came. They do not overlap. */
@@ -602,25 +606,30 @@ export interface LongWait {
   readonly replay: number;
 }
 
-export interface SlowSends {
-  /** The sender, and the receiver. */
-  readonly file: number;
-  readonly peerFile: number;
-  readonly channel: number;
-  readonly sends: number;
-  /** ns on the wire, of its sends and of the communicator's other connections. */
-  readonly medianNs: number;
-  readonly usualNs: number;
-  /** No other connection of the rank is this slow. */
-  readonly isOnlyOne: boolean;
-  /**
-   * It stood still, so many times, longest at this step: `medianNs` is the mean time of these sends, and `usualNs` is the connection's own. null:
-   * its sends are slow.
-   */
-  readonly stopped: { readonly step: number; readonly times: number } | null;
-  /** What is slow, as far as the other links of the run show it. null: it stood still. */
-  readonly fault: Pick<
-    LinkFault,
-    'what' | 'rank' | 'host' | 'ends' | 'pairs' | 'channel' | 'cannotTell'
-  > | null;
+/** Sends from `file`, or to it, take long. */
+export interface SlowSends extends Costly {
+  readonly on: 'link';
+  /** The slowest connection. */
+  readonly link: {
+    /** The sender, and the receiver. */
+    readonly file: number;
+    readonly peerFile: number;
+    readonly channel: number;
+    readonly sends: number;
+    /** ns on the wire, of its sends and of the communicator's other connections. */
+    readonly medianNs: number;
+    readonly usualNs: number;
+    /** No other connection of the rank is this slow. */
+    readonly isOnlyOne: boolean;
+    /**
+     * It stood still, so many times, longest at this step: `medianNs` is the mean time of these sends, and `usualNs` is the connection's own.
+     * null: its sends are slow.
+     */
+    readonly stopped: { readonly step: number; readonly times: number } | null;
+    /** What is slow, as far as the other links of the run show it. null: it stood still. */
+    readonly fault: Pick<
+      LinkFault,
+      'what' | 'rank' | 'host' | 'ends' | 'pairs' | 'channel' | 'cannotTell'
+    > | null;
+  };
 }

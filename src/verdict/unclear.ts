@@ -9,7 +9,7 @@ import { allLived, othersEndedAfter } from './process_states.js';
 import type { Break, Scene } from './scene.js';
 import type { Stall } from './stall.js';
 import type { RankWitness } from './file_facts.js';
-import type { Idle, RuleName, Silent, Slowness, Unclear } from './types.js';
+import type { Idle, Lateness, RuleName, Silent, Unclear } from './types.js';
 
 /**
  * Ranks that disappeared. If nothing is known to be unfinished, the others may be stuck without them. With `mayBeCopy`: ranks of which only
@@ -137,7 +137,7 @@ function unfinishedOf(
 }
 
 /** All work ended, but half of the time was lost to one rank. */
-export const unclearWhetherSlow = (late: Slowness, silent: readonly Silent[], { ranks }: Case): Unclear => ({
+export const unclearWhetherSlow = (late: Lateness, silent: readonly Silent[], { ranks }: Case): Unclear => ({
   ...nothingPending(silent, ranks),
   late,
 });

@@ -104,11 +104,11 @@ describe('slow sends of one rank', () => {
 });
 
 describe('in a line of a verdict', () => {
-  const fault: NonNullable<SlowSends['fault']> = {
+  const fault: NonNullable<SlowSends['link']['fault']> = {
     ...{ what: 'slow link', rank: 1, host: 'node7', ends: [1, 2], pairs: 3, channel: 4, cannotTell: null },
   };
 
-  it.each<[NonNullable<SlowSends['fault']>, string]>([
+  it.each<[NonNullable<SlowSends['link']['fault']>, string]>([
     [fault, "the link to rank 2: rank 1's other links are not slow"],
     [{ ...fault, cannotTell: 'link or NIC' }, 'the link or the NIC: rank 1 sends over no other link'],
     [{ ...fault, what: 'slow NIC' }, 'the NIC of rank 1: all its 3 links are slow'],

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { Cause } from '../../src/analysis/causes.js';
 import { examine } from '../../src/report/examine.js';
 import type { RunReport } from '../../src/report/run_report.js';
-import type { Slowness } from '../../src/verdict/types.js';
+import { latenessOf } from '../../src/verdict/facts/suspects.js';
 import { record } from '../support/jobs/loopback.js';
 import { folderOfFile } from '../support/program/temporary_folder.js';
 
@@ -26,8 +26,6 @@ type Told<Rule> = Extract<Cause, { readonly rule: Rule }> & { readonly says: str
 const of = <Rule extends Cause['rule']>({ causes }: RunReport, rule: Rule): Told<Rule> | undefined =>
   causes.find((one): one is Told<Rule> => one.rule === rule);
 
-const lateIn = ({ verdict }: RunReport): Slowness | null => (verdict.kind === 'slow' ? verdict.slow : null);
-
 const JOB = '--ranks 4 --channels 1 --ops allreduce:64K';
 
 // These mostly wait for the late rank.
@@ -37,7 +35,7 @@ describe.concurrent('late ranks', () => {
     RECORD_AGAIN,
     async () => {
       const report = await reportOn(`${JOB} --iterations 40 --slow host:2:150ms@20`);
-      const late = lateIn(report)!;
+      const late = latenessOf(report.verdict)!;
       expect(late).toMatchObject({ file: 2, on: 'host', course: 'since' });
       // The iteration before it is over then, and the slow one is not.
       const starts = report.collectives.shown.map(({ startNs }) => startNs);
@@ -55,7 +53,7 @@ describe.concurrent('late ranks', () => {
     RECORD_AGAIN,
     async () => {
       const report = await reportOn(`${JOB} --iterations 60 --slow gpu:1:600ms/10`);
-      const late = lateIn(report)!;
+      const late = latenessOf(report.verdict)!;
       expect(late).toMatchObject({ file: 1, on: 'GPU', course: 'always' });
       expect(late.late).toBeLessThan(late.of / 2);
       expect(of(report, 'slower since')).toBeUndefined();
@@ -64,7 +62,7 @@ describe.concurrent('late ranks', () => {
 
   it('a GPU that always begins late: named for the whole run', RECORD_AGAIN, async () => {
     const report = await reportOn(`${JOB} --iterations 20 --slow gpu:1:150ms`);
-    expect(lateIn(report)).toMatchObject({ file: 1, on: 'GPU', course: 'always' });
+    expect(latenessOf(report.verdict)).toMatchObject({ file: 1, on: 'GPU', course: 'always' });
     expect(report.causes).toEqual([]);
   });
 });
@@ -93,7 +91,7 @@ it('a GPU that takes long over each slice', RECORD_AGAIN, async () => {
   const report = await reportOn(
     `--ranks 4 --channels 1 --iterations 12 --ops allreduce:1M --slow slice:2:12ms`,
   );
-  expect(lateIn(report)?.file ?? of(report, 'slow GPU')?.about.rank).toBe(2);
+  expect(latenessOf(report.verdict)?.file ?? of(report, 'slow GPU')?.about.rank).toBe(2);
 });
 
 it('a proxy thread without CPU time: the thread, not the wire', RECORD_AGAIN, async () => {

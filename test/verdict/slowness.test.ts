@@ -3,12 +3,14 @@
 import { describe, expect, it } from 'vitest';
 import { seeded } from '../support/clocks/simulated_links.js';
 import { judge } from '../../src/verdict/judge.js';
-import type { Slowness, Verdict } from '../../src/verdict/types.js';
+import { latenessOf } from '../../src/verdict/facts/suspects.js';
+import type { Lateness, Verdict } from '../../src/verdict/types.js';
 import { evidence, open, s, type MadeUpCall, type MadeUpRank } from './evidence.js';
 
-function slownessOf(verdict: Verdict): Slowness {
-  if (verdict.kind !== 'slow') throw new Error(`not slow but ${verdict.kind}`);
-  return verdict.slow;
+function lateIn(verdict: Verdict): Lateness {
+  const late = latenessOf(verdict);
+  if (!late) throw new Error(`nobody is late: ${verdict.kind}`);
+  return late;
 }
 
 describe('the slow rank', () => {
@@ -23,14 +25,14 @@ describe('the slow rank', () => {
   });
 
   it('is the rank that all others wait for', () => {
-    const slow = slownessOf(judge(evidence([late(0), late(0.3), late(0.01)])));
+    const slow = lateIn(judge(evidence([late(0), late(0.3), late(0.01)])));
     expect(slow).toMatchObject({ comm: 'world', file: 1, late: 9, of: 9 });
     expect(slow.cost / 1e9).toBeCloseTo(9 * 0.29);
   });
 
   it('is reported if NCCL does not report the number of ranks, and none is missing', () => {
     const ranks = [late(0), late(0.3), late(0.01)];
-    expect(slownessOf(judge(evidence(ranks, { unknownSize: true })))).toMatchObject({
+    expect(lateIn(judge(evidence(ranks, { unknownSize: true })))).toMatchObject({
       file: 1,
       late: 9,
       of: 9,
@@ -51,19 +53,19 @@ describe('the slow rank', () => {
     };
     const run = (long: readonly number[]): Verdict =>
       judge(evidence([0, 1, 2, 3].map((rank) => waits(long, rank === 2))));
-    expect(slownessOf(run([3, 5, 7]))).toMatchObject({ file: 2, late: 3, of: 9 });
+    expect(lateIn(run([3, 5, 7]))).toMatchObject({ file: 2, late: 3, of: 9 });
     expect(run([3, 5]).kind).toBe('unclear');
   });
 
   it('are two ranks, if all others wait for both', () => {
-    const slow = slownessOf(judge(evidence([late(0), late(0.3), late(0.31), late(0.01), late(0.02)])));
+    const slow = lateIn(judge(evidence([late(0), late(0.3), late(0.31), late(0.01), late(0.02)])));
     expect(slow).toMatchObject({ on: 'host', late: 9, of: 9 });
     expect(slow.together.map(({ file }) => file)).toEqual([1, 2]);
     expect(slow.cost / 1e9).toBeCloseTo(9 * 0.28);
   });
 
   it('is one rank, not it and another one', () => {
-    const slow = slownessOf(judge(evidence([late(0), late(0.3), late(0.1), late(0.01), late(0.02)])));
+    const slow = lateIn(judge(evidence([late(0), late(0.3), late(0.1), late(0.01), late(0.02)])));
     expect(slow).toMatchObject({ file: 1, together: [] });
   });
 
@@ -81,7 +83,7 @@ describe('the slow rank', () => {
       return judge(evidence(ranks.map((calls) => ({ calls, closed: true }))));
     };
     // As rarely as the limit says, not more often because most of the time is lost.
-    const slow = Array.from({ length: 150 }, run).flatMap((one) => (one.kind === 'slow' ? [one.slow] : []));
+    const slow = Array.from({ length: 150 }, run).flatMap((one) => latenessOf(one) ?? []);
     expect(slow.length).toBeLessThanOrEqual(1);
     expect(slow.flatMap(({ together }) => together)).toEqual([]);
   });
@@ -105,7 +107,7 @@ describe('the slow rank', () => {
   it('counts overlapping waits once', () => {
     const calls = (by: number) =>
       Array.from({ length: 20 }, (_, i) => ({ seq: i, at: (i >> 1) + by, end: (i >> 1) + 0.8 }));
-    const slow = slownessOf(judge(evidence([{ calls: calls(0) }, { calls: calls(0.5) }], { end: 20 })));
+    const slow = lateIn(judge(evidence([{ calls: calls(0) }, { calls: calls(0.5) }], { end: 20 })));
     expect(slow.late).toBe(19);
     expect(slow.cost / 1e9).toBeCloseTo(5);
   });
@@ -122,7 +124,7 @@ describe('the slow rank', () => {
     const ranks = [late(0), late(0.3), late(0.01)];
     const verdict = judge(evidence(ranks, { clockBound: 0.16 }));
     expect(verdict).toMatchObject({ kind: 'healthy', unresolved: { file: 1, clockBound: s(0.32) } });
-    const resolved = slownessOf(judge(evidence(ranks, { clockBound: 0.02 })));
+    const resolved = lateIn(judge(evidence(ranks, { clockBound: 0.02 })));
     expect(resolved).toMatchObject({ file: 1, late: 9, clockBound: s(0.04) });
     expect(resolved.cost / 1e9).toBeCloseTo(9 * (0.29 - 0.04));
   });
@@ -143,7 +145,7 @@ describe('the slow rank', () => {
     );
 
   it('is a rank that cost most of the time in few waits, and their number is reported', () => {
-    expect(slownessOf(judged([5, 15, 25, 35], 40))).toMatchObject({
+    expect(lateIn(judged([5, 15, 25, 35], 40))).toMatchObject({
       file: 0,
       waits: 4,
       late: 4,
@@ -194,15 +196,15 @@ describe('the slow rank', () => {
 
   it('says since when, until when, or between which times', () => {
     const from = (first: number, last: number) => Array.from({ length: last - first }, (_, i) => first + i);
-    expect(slownessOf(judged(from(30, 40), 40)).course).toBe('since');
-    expect(slownessOf(judged(from(1, 11), 40)).course).toBe('until');
-    expect(slownessOf(judged(from(15, 25), 40)).course).toBe('between');
+    expect(lateIn(judged(from(30, 40), 40)).course).toBe('since');
+    expect(lateIn(judged(from(1, 11), 40)).course).toBe('until');
+    expect(lateIn(judged(from(15, 25), 40)).course).toBe('between');
   });
 
   it('is reported for a job that still works, too', () => {
     const still = ({ calls }: MadeUpRank): MadeUpRank => ({ calls: [...calls, open(10, 10.5)] });
     const verdict = judge(evidence([still(late(0)), still(late(0)), still(late(0.3))], { end: 10.6 }));
-    expect(slownessOf(verdict)).toMatchObject({ file: 2 });
+    expect(lateIn(verdict)).toMatchObject({ file: 2 });
   });
 });
 

@@ -2,7 +2,17 @@
 
 import type { SuspectLabel } from '../../base/suspect_labels.js';
 import { Wait } from '../../model/waits.js';
-import type { Detail, Finding, Hang, Mismatch, Silent, SomeRanks, Verdict } from '../types.js';
+import type {
+  Detail,
+  Finding,
+  Hang,
+  Lateness,
+  Mismatch,
+  Silent,
+  SlowSends,
+  SomeRanks,
+  Verdict,
+} from '../types.js';
 
 /** If there are more suspects than this, they prove nothing about any rank. */
 const MOST = 8;
@@ -13,6 +23,14 @@ export function stallOf(verdict: Detail): Hang | null {
   if (verdict.kind === 'broken') return verdict.broken.stall;
   return verdict.kind === 'waiting' ? verdict.waiting.stall : null;
 }
+
+/** The rank that comes late, or GPU that is slow; null: it is not this. */
+export const latenessOf = (verdict: Detail): Lateness | null =>
+  verdict.kind === 'slow' && verdict.slow.on !== 'link' ? verdict.slow : null;
+
+/** The connection that slows the run down; null: it is not this. */
+export const slowLinkOf = (verdict: Detail): SlowSends['link'] | null =>
+  verdict.kind === 'slow' && verdict.slow.on === 'link' ? verdict.slow.link : null;
 
 /** What else is the matter, where the headline is that ranks made different calls. */
 export const besides = ({ findings }: Verdict): Finding | undefined =>
@@ -52,11 +70,14 @@ export function* accused(
   verdict: Detail,
 ): Generator<readonly [file: number | null, label: SuspectLabel, some?: SomeRanks]> {
   if (verdict.kind === 'slow') {
-    const { file, inComm, link, taker, together } = verdict.slow;
-    const ofNode = taker?.node?.files.map((one): { file: number } & SomeRanks => ({ file: one }));
-    const alone = ofNode ?? [{ file, inComm: [inComm] }];
-    for (const { file: one, ...some } of together.length > 0 ? together : alone)
-      yield [one, link ? 'SLOW SENDS' : 'LATE', some];
+    const { slow } = verdict;
+    const alone = [{ file: slow.file, inComm: [slow.inComm] }];
+    if (slow.on === 'link') for (const { file, ...some } of alone) yield [file, 'SLOW SENDS', some];
+    else {
+      const ofNode = slow.taker?.node?.files.map((file): { file: number } & SomeRanks => ({ file }));
+      const late = slow.together.length > 0 ? slow.together : (ofNode ?? alone);
+      for (const { file, ...some } of late) yield [file, 'LATE', some];
+    }
   }
   if (verdict.kind === 'mismatch') {
     for (const file of strangersIn(verdict.mismatch)) yield [file, 'OTHER CALL'];
