@@ -6,7 +6,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { livingFolder, orNull, processNow, type WrittenFile } from '../rankfile/index.js';
+import { isFrozen, livingFolder, orNull, processNow, type WrittenFile } from '../rankfile/index.js';
 
 export interface Stacks {
   readonly by: 'py-spy' | 'gdb';
@@ -36,6 +36,8 @@ export async function stacksOf(file: WrittenFile, how: 'auto' | 'gdb'): Promise<
     const read = await output('py-spy', ['dump', '--nonblocking', '--pid', pid], READ_ALONG);
     if (read !== null) return { by: 'py-spy', ...read };
   }
+  // gdb would wait until the process runs again, and leave it stopped if it was ended before.
+  if (isFrozen(file.header.process.pid)) return { by: 'gdb', text: '', why: 'its cgroup is frozen' };
   // No file of the user's, nothing from the network, and frames enough to tell the call.
   const quiet = ['-nx', '-batch', '-iex', 'set debuginfod enabled off', '-iex', 'set auto-load off'];
   const over = new AbortController();

@@ -14,7 +14,15 @@ export { freeze, mayBeWritten } from './freeze.js';
 export { mergedRows } from './merged_rows.js';
 export { type FileTables, openRankFile, openRankFileHeader, openRankFileTables } from './rank_file.js';
 export { isWrittenBy, type WrittenFile } from './process_files.js';
-export { hasEnded, livingFolder, openFiles, orNull, statFields, threadsOf } from './process_folder.js';
+export {
+  hasEnded,
+  isFrozen,
+  livingFolder,
+  openFiles,
+  orNull,
+  statFields,
+  threadsOf,
+} from './process_folder.js';
 export { isOfThisBoot, isStopped, processNow } from './process_now.js';
 export { type Pulse, readPulse } from './pulse.js';
 export { withFile } from './rank_file_source.js';

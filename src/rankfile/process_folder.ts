@@ -31,6 +31,23 @@ export function livingFolder(pid: number): string | null {
 export const threadsOf = (pid: number): string[] | null => orNull(() => readdirSync(`/proc/${pid}/task`));
 
 /**
+ * Whether the process's control group is frozen, as by docker pause. Its state does not tell: in cgroup v2 it is S, as of a process that waits, in v1 D.
+ * A group that is mounted elsewhere than usual is taken for one that runs.
+ */
+export function isFrozen(pid: number): boolean {
+  const groups = textOf(`/proc/${pid}/cgroup`);
+  const [, unified = ''] = /^0::(.*)$/m.exec(groups) ?? [];
+  const [, freezer = ''] = /^\d+:freezer:(.*)$/m.exec(groups) ?? [];
+  return (
+    /^frozen 1$/m.test(textOf(`/sys/fs/cgroup/${unified}/cgroup.events`)) ||
+    /^frozen 1$/m.test(textOf(`/sys/fs/cgroup/unified/${unified}/cgroup.events`)) ||
+    /^FROZEN$/m.test(textOf(`/sys/fs/cgroup/freezer/${freezer}/freezer.state`))
+  );
+}
+
+const textOf = (file: string): string => orNull(() => readFileSync(file, 'latin1')) ?? '';
+
+/**
  * By link in /proc: what each descriptor has open. null: not known. Root without SYS_PTRACE may list the descriptors of others, but not read
  * the links.
  */

@@ -8,10 +8,10 @@ import { readFileSync, readlinkSync } from 'node:fs';
 // eslint-disable-next-line no-restricted-imports
 import { kill } from 'node:process';
 import { isWrittenBy, type WrittenFile } from './process_files.js';
-import { hasEnded, statFields, threadsOf } from './process_folder.js';
+import { hasEnded, isFrozen, statFields, threadsOf } from './process_folder.js';
 import type { ProcessIdentity } from './file_types.js';
 
-/** `stopped`: by a signal (SIGSTOP) or a debugger. */
+/** `stopped`: by a signal (SIGSTOP), a debugger, or its control group (docker pause). */
 export type ProcessNow = 'runs' | 'stopped' | 'gone' | 'unknown';
 
 export function processNow(file: WrittenFile): ProcessNow {
@@ -54,7 +54,8 @@ function askKernel(file: WrittenFile): ProcessNow {
 function stateOf(pid: number, [state, ...fields]: readonly string[]): ProcessNow {
   if (state === 'T' || (state === 't' && isHalted(pid))) return 'stopped';
   // If a process's first thread ends before the others, the process still runs.
-  return hasEnded(state) && Number(fields[16]) <= 1 ? 'gone' : 'runs';
+  if (hasEnded(state) && Number(fields[16]) <= 1) return 'gone';
+  return state !== 'R' && isFrozen(pid) ? 'stopped' : 'runs';
 }
 
 /**

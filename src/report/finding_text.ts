@@ -25,7 +25,7 @@ import { foldRanks, sizeText, wrapped } from './text.js';
 /** What one rank did, or several, by their label in the trace. */
 const DID: Readonly<Record<string, string>> = {
   SILENT: 'fell silent',
-  STOPPED: 'is stopped (by a signal or debugger)',
+  STOPPED: 'is stopped (by a signal, debugger or cgroup)',
   GONE: 'ended',
   LEFT: 'left',
   'NOT CALLED': 'never entered it',

@@ -72,7 +72,9 @@ export function heartbeatLines(all: readonly Silent[], until: number, report: Ve
     'process died',
   );
   if (stopped.length > 0)
-    died.push(labelled('stopped', `${rankList(filesOf(stopped), report)}, by a signal or a debugger`));
+    died.push(
+      labelled('stopped', `${rankList(filesOf(stopped), report)}, by a signal, a debugger or its cgroup`),
+    );
   const [first] = silent;
   if (!first) return died;
   const who =

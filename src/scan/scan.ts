@@ -63,7 +63,7 @@ export interface RankScan {
   readonly heartbeat: ClockSample | null;
   /** ns since the Unix epoch, by the clock of the machine that reads: when the heartbeat was read. */
   readonly readAt: bigint;
-  /** Its process is on this machine, and was stopped then by a signal or a debugger. */
+  /** Its process is on this machine, and was stopped then by a signal, a debugger or its control group. */
   readonly isStopped: boolean;
   /** The header's own pair first: never empty. */
   readonly clockSamples: readonly ClockSample[];

@@ -46,7 +46,7 @@ export interface FileLife {
   readonly isClosed: boolean;
   /** The heartbeat was recent when the file was read, or the process runs on this node. */
   readonly isAlive: boolean;
-  /** The kernel says that it is stopped, by a signal or a debugger. */
+  /** The kernel says that it is stopped, by a signal, a debugger or its control group. */
   readonly isStopped: boolean;
   /** It is alive, but only the kernel says so. */
   readonly isLate: boolean;

@@ -437,7 +437,7 @@ export interface Silent {
   readonly mayBeCopy: boolean;
   /** Its process has certainly ended, without closing the file. */
   readonly isGone: boolean;
-  /** It is stopped, by a signal or a debugger. */
+  /** It is stopped, by a signal, a debugger or its control group. */
   readonly isStopped: boolean;
 }
 

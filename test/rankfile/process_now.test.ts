@@ -1,10 +1,21 @@
 /** Whether the process that wrote a file runs, if its start time looks different from here, and if a file names a process of somebody else. */
 
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { chmodSync, chownSync, copyFileSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmdirSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isWrittenBy, openRankFileHeader, processNow } from '../../src/rankfile/index.js';
+import { stacksOf } from '../../src/live/stacks.js';
 import { startPuppet, type Puppet } from '../support/jobs/puppet.js';
 import { canChangeTime, IN_OTHER_TIME, type Wrapper } from '../support/program/other_time.js';
 import { ALICE, become, NOT_TWO_USERS } from '../support/program/two_users.js';
@@ -108,6 +119,41 @@ it.skipIf(!has('gdb'))('a process that gdb holds is stopped (skipped where there
   while (processNow(written) === 'runs') await new Promise((resolve) => setTimeout(resolve, 20));
   expect(processNow(written)).toBe('stopped');
   process.kill(-helper.pid!, 'SIGKILL');
+});
+
+/** Groups that root may make: of cgroup v2, alone or beside v1, and of v1. Name, file, and what freezes and thaws. */
+const FREEZERS = [
+  ['cgroup v2', '/sys/fs/cgroup', 'cgroup.freeze', '1', '0'],
+  ['cgroup v2 beside v1', '/sys/fs/cgroup/unified', 'cgroup.freeze', '1', '0'],
+  ['cgroup v1', '/sys/fs/cgroup/freezer', 'freezer.state', 'FROZEN', 'THAWED'],
+] as const;
+
+describe.each(FREEZERS)('%s (skipped unless root has it)', (_, mount, file, frozen, thawed) => {
+  const group = path.join(mount, `nccl-trace-test-${process.pid}`);
+  const isThere = process.getuid!() === 0 && existsSync(path.join(mount, 'cgroup.procs'));
+  afterEach(async () => {
+    if (!existsSync(group)) return;
+    writeFileSync(path.join(group, file), thawed);
+    await Promise.all(jobs.splice(0).map((job) => job.kill()));
+    rmdirSync(group);
+  });
+
+  it.skipIf(!isThere)(
+    'a process whose group is frozen is stopped, and no debugger is let at it',
+    async () => {
+      const { written } = await begin('none');
+      mkdirSync(group);
+      writeFileSync(path.join(group, 'cgroup.procs'), String(written.header.process.pid));
+      expect(processNow(written)).toBe('runs');
+      writeFileSync(path.join(group, file), frozen);
+      while (processNow(written) === 'runs') await new Promise((resolve) => setTimeout(resolve, 20));
+      expect(processNow(written)).toBe('stopped');
+      expect(await stacksOf(written, 'gdb')).toEqual({ by: 'gdb', text: '', why: 'its cgroup is frozen' });
+      writeFileSync(path.join(group, file), thawed);
+      while (processNow(written) === 'stopped') await new Promise((resolve) => setTimeout(resolve, 20));
+      expect(processNow(written)).toBe('runs');
+    },
+  );
 });
 
 it('a process that has the file open, as one with rings in memory, is its writer', async () => {

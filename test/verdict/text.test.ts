@@ -461,9 +461,9 @@ describe('the first lines say', () => {
   it('that a process is stopped, not that it fell silent', () => {
     const stopped: MadeUpRank = { calls: [done(0, 1)], alive: 10, isStopped: true };
     expect(first([stuck({}), stopped, stuck({})])).toEqual([
-      'HUNG  AllReduce seq 1 on world: rank 1 is stopped (by a signal or debugger)',
+      'HUNG  AllReduce seq 1 on world: rank 1 is stopped (by a signal, debugger or cgroup)',
       '  stuck:          since 03:00:10 UTC (90.0 s)',
-      '  stopped:        rank 1, by a signal or a debugger',
+      '  stopped:        rank 1, by a signal, a debugger or its cgroup',
     ]);
   });
 
