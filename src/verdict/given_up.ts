@@ -45,8 +45,33 @@ const backThen = ({ commId, since }: Stall, evidence: Case): Case => ({
 const silentThen = (stall: Stall, evidence: Case): number[] =>
   silentAmong(stall.files, backThen(stall, evidence), stall.since).map(({ file }) => file);
 
-export const findGivenUp = (evidence: Case): GivenUp[] =>
-  findUnfinished(evidence).flatMap((stall) => givenUpOf(stall, evidence) ?? []);
+export function findGivenUp(evidence: Case): GivenUp[] {
+  const found = findUnfinished(evidence).map((stall) => ({ stall, over: givenUpOf(stall, evidence) }));
+  const over = found.flatMap((one) => one.over ?? []);
+  const along = found.flatMap((one) => (one.over ? [] : (givenUpAlong(one.stall, over, evidence) ?? [])));
+  return [...over, ...along];
+}
+
+/**
+ * What waits for the ranks that another communicator was shrunk without, if all its other ranks went on there. Who shrinks its world leaves
+ * its pairs and rings behind, and may make no new ones: a group of one rank that is left needs none.
+ */
+function givenUpAlong(stall: Stall, over: readonly GivenUp[], evidence: Case): GivenUp | null {
+  const { commId } = stall;
+  const gone = silentThen(stall, evidence);
+  if (commId === null || gone.length === 0) return null;
+  const shrunk = over.find(({ stall: other, next }) => {
+    const without = silentThen(other, evidence);
+    const isThere = (file: number): boolean =>
+      ranksInComm(evidence.ranks[file]!, BigInt(next.commId!)).length > 0;
+    return (
+      next.since > stall.since &&
+      gone.every((file) => without.includes(file)) &&
+      [...stall.files, ...other.files].every((file) => isThere(file) !== without.includes(file))
+    );
+  });
+  return shrunk ? { stall: { ...stall, commId }, at: shrunk.at, next: shrunk.next } : null;
+}
 
 function givenUpOf(stall: Stall, evidence: Case): GivenUp | null {
   const { commId, works, inside, collective } = stall;
