@@ -32,10 +32,11 @@ export const threadsOf = (pid: number): string[] | null => orNull(() => readdirS
 
 /**
  * Whether the process's control group is frozen, as by docker pause. Its state does not tell: in cgroup v2 it is S, as of a process that waits, in v1 D.
- * A group that is mounted elsewhere than usual is taken for one that runs.
+ * A group that is mounted elsewhere than usual, or outside of the own namespace (`/..`), is taken for one that runs.
  */
 export function isFrozen(pid: number): boolean {
   const groups = textOf(`/proc/${pid}/cgroup`);
+  if (groups.includes('/..')) return false;
   const [, unified = ''] = /^0::(.*)$/m.exec(groups) ?? [];
   const [, freezer = ''] = /^\d+:freezer:(.*)$/m.exec(groups) ?? [];
   return (
