@@ -3,7 +3,7 @@
 import { addTo } from '../base/grouped.js';
 import { maxOf } from '../base/extremes.js';
 import type { TraceNs } from '../base/time.js';
-import { membersOf } from './absence.js';
+import { membersOf, ranksInComm } from './absence.js';
 import { tanglesIn, type Tangle } from './circle.js';
 import { commOf, knownUntilOf, lastMoveIn } from './case.js';
 import type { EnteredCall, RankWitness } from './file_facts.js';
@@ -11,17 +11,16 @@ import { placesOf, type FileWork } from './wait_chains.js';
 import { firstWorks, OTHER_SIDE, TRANSFER_MAY_TAKE, type Stall } from './stall.js';
 
 /**
- * Sends and receives, except those queued behind the communicator's stuck collective. Also collectives that cannot be joined, because their
- * communicator has no id.
+ * Sends and receives, except those that were called after the communicator's stuck collective: their other sides may still stand in it. Also
+ * collectives that cannot be joined, because their communicator has no id.
  */
 export function looseStalls(ranks: readonly RankWitness[], covered: ReadonlyMap<bigint, Stall>): Stall[] {
   const groups = new Map<string, FileWork[]>();
-  const firsts = new Map([...covered].map(([commId, stall]) => [commId, firstWorks(stall)]));
   ranks.forEach((rank, file) => {
     for (const work of rank.pending.works) {
       const commId = commOf(rank, work)?.commId ?? 0n;
-      const first = firsts.get(commId);
-      if (first && (work.seq !== null || work.start >= (first.get(file)?.start ?? Infinity))) continue;
+      const stuck = covered.get(commId);
+      if (stuck && (work.seq !== null || work.start >= calledAt(stuck, file, ranks))) continue;
       const key = commId === 0n ? `${file} ${work.comm}` : `${commId}`;
       addTo(groups, key, { file, work });
     }
@@ -30,6 +29,17 @@ export function looseStalls(ranks: readonly RankWitness[], covered: ReadonlyMap<
     const atWork = new Set(works.map(({ file }) => file));
     return tanglesIn(works, ranks).map((one) => looseStall(one, atWork, ranks));
   });
+}
+
+/** Also if it has ended for this file, as a reduction does for who is not its root. Infinity: not known. */
+function calledAt(stall: Stall, file: number, ranks: readonly RankWitness[]): number {
+  const { commId, collective } = stall;
+  const open = firstWorks(stall).get(file);
+  if (open) return open.start;
+  const { calls } = ranks[file]!;
+  // Of several ranks in one process another one may have called it.
+  const isKnown = commId !== null && collective !== null && ranksInComm(ranks[file]!, commId).length === 1;
+  return (isKnown ? calls.entered(commId, collective)?.at : null) ?? Infinity;
 }
 
 /** `atWork`: files with unfinished work in its communicator, in this tangle or another. */
