@@ -25,6 +25,7 @@ type Value = Awaited<ReturnType<Connection['runAndReadAll']>>['getRows'] extends
 
 /** With which it was tried. */
 const VERSION = '1.5.6-r.1';
+const NAMES = [...TABLES, STEPS].map(({ name }) => name);
 const MOST_MEMORY = '1GB';
 const MOST_DISK = '10GB';
 
@@ -56,8 +57,11 @@ export async function queryRun(
     options.interrupt?.addEventListener('abort', stop);
     try {
       const statements = await refusing(() => oneStatement(connection, sql));
-      const asked = connection.getTableNames(sql, false);
-      const wanted = [...TABLES, STEPS].map(({ name }) => name).filter((name) => asked.includes(name));
+      // Names with capitals come in quotes.
+      const asked = connection
+        .getTableNames(sql, false)
+        .map((name) => name.replaceAll('"', '').toLowerCase());
+      const wanted = NAMES.filter((name) => asked.includes(name));
       const { report } = await writeTables(inputs, 'parquet', tables, options, new Set(wanted));
       for (const name of wanted) await connection.run(viewOf(tables, name));
       await lock(connection, tables);
@@ -156,14 +160,15 @@ async function refusing<T>(work: () => T | Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (!(error instanceof Error) || error instanceof UsageError || 'code' in error) throw error;
-    throw new UsageError(
-      `the query: ${error.message
-        .split('\n')
-        .filter((line) => line !== '')
-        .join(' ')}`,
-      {
-        cause: error,
-      },
-    );
+    throw new UsageError(`the query: ${inOneLine(error.message)}`, { cause: error });
   }
+}
+
+/** Without the mark below the query's line. If a table is missing, DuckDB proposes one of its own. */
+function inOneLine(message: string): string {
+  const isMissing = message.includes('Table with name');
+  const lines = message
+    .split('\n')
+    .filter((line) => line !== '' && line.trim() !== '^' && !(isMissing && line.startsWith('Did you mean')));
+  return `${lines.join(' ')}${isMissing ? `; the tables are ${NAMES.join(', ')}` : ''}`;
 }

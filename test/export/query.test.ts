@@ -77,6 +77,11 @@ describe('query', () => {
     );
   });
 
+  it('takes a table by its name in any case, as SQL does', async () => {
+    const [counted] = await query('healthy', 'SELECT count(*) AS n FROM "Ranks" JOIN RANKS USING (rank)');
+    expect(counted).toEqual({ n: 8 });
+  });
+
   it('reads no file but the tables, and writes none', async () => {
     const secret = path.join(folder, 'secret.csv');
     writeFileSync(secret, 'a,b\n1,2\n');
@@ -113,6 +118,7 @@ describe('query', () => {
     for (const [sql, why] of [
       ['SELEC 1', /syntax error at or near "SELEC"/],
       ['SELECT byte FROM links', /Candidate bindings: .*"bytes"/],
+      ['SELECT * FROM calls', /calls does not exist! LINE 1: .*; the tables are collectives, .*, steps$/m],
       ['', /query takes one SELECT/],
       [';', /query takes one SELECT/],
     ] as const) {
