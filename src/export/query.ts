@@ -57,10 +57,7 @@ export async function queryRun(
     options.interrupt?.addEventListener('abort', stop);
     try {
       const statements = await refusing(() => oneStatement(connection, sql));
-      // Names with capitals come in quotes.
-      const asked = connection
-        .getTableNames(sql, false)
-        .map((name) => name.replaceAll('"', '').toLowerCase());
+      const asked = connection.getTableNames(sql, false).map((name) => name.toLowerCase());
       const wanted = NAMES.filter((name) => asked.includes(name));
       const { report } = await writeTables(inputs, 'parquet', tables, options, new Set(wanted));
       for (const name of wanted) await connection.run(viewOf(tables, name));
