@@ -25,3 +25,7 @@ export const digits = (value: number): string =>
 /** A factor: "2.4 times", "419 times". */
 export const timesText = (factor: number): string =>
   `${factor < 10 ? Number(factor.toFixed(1)) : Math.round(factor)} times`;
+
+/** "1 file", "3 files" */
+export const counted = (count: number, what: string, plural = `${what}s`): string =>
+  `${count} ${count === 1 ? what : plural}`;

@@ -3,6 +3,7 @@
  * completion are made from the same commands, with all options.
  */
 
+import { counted } from '../base/units.js';
 import { Command, type Help } from 'commander';
 
 const ALL = '--all';
@@ -69,7 +70,7 @@ export function prepareHelp(command: Command, all: boolean): Command {
   if (all) return command;
   for (const option of rare) option.hideHelp();
   const more = [
-    ...(rare.length > 0 ? [`${rare.length} more ${rare.length === 1 ? 'option' : 'options'}`] : []),
+    ...(rare.length > 0 ? [counted(rare.length, 'more option')] : []),
     ...(lines.length > FEW ? ['more examples'] : []),
   ];
   if (more.length > 0)

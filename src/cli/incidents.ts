@@ -3,6 +3,7 @@
  * The command's standard input ends when the evidence is complete, so a command that ends the job can wait for that.
  */
 
+import { counted } from '../base/units.js';
 import { spawn, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import { OutputError } from '../base/errors.js';
@@ -94,7 +95,7 @@ export class Incidents {
     const stacks = suspects.filter((one) => one.stacks !== null && hasFrames(one.stacks)).length;
     const taken = [
       counted(files.length, 'rank file'),
-      counted(suspects.length, 'process', 'es'),
+      counted(suspects.length, 'process', 'processes'),
       stacks === 0 ? 'no stacks' : `stacks of ${stacks}`,
     ];
     note(`incident: ${folder}: ${[...taken, ...ras].join(', ')}`);
@@ -109,8 +110,6 @@ const ADVICE =
   USER.uid === 0
     ? 'name a folder that only root can change: --output /var/lib/nccl-trace/incidents'
     : 'name a folder that only you can change: --output ~/nccl-trace-incidents';
-
-const counted = (n: number, what: string, plural = 's'): string => `${n} ${what}${n === 1 ? '' : plural}`;
 
 export const now = (): string => `${new Date().toISOString().slice(0, 19)}Z`;
 

@@ -33,8 +33,7 @@ import { studyIn } from './study_input.js';
 import { complain, print, tellProblems } from './streams.js';
 import { addRunOptions, listsRuns } from './run_option.js';
 import { coloured, watched } from './watching.js';
-import { fit } from '../report/verdict_phrases.js';
-import { printable } from '../report/text.js';
+import { printable, fit } from '../report/text.js';
 import { verdictText } from '../report/verdict_text.js';
 import { besideRas } from './ras_option.js';
 

@@ -3,6 +3,7 @@
  * important facts are in the HTML itself. Scripts (dist/page/) make tables and pictures from the data.
  */
 
+import { counted } from '../base/units.js';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { projectFile } from '../base/project.js';
@@ -107,7 +108,7 @@ function head({ headline, run, ranks, made }: RunReport): string {
   const missing = run.missingRanks.length === 0 ? '' : `, ${run.missingRanks.length} without a file`;
   const facts = [
     `${ranks.length} of ${run.worldSize || '?'} ranks${missing}`,
-    `${run.hosts} ${run.hosts === 1 ? 'host' : 'hosts'}`,
+    counted(run.hosts, 'host'),
     durationText(run.durationNs),
     `from ${begun.replace('T', ' ')}`,
     `${run.records} records`,

@@ -3,7 +3,7 @@
 import { addTo } from '../base/grouped.js';
 import type { Changes, Difference, Measure, Subject } from '../analysis/changes.js';
 import type { LinkLine } from '../analysis/latency_and_rate.js';
-import { binarySize } from '../base/units.js';
+import { binarySize, counted } from '../base/units.js';
 import { durationText } from '../base/duration.js';
 import { linkKey, type DiffSide, type RunDiff } from './diff.js';
 import { printable, sizeText } from './text.js';
@@ -18,7 +18,7 @@ export function diffText(diff: RunDiff): string {
     ...diff.choices.slice(0, MOST_SUBJECTS).map((one) => `  chosen:         ${choiceText(one)}`),
     count === 0
       ? 'no difference beyond the noise'
-      : `${count} ${count === 1 ? 'difference' : 'differences'} beyond the noise, the costliest first`,
+      : `${counted(count, 'difference')} beyond the noise, the costliest first`,
     `  before:         ${sideText(diff.before)}`,
     `  after:          ${sideText(diff.after)}`,
     ...subjects

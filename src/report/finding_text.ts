@@ -2,68 +2,9 @@
 
 import { durationText } from '../base/duration.js';
 import { stallOf } from '../verdict/facts/suspects.js';
-import type { Connection, Finding, Who } from '../verdict/types.js';
-import {
-  allRanks,
-  callText,
-  clockTime,
-  commName,
-  continued,
-  labelled,
-  listed,
-  name,
-  peerName,
-  rankList,
-  rankInComm,
-  rankName,
-  ROOM,
-  someRanks,
-  type VerdictReport,
-} from './verdict_phrases.js';
-import { foldRanks, sizeText, wrapped } from './text.js';
-
-/** What one rank did, or several, by their label in the trace. */
-const DID: Readonly<Record<string, string>> = {
-  SILENT: 'fell silent',
-  STOPPED: 'is stopped (by a signal, debugger or cgroup)',
-  GONE: 'ended',
-  LEFT: 'left',
-  'NOT CALLED': 'never entered it',
-  'INSIDE NCCL': 'stuck inside ncclGroupEnd',
-  'OTHER CALL': 'called differently',
-  ALONE: 'called it alone',
-  LATE: 'late',
-  'SLOW SENDS': 'slow sends',
-};
-
-/** "rank 1 fell silent", "look at rank 2 or 3"; empty: nobody is known. */
-export function whoText(
-  { degree, files, some, missing, node, why }: Who,
-  call: Parameters<typeof peerName>[1] | null,
-  report: VerdictReport,
-): string {
-  if (why === null) return '';
-  if (degree === 'node' && node !== null) return `one of ${ranksOfNode({ files, name: node }, report)}`;
-  if (degree === 'one of' || DID[why] === undefined) {
-    const names = [
-      ...new Set(some.map(({ file, inComm }) => rankInComm(file, inComm?.[0], call?.nRanks, report))),
-    ];
-    if (missing !== null && call) names.push(peerName({ peerFile: null, peerInComm: missing }, call, report));
-    return names.length > MOST_EITHER
-      ? `look at one of ${rankList(files, report)}`
-      : `look at rank ${names.join(' or ')}`;
-  }
-  return `${someRanks(some, call?.nRanks ?? 0, report)} ${DID[why]}`;
-}
-
-/** "ranks 4-7 of node b" */
-export const ranksOfNode = (
-  { files, name: node }: { readonly files: readonly number[]; readonly name: string },
-  { ranks }: VerdictReport,
-): string => `ranks ${foldRanks(files.flatMap((file) => allRanks(ranks[file]!)))} of node ${name(node)}`;
-
-/** More are counted. */
-const MOST_EITHER = 3;
+import type { Connection, Finding } from '../verdict/types.js';
+import { callText, clockTime, commName, rankName, type VerdictReport, whoText } from './verdict_phrases.js';
+import { andMore, continued, labelled, sentenceLines, sizeText } from './text.js';
 
 const MOST_BEFORE = 2;
 
@@ -71,8 +12,7 @@ const MOST_BEFORE = 2;
 export function beforeLines(report: VerdictReport): string[] {
   const over = report.verdict.findings.filter(({ next }) => next !== null).reverse();
   const lines = over.slice(0, MOST_BEFORE).flatMap((one) => recoveryLines(one, report));
-  const more = over.length - MOST_BEFORE;
-  return more > 0 ? [...lines, continued(`and ${more} more before`)] : lines;
+  return [...lines, ...andMore(over.length - MOST_BEFORE, 'more before')];
 }
 
 function recoveryLines({ where, until, who, next }: Finding, report: VerdictReport): string[] {
@@ -99,7 +39,7 @@ const isOld = (found: Finding, { verdict }: VerdictReport): boolean =>
 export const alsoLines = (report: VerdictReport): string[] =>
   report.verdict.findings
     .filter((one, i) => (ALSO.includes(one.rule) || isOld(one, report)) && (i > 0 || one.kind === 'healthy'))
-    .flatMap((one) => listed('also', wrapped(findingLine(one, report), ROOM)));
+    .flatMap((one) => sentenceLines('also', findingLine(one, report)));
 
 /** "SLOW: rank 2 late on world, since 12:00:01 UTC, cost 2.1 s" */
 export function findingLine(

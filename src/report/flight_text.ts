@@ -13,8 +13,7 @@ import type { DumpedDetail, DumpFinding } from '../pytorch/rules.js';
 import type { DumpedWay } from '../pytorch/compared_calls.js';
 import { frameText, stacksOf, type SharedStack } from '../pytorch/stacks.js';
 import type { ToldFlight } from './diagnosed.js';
-import { foldRanks, printable } from './text.js';
-import { continued, labelled } from './verdict_phrases.js';
+import { andMore, continued, firstLines, labelled, printable, ranksText } from './text.js';
 
 const MOST_NAMED = 4;
 const MOST_WAYS = 3;
@@ -29,11 +28,11 @@ export function dumpVerdictText({ verdict }: FlightReport): string[] {
     dumpHeadline(verdict),
     ...(first ? detailsOf(first) : []),
     ...also.slice(0, 3).flatMap((one) => [labelled('also', sentenceOf(one)), ...lastCalls(one).slice(0, 1)]),
-    ...(also.length > 3 ? [continued(`and ${also.length - 3} more`)] : []),
+    ...andMore(also.length - 3),
     ...(place ? placeLines(place) : first ? [sinceLine(first.since!)] : []),
     ...places.slice(0, 1).map((one) => labelled('also waiting', waitingText(one))),
-    ...(pendingGroups > 2 ? [continued(`and ${pendingGroups - 2} other process groups`)] : []),
-    ...(withoutDump.length > 0 ? [labelled('no dump', rankText(withoutDump))] : []),
+    ...andMore(pendingGroups - 2, 'other process groups'),
+    ...(withoutDump.length > 0 ? [labelled('no dump', ranksText(withoutDump))] : []),
     ...reasons.map(({ rank, reason }) =>
       labelled(`rank ${rank}`, `its file only says: ${printable(reason)}`),
     ),
@@ -73,7 +72,7 @@ export const toldFlight = (report: FlightReport): ToldFlight => {
 
 /** What is wrong, and who. */
 function sentenceOf({ rule, about: one }: DumpFinding): string {
-  const who = rankText(one.named.map(({ rank }) => rank));
+  const who = ranksText(one.named.map(({ rank }) => rank));
   const where = collectiveText(one);
   switch (rule) {
     case 'called differently':
@@ -126,19 +125,18 @@ function detailsOf(found: DumpFinding): string[] {
     ...pairs.map(({ from, to, sent, expected }) =>
       labelled(`rank ${from}`, `sends ${sent} elements to rank ${to}, which expects ${expected}`),
     ),
-    ...ways.map((way) => labelled(rankText(way.ranks), wayText(way, found))),
+    ...ways.map((way) => labelled(ranksText(way.ranks), wayText(way, found))),
   ];
   if (lines.length > 0)
     return [
-      ...lines.slice(0, MOST_WAYS),
-      ...(lines.length > MOST_WAYS ? [continued(`and ${lines.length - MOST_WAYS} more`)] : []),
+      ...firstLines(lines, MOST_WAYS),
       ...named.slice(0, 2).flatMap(({ rank, last }) => lastCall(`rank ${rank}`, last, about)),
     ];
   return [
     ...lastCalls(found),
-    ...(named.length > MOST_NAMED ? [continued(`and ${named.length - MOST_NAMED} other ranks`)] : []),
+    ...andMore(named.length - MOST_NAMED, 'other ranks'),
     ...(about.op.includes(' ') && rule !== 'circle'
-      ? [labelled('waiting', `${rankText(waiting)} in ${collectiveText(about)}`)]
+      ? [labelled('waiting', `${ranksText(waiting)} in ${collectiveText(about)}`)]
       : []),
   ];
 }
@@ -166,12 +164,12 @@ function placeLines(place: PendingCollective): string[] {
   const isMixed = started.length > 0 && started.length < waiting.length;
   return [
     labelled('waiting', `${isAll ? 'all ' : ''}${waitingText(place)}`),
-    ...(isMixed ? [labelled('GPU started it', rankText(started))] : []),
-    ...(finished.length > 0 ? [labelled('finished', rankText(finished))] : []),
+    ...(isMixed ? [labelled('GPU started it', ranksText(started))] : []),
+    ...(finished.length > 0 ? [labelled('finished', ranksText(finished))] : []),
     ...(notListed.length > 0
-      ? [labelled('not listed', `${rankText(notListed)}; may have finished, or not called`)]
+      ? [labelled('not listed', `${ranksText(notListed)}; may have finished, or not called`)]
       : []),
-    ...(aborted.length > 0 ? [labelled('aborted', `on ${rankText(aborted)}, so it is over there`)] : []),
+    ...(aborted.length > 0 ? [labelled('aborted', `on ${ranksText(aborted)}, so it is over there`)] : []),
     sinceLine(place.sinceNs),
     ...calledFrom(stacksOf([{ rank: waiting[0]!, call }])),
   ];
@@ -183,7 +181,7 @@ const sinceLine = (sinceNs: number): string =>
 const givenUpText = (one: GivenUp): string => `${collectiveText(one)}, called ${timeOf(one.sinceNs)}`;
 
 const waitingText = (place: PendingCollective): string =>
-  `${rankText(place.waiting)} in ${collectiveText(place)}`;
+  `${ranksText(place.waiting)} in ${collectiveText(place)}`;
 
 /** What was found beside the job of the verdict, and about its clocks. */
 function besidesLines({ others, clocks }: DumpVerdict): string[] {
@@ -191,12 +189,12 @@ function besidesLines({ others, clocks }: DumpVerdict): string[] {
   for (const { rank, aheadNs } of clocks) addTo(offsets, Math.round(aheadNs / 1e9), rank);
   return [
     ...[...offsets].map(([seconds, ranks]) =>
-      labelled('clock', `${rankText(ranks)}: ${aheadText(seconds)}; corrected`),
+      labelled('clock', `${ranksText(ranks)}: ${aheadText(seconds)}; corrected`),
     ),
     ...others.flatMap(({ why, ranks, worldSize, lastNs, verdict }) => [
       labelled(
         'other dumps',
-        `${rankText(ranks)}: ${why} (${worldSize} ranks${lastNs > 0 ? `, last call ${timeOf(lastNs)}` : ''})`,
+        `${ranksText(ranks)}: ${why} (${worldSize} ranks${lastNs > 0 ? `, last call ${timeOf(lastNs)}` : ''})`,
       ),
       ...(verdict && verdict.kind !== 'quiet' ? [continued(dumpHeadline(verdict))] : []),
     ]),
@@ -243,7 +241,7 @@ export function flightArguments({ matched }: FlightReport): (readonly [string, s
       .slice(0, MOST_STACKS)
       .map(({ ranks, frames }, i): [string, string] => [
         `pythonStack${i + 1}`,
-        `${rankText(ranks)}: ${frames.map(frameText).join(' < ')}`,
+        `${ranksText(ranks)}: ${frames.map(frameText).join(' < ')}`,
       ]),
   ];
 }
@@ -252,7 +250,7 @@ const calledFrom = (stacks: readonly SharedStack[]): string[] =>
   stacks
     .slice(0, 2)
     .map(({ ranks, frames }) =>
-      labelled('called from', `${rankText(ranks)}: ${userFrames(frames).map(shortFrame).join(' < ')}`),
+      labelled('called from', `${ranksText(ranks)}: ${userFrames(frames).map(shortFrame).join(' < ')}`),
     );
 
 const placeText = (frames: readonly Frame[]): string => {
@@ -279,8 +277,6 @@ const groupText = ({ group, description }: Pick<NamedCollective, 'group' | 'desc
   `group ${groupNames(group, description)}`;
 const collectiveText = ({ op, seq, ...group }: NamedCollective): string =>
   `${opText({ op, seq, isP2p: op.includes(' ') })} of ${groupText(group)}`;
-const rankText = (ranks: readonly number[]): string =>
-  ranks.length === 1 ? `rank ${ranks[0]}` : `${ranks.length} ranks (${foldRanks(ranks)})`;
 
 /** With the date: dumps may lie there for days. */
 const timeOf = (ns: number): string => {

@@ -3,20 +3,8 @@
 import { durationText } from '../base/duration.js';
 import { goneFirst } from '../verdict/facts/suspects.js';
 import type { Hang, Silent } from '../verdict/types.js';
-import {
-  clockTime,
-  filesOf,
-  labelled,
-  rankList,
-  rankWithHost,
-  type VerdictReport,
-} from './verdict_phrases.js';
-
-/** Silent ranks come before the ranks that wait for them, unless most ranks are silent. */
-export function goneLines(hang: Hang, verb: string, report: VerdictReport): string[] {
-  if (verb === 'BROKEN OFF') return [];
-  return heartbeatLines(goneFirst(hang), hang.until, report);
-}
+import { labelled } from './text.js';
+import { clockTime, filesOf, rankList, rankWithHost, type VerdictReport } from './verdict_phrases.js';
 
 /** Ranks whose processes ended in order, while the others wait for them. */
 export function endedLines({ ended }: Hang, report: VerdictReport): string[] {
@@ -29,7 +17,8 @@ export function endedLines({ ended }: Hang, report: VerdictReport): string[] {
   return [labelled('left NCCL', `${who}, in the middle of it`)];
 }
 
-export function silentLines(hang: Hang, report: VerdictReport): string[] {
+/** Those that are not said before. */
+export function silentOfHang(hang: Hang, report: VerdictReport): string[] {
   const { silent, until, neverEntered, waiting: entered, isRelated } = hang;
   const said = new Set(filesOf(neverEntered));
   const first = new Set(filesOf(goneFirst(hang)));
@@ -86,3 +75,37 @@ export function heartbeatLines(all: readonly Silent[], until: number, report: Ve
       : `since ${clockTime(report, lastSign)} (${durationText(Math.max(0, until - lastSign))} before the end)`;
   return [...died, labelled('no heartbeat', `${who} ${since}`)];
 }
+
+/** ns: heartbeats come once a second. One is overdue after this, as in the verdict. */
+const OVERDUE = 1.5e9;
+
+/** A rank can be silent without a missed heartbeat, if other files were closed later. */
+export const missedHeartbeat = ({ lastSign, isGone }: Silent, end: number): boolean =>
+  isGone || lastSign === null || end - lastSign > OVERDUE;
+
+export const silentLines = (silent: readonly Silent[], end: number, report: VerdictReport): string[] => [
+  ...heartbeatLines(
+    silent.filter((one) => missedHeartbeat(one, end)),
+    end,
+    report,
+  ),
+  ...neverClosedLines(
+    silent.filter((one) => !missedHeartbeat(one, end)),
+    report,
+  ),
+  ...copyLines(silent, report),
+];
+
+/** For a healthy run: ranks that did not end like the others, and ranks without a heartbeat at a time when others had one. */
+export const firstSilentLines = (silent: readonly Silent[], report: VerdictReport): string[] => [
+  ...neverClosedLines(
+    silent.filter(({ mayBeCopy }) => !mayBeCopy),
+    report,
+  ),
+  ...neverClosedLines(
+    silent.filter(({ mayBeCopy }) => mayBeCopy),
+    report,
+    'silent first',
+  ),
+  ...copyLines(silent, report),
+];

@@ -1,8 +1,9 @@
 /** A hang as text: what is stuck since when, who never came, who made another call, who waits, where to look. */
 
+import { counted } from '../base/units.js';
 import { durationText } from '../base/duration.js';
 import { addTo } from '../base/grouped.js';
-import { stallOf } from '../verdict/facts/suspects.js';
+import { goneFirst, stallOf } from '../verdict/facts/suspects.js';
 import { whoOf } from '../verdict/finding.js';
 import type {
   Broken,
@@ -15,31 +16,28 @@ import type {
   Stray,
   Waiting,
 } from '../verdict/types.js';
-import { ranksOfNode, whoText } from './finding_text.js';
-import { endedLines, goneLines, neverClosedLines, silentLines } from './gone_text.js';
-import { foldRanks, sizeText } from './text.js';
+import { endedLines, heartbeatLines, neverClosedLines, silentOfHang } from './gone_text.js';
+import { COLUMNS, continued, firstLines, foldRanks, labelled, listed, ROOM, sizeText } from './text.js';
 import {
   callNumber,
   callText,
   clockTime,
-  COLUMNS,
   commName,
-  continued,
+  DID,
   few,
   filesOf,
   frontText,
   hostOf,
-  labelled,
-  listed,
   name,
   peerName,
-  ROOM,
   rankList,
   rankName,
+  ranksOfNode,
   rankWithHost,
   someRanks,
-  wayArguments,
   type VerdictReport,
+  wayArguments,
+  whoText,
 } from './verdict_phrases.js';
 
 /** Ways to make one call. Further ways are only counted. */
@@ -98,10 +96,10 @@ function stallLines(verdict: Detail, verb: string, why: readonly string[], repor
   return [
     ...title(verdict, verb, report),
     ...mismatch(hang, report),
-    ...goneLines(hang, verb, report),
+    ...(verdict.kind === 'broken' ? [] : heartbeatLines(goneFirst(hang), hang.until, report)),
     ...endedLines(hang, report),
     ...why,
-    ...strays(hang, verb, report),
+    ...strays(hang, verdict.kind === 'waiting' ? 'not entered' : 'never entered', report),
     ...unmatchedLines(hang, report),
     ...unseenLines(hang, report),
     ...crossedLines(hang, report),
@@ -110,7 +108,7 @@ function stallLines(verdict: Detail, verb: string, why: readonly string[], repor
     ...unhandedLines(hang, report),
     ...waiting(hang, report),
     ...whereToLook(hang, report),
-    ...silentLines(hang, report),
+    ...silentOfHang(hang, report),
     ...alsoStuck(hang, report),
   ];
 }
@@ -121,10 +119,9 @@ function title(stall: Detail, verb: string, report: VerdictReport): string[] {
   const what = `${verb}  ${callText(hang)}`;
   const size = ` (${sizeText(nRanks, report.worldSize)})`;
   const when = `since ${clockTime(report, since)} (${durationText(age)})`;
-  const [usual, here] = IN_OTHER_WORDS[verb] ?? ['', ''];
+  const did = { ...DID, ...IN_OTHER_WORDS[stall.kind] };
   const who =
-    wireText({ ...hang, nRanks }, report) ||
-    whoText(whoOf(stall), { ...hang, nRanks }, report).replace(usual, here);
+    wireText({ ...hang, nRanks }, report) || whoText(whoOf(stall), { ...hang, nRanks }, report, did);
   if (who === '') return [`${what}${size}  ${when}`];
   const full = `${what}${size}: ${who}`;
   return [full.length <= COLUMNS ? full : `${what}: ${who}`, labelled('stuck', when)];
@@ -162,9 +159,9 @@ const onWireLines = (hang: Hang, report: VerdictReport): string[] =>
   );
 
 /** Where what a rank did is not the same: it may still come, or it did not end in order. */
-const IN_OTHER_WORDS: Readonly<Record<string, readonly [string, string]>> = {
-  WAITING: ['never entered it', 'did not enter it yet'],
-  'BROKEN OFF': ['ended', 'disappeared'],
+const IN_OTHER_WORDS: Readonly<Partial<Record<Detail['kind'], typeof DID>>> = {
+  waiting: { 'NOT CALLED': 'did not enter it yet' },
+  broken: { GONE: 'disappeared' },
 };
 
 /** Threads inside a call that has not returned. The call connects and waits for its peers. */
@@ -200,20 +197,17 @@ function mismatch({ mismatch: found, commId }: Hang, report: VerdictReport): str
   if (!found) return [];
   const on = found.commId === commId ? '' : ` on ${commName(found)}`;
   const [most, ...others] = found.ways;
-  const shown = [...others.slice(0, MOST_WAYS - 1), most];
   const label = {
     calls: 'differs first',
     arguments: 'other arguments',
     sizes: 'sizes differ',
     pairs: 'no other side',
   }[found.what];
-  const lines = shown.map((way) => {
+  const lines = others.toSpliced(MOST_WAYS - 1, 0, most).map((way) => {
     const who = someRanks(way.entered, found.nRanks, report);
     return `${who}: ${callText(way, callNumber(found.call) + on)} (${wayArguments(way)})`;
   });
-  const more = found.ways.length - shown.length;
-  if (more > 0) lines.push(`and ${more} more ways`);
-  return listed(label, lines);
+  return firstLines(listed(label, lines), MOST_WAYS, 'more ways');
 }
 
 /** The other side called fewer. */
@@ -256,11 +250,10 @@ const MOST_IN_CIRCLE = 4;
 function circleLines({ circle }: Hang, report: VerdictReport): string[] {
   const call = ({ func, peerFile }: PlacedTransfer): string =>
     `${name(func)} ${func === 'Recv' ? 'from' : 'to'} ${rankName(report, peerFile)}`;
-  const lines = circle
-    .slice(0, MOST_IN_CIRCLE)
-    .map(({ file, first, later }) => `rank ${rankName(report, file)}: ${call(first)}, then ${call(later)}`);
-  if (circle.length > MOST_IN_CIRCLE) lines.push(`and ${circle.length - MOST_IN_CIRCLE} more ranks`);
-  return listed('in a circle', lines);
+  const lines = circle.map(
+    ({ file, first, later }) => `rank ${rankName(report, file)}: ${call(first)}, then ${call(later)}`,
+  );
+  return firstLines(listed('in a circle', lines), MOST_IN_CIRCLE, 'more ranks');
 }
 
 function waiting(
@@ -341,7 +334,7 @@ function kernelLines(kernels: readonly KernelState[], report: VerdictReport): st
       group.length === 1 && begun === 0
         ? `rank ${rankWithHost(report, group[0]!.file)}`
         : rankList(filesOf(group), report);
-    const size = channels === 1 ? '1 channel' : `${channels} channels`;
+    const size = counted(channels, 'channel');
     const what =
       begun === 0
         ? `called, no kernel began (${size})`
@@ -365,10 +358,8 @@ function alsoStuck(hang: Hang, report: VerdictReport): string[] {
       const named = whoText(who, where, report);
       return `${callText(where!)}${named && `: ${named}`}`;
     });
-  const more = causes.length - MOST_CAUSES;
   return [
-    ...listed('stuck too', causes.slice(0, MOST_CAUSES)),
-    ...(more > 0 ? [continued(`and ${more} more`)] : []),
+    ...firstLines(listed('stuck too', causes), MOST_CAUSES),
     ...(behind.length > 0 ? [labelled('only wait', few(behind, 2))] : []),
   ];
 }
@@ -383,8 +374,8 @@ const MOST_STRAYS = 2;
 
 const TRANSFERS: readonly string[] = ['Send', 'Recv'];
 
-/** Ranks that never came, grouped by the call they are stuck in. */
-function strays(hang: Hang, verb: string, report: VerdictReport): string[] {
+/** Ranks that never came, grouped by the call they are stuck in. `usual`: their label if it is a collective. */
+function strays(hang: Hang, usual: string, report: VerdictReport): string[] {
   const { neverEntered, seq, waiting, inside } = hang;
   const groups = new Map<string, Stray[]>();
   for (const stray of neverEntered) {
@@ -393,13 +384,7 @@ function strays(hang: Hang, verb: string, report: VerdictReport): string[] {
     addTo(groups, key, stray);
   }
   const isCalled = inside.some(({ func }) => !TRANSFERS.includes(func));
-  const label = isCalled
-    ? 'never called'
-    : seq === null
-      ? 'other side'
-      : verb === 'WAITING'
-        ? 'not entered'
-        : 'never entered';
+  const label = isCalled ? 'never called' : seq === null ? 'other side' : usual;
   const all = [...groups.values()];
   const lines = all.slice(0, MOST_STRAYS).flatMap((group) => strayLines(label, group, hang, report));
   const rest = all.slice(MOST_STRAYS).flat();

@@ -4,26 +4,23 @@
  */
 
 import { durationText } from '../base/duration.js';
+import { counted } from '../base/units.js';
 import { FEWEST } from '../verdict/slowness.js';
 import type { Lateness, Slowness, SlowSends } from '../verdict/types.js';
 import { faultText, unevenText } from './cause_text.js';
-import { ranksOfNode } from './finding_text.js';
-import { sizeText, timesText, wrapped } from './text.js';
+import { continued, labelled, sentenceLines, sizeText, timesText } from './text.js';
 import {
   callText,
   clockTime,
   commName,
-  continued,
   hostOf,
-  labelled,
-  listed,
   name,
   rankList,
   rankName,
-  ROOM,
   seenText,
   someRanks,
   type VerdictReport,
+  ranksOfNode,
 } from './verdict_phrases.js';
 
 export function slowLines(slow: Slowness, report: VerdictReport): string[] {
@@ -63,7 +60,7 @@ function whereText({ file, together }: Lateness, report: VerdictReport): string 
 /** Half of the time was lost, but there are too few waits to show a habit. */
 export function perhapsSlowLines(late: Lateness, report: VerdictReport): string[] {
   const { cost, span, waits } = late;
-  const lost = `it cost ${durationText(cost)} of ${durationText(span)} (${percent(cost / span)}), in ${countText(waits, 'wait')}`;
+  const lost = `it cost ${durationText(cost)} of ${durationText(span)} (${percent(cost / span)}), in ${counted(waits, 'wait')}`;
   return [
     `UNCLEAR  whether ${whichRank(late, report)} is slow: ${lost}`,
     labelled('seen', seenText(report)),
@@ -94,7 +91,7 @@ function latenessLines(slow: Lateness, report: VerdictReport): string[] {
 const unevenLines = ({ file }: Lateness, { ranks, causes }: VerdictReport): string[] =>
   causes.flatMap((cause) =>
     cause.rule === 'uneven AlltoAll' && cause.about.rank === ranks[file]!.rank
-      ? listed('may be', wrapped(`an uneven AlltoAll: ${unevenText(cause.about)}`, ROOM))
+      ? sentenceLines('may be', `an uneven AlltoAll: ${unevenText(cause.about)}`)
       : [],
   );
 
@@ -106,8 +103,6 @@ function leftOutLines({ leftOut: { first, rooted, notWhole } }: Lateness): strin
   ];
   return parts.length === 0 ? [] : [labelled('left out', parts.join(', '))];
 }
-
-const countText = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 const stopText = (to: string, times: number, each: number): string =>
   times === 1
@@ -205,7 +200,7 @@ export function latestLines({ verdict, ...report }: VerdictReport): string[] {
       'late',
       compared === 0
         ? 'not known who: no collective can be compared'
-        : `no rank; ${countText(compared, 'collective')} compared`,
+        : `no rank; ${counted(compared, 'collective')} compared`,
     ),
     ...(compared === 0 ? [continued('(needed: most ranks, known ends, no root, not the first)')] : []),
   ];

@@ -3,7 +3,7 @@
  */
 
 import { mostSuspectFirst } from '../base/suspect_labels.js';
-import { binarySize, shortDuration } from '../base/units.js';
+import { binarySize, counted, shortDuration } from '../base/units.js';
 import type { RankLabel } from '../runs/rank_labels.js';
 import { sumOfTimes } from '../cluster/rank_waits.js';
 import { durationText } from '../base/duration.js';
@@ -36,8 +36,8 @@ export function markdownOf(report: RunReport): string {
     ...linkLines(report),
     ...stepLines(report),
     [
-      `${ranks.length} ${ranks.length === 1 ? 'file' : 'files'} of ${run.worldSize || 'an unknown number of'} ranks`,
-      `${run.hosts} ${run.hosts === 1 ? 'host' : 'hosts'}, ${run.records} records, ${durationText(run.durationNs)}`,
+      `${counted(ranks.length, 'file')} of ${run.worldSize || 'an unknown number of'} ranks`,
+      `${counted(run.hosts, 'host')}, ${run.records} records, ${durationText(run.durationNs)}`,
       made.by,
     ].join('; '),
   ];

@@ -4,8 +4,7 @@ import { besideRas, type RasReport } from '../foreign/ras_beside.js';
 import type { RasAnswer } from '../foreign/ras_answer.js';
 import { stallOf } from '../verdict/facts/suspects.js';
 import type { Diagnosis } from './diagnosed.js';
-import { wrapped } from './text.js';
-import { continued, listed, ROOM } from './verdict_phrases.js';
+import { wrapped, ROOM, continued, listed } from './text.js';
 
 export function withRas(found: Diagnosis, answer: RasAnswer): Diagnosis {
   const hang = stallOf(found.verdict);

@@ -3,7 +3,7 @@
 import { maxOf } from '../base/extremes.js';
 import { UsageError } from '../base/errors.js';
 import { hint } from '../base/nearest.js';
-import { binarySize, digits, shortDuration } from '../base/units.js';
+import { binarySize, counted, digits, shortDuration } from '../base/units.js';
 import { nameOrId } from '../runs/communicators.js';
 import type { Cell } from './run_tables.js';
 import type { FilledTable } from './table_formats.js';
@@ -55,7 +55,7 @@ export function shownTable(
   const hidden = candidates.filter((one) => !chosen.includes(one)).map(({ column }) => titleOf(column));
   const more = rows.length - first.length;
   const notes = [
-    ...(more > 0 ? [`and ${more} more ${more === 1 ? 'row' : 'rows'}: --top ${rows.length}, --csv`] : []),
+    ...(more > 0 ? [`and ${counted(more, 'more row')}: --top ${rows.length}, --csv`] : []),
     ...(hidden.length > 0 ? [`no room for ${hidden.join(', ')}: --csv`] : []),
   ];
   return text + notes.map((note) => `${note}\n`).join('');

@@ -1,5 +1,7 @@
 /** Formats text for terminals. */
 
+import { foldRanks } from '../base/ranks.js';
+
 export { foldRanks } from '../base/ranks.js';
 export { printable } from '../base/printable.js';
 export { timesText } from '../base/units.js';
@@ -54,3 +56,32 @@ export function wrapped(text: string, most: number): string[] {
   }
   return lines;
 }
+
+export const COLUMNS = 80;
+/** Width of a line's label with its indent. */
+const LABEL = 18;
+/** Width after the label. */
+export const ROOM = COLUMNS - LABEL;
+
+export const fit = (line: string): string => cut(line, COLUMNS);
+
+/** "  never entered:  rank 37" */
+export const labelled = (label: string, text: string): string => `${`  ${label}: `.padEnd(LABEL)}${text}`;
+export const continued = (text: string): string => `${' '.repeat(LABEL)}${text}`;
+/** The label stands before the first one. */
+export const listed = (label: string, texts: readonly string[]): string[] =>
+  texts.map((text, i) => (i === 0 ? labelled(label, text) : continued(text)));
+/** A sentence, in as many lines as it needs. */
+export const sentenceLines = (label: string, text: string): string[] => listed(label, wrapped(text, ROOM));
+
+/** What is not shown is counted. */
+export const andMore = (count: number, what = 'more'): string[] =>
+  count > 0 ? [continued(`and ${count} ${what}`)] : [];
+export const firstLines = (lines: readonly string[], most: number, rest?: string): string[] => [
+  ...lines.slice(0, most),
+  ...andMore(lines.length - most, rest),
+];
+
+/** "rank 3", "4 ranks (0-3)" */
+export const ranksText = (ranks: readonly (number | null)[]): string =>
+  ranks.length === 1 ? `rank ${foldRanks(ranks)}` : `${ranks.length} ranks (${foldRanks(ranks)})`;

@@ -1,16 +1,16 @@
 /** UNCLEAR as text: what is not known, why, and which rank to check first. */
 
+import { counted } from '../base/units.js';
 import { durationText } from '../base/duration.js';
 import type { Behind, Idle, Silent, Unclear } from '../verdict/types.js';
-import { copyLines, heartbeatLines, neverClosedLines } from './gone_text.js';
+import { copyLines, missedHeartbeat, neverClosedLines, silentLines } from './gone_text.js';
 import { perhapsSlowLines } from './lateness_text.js';
+import { continued, labelled } from './text.js';
 import {
   callText,
   clockTime,
   commName,
-  continued,
   isWhole,
-  labelled,
   name,
   rankList,
   rankName,
@@ -19,9 +19,6 @@ import {
   wayArguments,
   type VerdictReport,
 } from './verdict_phrases.js';
-
-/** ns: heartbeats come once a second. One is overdue after this, as in the verdict. */
-const OVERDUE = 1.5e9;
 
 export function unclearLines(
   { work, works, files, lost, silent, idle, late, end }: Unclear,
@@ -49,7 +46,7 @@ export function unclearLines(
             'cannot tell',
             lost === 0
               ? `its data had arrived on ${rankList(files, report)}, then all ranks left`
-              : `${lost} ${lost === 1 ? 'slot' : 'slots'} lost after it began, ${rankList(files, report)}`,
+              : `${counted(lost, 'slot')} lost after it began, ${rankList(files, report)}`,
           ),
         ];
   return [
@@ -141,34 +138,3 @@ function partLines(
     continued('NCCL reports no work of this call: they may still come'),
   ];
 }
-
-/** A rank can be silent without a missed heartbeat, if other files were closed later. */
-const missedHeartbeat = ({ lastSign, isGone }: Silent, end: number): boolean =>
-  isGone || lastSign === null || end - lastSign > OVERDUE;
-
-export const silentLines = (silent: readonly Silent[], end: number, report: VerdictReport): string[] => [
-  ...heartbeatLines(
-    silent.filter((one) => missedHeartbeat(one, end)),
-    end,
-    report,
-  ),
-  ...neverClosedLines(
-    silent.filter((one) => !missedHeartbeat(one, end)),
-    report,
-  ),
-  ...copyLines(silent, report),
-];
-
-/** For a healthy run: ranks that did not end like the others, and ranks without a heartbeat at a time when others had one. */
-export const firstSilentLines = (silent: readonly Silent[], report: VerdictReport): string[] => [
-  ...neverClosedLines(
-    silent.filter(({ mayBeCopy }) => !mayBeCopy),
-    report,
-  ),
-  ...neverClosedLines(
-    silent.filter(({ mayBeCopy }) => mayBeCopy),
-    report,
-    'silent first',
-  ),
-  ...copyLines(silent, report),
-];

@@ -2,29 +2,16 @@
 
 import { timeOfDay } from '../base/duration.js';
 import { append } from '../base/extremes.js';
+import { counted } from '../base/units.js';
 import type { VerdictReport } from './diagnosed.js';
 import type { CallArguments } from '../verdict/file_facts.js';
-import type { CallName, Front, SomeRanks } from '../verdict/types.js';
-import { cut, foldRanks, printable } from './text.js';
+import type { CallName, Front, SomeRanks, Who } from '../verdict/types.js';
+import { cut, foldRanks, printable, ranksText } from './text.js';
 
 export type { VerdictReport } from './diagnosed.js';
 
-export const COLUMNS = 80;
-/** Width of a line's label with its indent. */
-const LABEL = 18;
-/** Width after the label. */
-export const ROOM = COLUMNS - LABEL;
 /** Width for a name. */
 const NAME = 28;
-
-export const fit = (line: string): string => cut(line, COLUMNS);
-
-/** "  never entered:  rank 37" */
-export const labelled = (label: string, text: string): string => `${`  ${label}: `.padEnd(LABEL)}${text}`;
-export const continued = (text: string): string => `${' '.repeat(LABEL)}${text}`;
-/** The label stands before the first one. */
-export const listed = (label: string, texts: readonly string[]): string[] =>
-  texts.map((text, i) => (i === 0 ? labelled(label, text) : continued(text)));
 
 /** `on`: "on dp", or empty if said before. */
 export function callText(call: CallName, on = ` on ${commName(call)}`): string {
@@ -91,10 +78,8 @@ export function hostOf(report: VerdictReport, file: number): string {
   return `${name(host)}${localRank === null || ranks !== undefined ? '' : ` gpu${localRank}`}`;
 }
 
-export function rankList(files: readonly number[], { ranks }: VerdictReport): string {
-  const all = files.flatMap((file) => allRanks(ranks[file]!));
-  return all.length === 1 ? `rank ${foldRanks(all)}` : `${all.length} ranks (${foldRanks(all)})`;
-}
+export const rankList = (files: readonly number[], { ranks }: VerdictReport): string =>
+  ranksText(files.flatMap((file) => allRanks(ranks[file]!)));
 
 /** For a process with several ranks of the communicator (of `nRanks`): the ranks that are meant, as far as their names are known. */
 export function someRanks(
@@ -111,12 +96,52 @@ export function someRanks(
     else if (nRanks === report.worldSize && inComm.every((rank) => all.includes(rank))) append(whole, inComm);
     else parts.push(`${inComm.length} of ranks ${foldRanks(all)}`);
   }
-  const named =
-    whole.length === 0
-      ? []
-      : [whole.length === 1 ? `rank ${foldRanks(whole)}` : `${whole.length} ranks (${foldRanks(whole)})`];
-  return [...named, ...parts].join(' and ');
+  return [...(whole.length === 0 ? [] : [ranksText(whole)]), ...parts].join(' and ');
 }
+
+/** What one rank did, or several, by their label in the trace. */
+export const DID: Readonly<Record<string, string>> = {
+  SILENT: 'fell silent',
+  STOPPED: 'is stopped (by a signal, debugger or cgroup)',
+  GONE: 'ended',
+  LEFT: 'left',
+  'NOT CALLED': 'never entered it',
+  'INSIDE NCCL': 'stuck inside ncclGroupEnd',
+  'OTHER CALL': 'called differently',
+  ALONE: 'called it alone',
+  LATE: 'late',
+  'SLOW SENDS': 'slow sends',
+};
+
+/** "rank 1 fell silent", "look at rank 2 or 3"; empty: nobody is known. `did`: what it did, by its label. */
+export function whoText(
+  { degree, files, some, missing, node, why }: Who,
+  call: Parameters<typeof peerName>[1] | null,
+  report: VerdictReport,
+  did: Readonly<Record<string, string>> = DID,
+): string {
+  if (why === null) return '';
+  if (degree === 'node' && node !== null) return `one of ${ranksOfNode({ files, name: node }, report)}`;
+  if (degree === 'one of' || did[why] === undefined) {
+    const names = [
+      ...new Set(some.map(({ file, inComm }) => rankInComm(file, inComm?.[0], call?.nRanks, report))),
+    ];
+    if (missing !== null && call) names.push(peerName({ peerFile: null, peerInComm: missing }, call, report));
+    return names.length > MOST_EITHER
+      ? `look at one of ${rankList(files, report)}`
+      : `look at rank ${names.join(' or ')}`;
+  }
+  return `${someRanks(some, call?.nRanks ?? 0, report)} ${did[why]}`;
+}
+
+/** "ranks 4-7 of node b" */
+export const ranksOfNode = (
+  { files, name: node }: { readonly files: readonly number[]; readonly name: string },
+  { ranks }: VerdictReport,
+): string => `ranks ${foldRanks(files.flatMap((file) => allRanks(ranks[file]!)))} of node ${name(node)}`;
+
+/** More are counted. */
+const MOST_EITHER = 3;
 
 export function few(texts: readonly string[], most: number): string {
   const rest = texts.length > most ? ` and ${texts.length - most} more` : '';
@@ -138,14 +163,13 @@ export const isWhole = ({ verdict, missingRanks, unusable, ranks }: VerdictRepor
   missingRanks.length + unusable.length === 0;
 
 export function seenText({ ranks, verdict: { seen, unknownComms } }: VerdictReport): string {
-  const many = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
-  const by = `by ${many(countRanks(ranks), 'rank')}`;
+  const by = `by ${counted(countRanks(ranks), 'rank')}`;
   // Before v4 NCCL does not report the communicator of a call.
   if (seen.collectives === 0 && seen.works > 0)
     return unknownComms.works > 0
-      ? `${many(seen.works, 'call')}, ${by}; of which communicators is not known`
+      ? `${counted(seen.works, 'call')}, ${by}; of which communicators is not known`
       : `no collective, ${seen.works} sends and receives, ${by}`;
-  return `${many(seen.collectives, 'collective')} on ${many(seen.communicators, 'communicator')}, ${by}`;
+  return `${counted(seen.collectives, 'collective')} on ${counted(seen.communicators, 'communicator')}, ${by}`;
 }
 
 export function frontText(front: Front, call: Parameters<typeof peerName>[1], report: VerdictReport): string {

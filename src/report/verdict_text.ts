@@ -3,6 +3,7 @@
  * first line is the result, the last one is the next command. The JSON has the evidence of every claim (`--summary`, `inspect --json`).
  */
 
+import { counted } from '../base/units.js';
 import { maxOf, minOf } from '../base/extremes.js';
 import { durationText } from '../base/duration.js';
 import type { Diagnosis } from './diagnosis.js';
@@ -20,23 +21,29 @@ import {
   callNumber,
   callText,
   clockTime,
-  COLUMNS,
   commName,
-  continued,
-  fit,
   isWhole,
-  labelled,
-  listed,
   rankList,
   rankName,
-  ROOM,
   seenText,
   someRanks,
   wayArguments,
   type VerdictReport,
 } from './verdict_phrases.js';
-import { foldRanks, printable, wrapped } from './text.js';
-import { firstSilentLines, silentLines, unclearLines } from './unclear_text.js';
+import {
+  andMore,
+  COLUMNS,
+  continued,
+  fit,
+  foldRanks,
+  labelled,
+  printable,
+  ROOM,
+  sentenceLines,
+  wrapped,
+} from './text.js';
+import { unclearLines } from './unclear_text.js';
+import { firstSilentLines, silentLines } from './gone_text.js';
 
 export type { VerdictReport } from './verdict_phrases.js';
 
@@ -181,7 +188,7 @@ function causeLines({ verdict, causes }: VerdictReport): string[] {
   return causes
     .slice(0, MOST_CAUSES)
     .flatMap(({ rule, says }) =>
-      listed(rule === 'uneven AlltoAll' ? 'uneven' : 'slowed by', wrapped(printable(says), ROOM)),
+      sentenceLines(rule === 'uneven AlltoAll' ? 'uneven' : 'slowed by', printable(says)),
     );
 }
 
@@ -209,7 +216,7 @@ const wasGivenUp = ({ verdict: { findings } }: VerdictReport): boolean =>
 
 function asFarAs({ unusable }: VerdictReport): string {
   if (unusable.length === 0) return 'as far as is recorded';
-  return unusable.length === 1 ? 'but 1 file cannot be used' : `but ${unusable.length} files cannot be used`;
+  return `but ${counted(unusable.length, 'file')} cannot be used`;
 }
 
 /** Why files cannot be used, as for a file that was cut short. At most two of them, with two lines each. */
@@ -223,8 +230,7 @@ function unusableLines({ unusable }: VerdictReport): string[] {
     const rest = text.slice(end + 1);
     return [labelled('not usable', text.slice(0, end)), ...(rest === '' ? [] : [continued(rest)])];
   });
-  const more = unusable.length - MOST_UNUSABLE;
-  return more > 0 ? [...lines, continued(`and ${more} more files`)] : lines;
+  return [...lines, ...andMore(unusable.length - MOST_UNUSABLE, 'more files')];
 }
 
 const MOST_UNUSABLE = 2;
@@ -343,7 +349,7 @@ function lossText({ ranks, verdict }: Pick<VerdictReport, 'ranks' | 'verdict'>):
     [verdict.lostEntries, verdict.lostEntries === 1 ? 'table entry' : 'table entries'],
   ];
   const files = verdict.damaged.length;
-  const cut = files === 0 ? [] : [`parts of ${files} ${files === 1 ? 'file' : 'files'}`];
+  const cut = files === 0 ? [] : [`parts of ${counted(files, 'file')}`];
   const lost = texts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
   return [...cut, ...lost].join(', ') || 'none';
 }

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { LinkFault } from '../../src/cluster/link_faults.js';
 import { faultText } from '../../src/report/cause_text.js';
 import type { SlowSends } from '../../src/verdict/types.js';
-import { COLUMNS, labelled } from '../../src/report/verdict_phrases.js';
 import { faultsOf, slowLink, type MadeUpLink } from '../support/made_up/link_faults.js';
+import { COLUMNS, labelled } from '../../src/report/text.js';
 
 /** Ranks 0 to 3 on host a, 4 to 7 on host b; each sends to each of the other host. */
 const RANKS = [0, 1, 2, 3, 4, 5, 6, 7];
