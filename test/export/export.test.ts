@@ -10,7 +10,7 @@ import { exportColumns } from '../../src/export/batch.js';
 import { STEPS } from '../../src/export/step_columns.js';
 import { merge } from '../../src/merge.js';
 import { examine } from '../../src/report/examine.js';
-import { COLLECTIVES, LINKS, PAIRS, RANKS, WAITS, WORKS } from '../../src/report/run_tables.js';
+import { COLLECTIVES, LINKS, PAIRS, RANKS, TABLES, WAITS, WORKS } from '../../src/report/run_tables.js';
 import { jsonOf, tableOf } from '../../src/report/table_formats.js';
 import { collectivesOf, kinetoText } from '../support/made_up/kineto.js';
 import { viewTrace } from '../support/traces/trace_view.js';
@@ -209,9 +209,32 @@ describe('export --with', () => {
       existsSync(path.join(await exported('torch-straggler', 'parquet'), 'training_steps.parquet')),
     ).toBe(false);
   });
+
+  // findings/parquet_nan_filter.sh
+  it.each(SAMPLES)('%s: no rate or share is NaN or infinite', async (sample) => {
+    const parquet = await exported(sample, 'parquet');
+    for (const { name, columns } of TABLES) {
+      const real = exportColumns(columns).filter(({ type }) => type === 'real');
+      const odd = real.map((column) => `isnan(${column.name}) OR isinf(${column.name})`);
+      if (odd.length > 0)
+        expect(await query(`FROM '${parquet}/${name}.parquet' WHERE ${odd.join(' OR ')}`)).toEqual([]);
+    }
+  });
 });
 
 describe('export --csv', () => {
+  // findings/csv_hex_ids.sh
+  it('ids are text if they are read as schemas/tables.md says', async () => {
+    const [csv, parquet] = [await exported('hosts', 'csv'), await exported('hosts', 'parquet')];
+    const [, sql] = /`(SELECT \* FROM read_csv\(.*?)`/.exec(
+      readFileSync(path.join(root, 'schemas/tables.md'), 'utf8'),
+    )!;
+    const ids = (from: string): string => `SELECT comm_id FROM (${from}) ORDER BY ALL`;
+    const read = await query(ids(sql!.replace('DIR', csv)));
+    expect(read.length).toBeGreaterThan(0);
+    expect(read).toEqual(await query(ids(`FROM '${parquet}/links.parquet'`)));
+  });
+
   it.each(['hosts', 'hang', 'torch-straggler'])('%s: the same rows', async (sample) => {
     const [csv, parquet] = [await exported(sample, 'csv'), await exported(sample, 'parquet')];
     for (const name of ['collectives', 'links', 'pairs', 'ranks', 'waits', 'works', 'steps/*']) {
