@@ -101,13 +101,14 @@ function columnsOf(
   const places = new Map(comms.map(({ number }, place) => [number, place]));
   const peers = comms.map((comm) => ranksOf(job.jobRanks, comm));
   const own = comms.map((comm, place) => knownOr(peers[place]!(comm.rank), job.rank ?? UNKNOWN));
-  const texts = Array.from(strings, (text, id) => text ?? lostText(id));
+  const known = Array.from(strings, (text, id) => text ?? lostText(id));
   return (block) => {
     const { rows } = block;
     const [comm, peer, isSend, func, phase] = (['comm', 'peer', 'isSend', 'func', 'waitsIn'] as const).map(
       (name) => numbersOf(block[name]),
     ) as [Numbers, Numbers, Numbers, Numbers, Numbers];
     const place = placesOf(rows, comm, places);
+    const texts = textsFor(rows, func, known);
     const whole = (name: keyof Omit<StepBlock, 'rows'>): BatchColumn => ({ type: 'whole', ...block[name] });
     return [
       wholes(rows, (row) => (place[row] === UNKNOWN ? (job.rank ?? UNKNOWN) : own[place[row]!]!)),
@@ -152,6 +153,12 @@ function numbersOf({ numbers, known }: KnownNumbers): Numbers {
 function ranksOf(jobRanks: JobRanks, { commId }: Communicator): Numbers {
   const known = jobRanks.get(String(commId));
   return (rank) => (known === 'same' ? rank : (known?.get(rank) ?? UNKNOWN));
+}
+
+/** Adds those that are needed and lie behind the last one that can be read. */
+function textsFor(rows: number, id: Numbers, texts: string[]): readonly string[] {
+  for (let row = 0; row < rows; row++) while (texts.length <= id(row)) texts.push(lostText(texts.length));
+  return texts;
 }
 
 /** Most transfers are of the communicator of the one before. */

@@ -129,6 +129,23 @@ describe('export --parquet', () => {
     );
     expect(pairs).toEqual([{ n: 768n, known: 768n, same: 768n }]);
   });
+
+  it.each(['csv', 'parquet'] as const)(
+    'a name whose text is lost is said to be lost, as %s',
+    async (format) => {
+      const bytes = readFileSync(path.join(root, 'samples/hosts/rank00000.bin'));
+      const first = bytes.indexOf('AllReduc');
+      bytes.fill(0, first & ~31, (first & ~31) + 256 * 32);
+      const file = at(`lost-${format}.bin`);
+      writeFileSync(file, bytes);
+      const to = at(`lost-${format}`);
+      expect(await run('export', file, `--${format}`, to)).toMatchObject({ code: 0 });
+      for (const table of ['works', 'steps/*'])
+        expect(await query(`SELECT DISTINCT func FROM '${to}/${table}.${format}'`), table).toEqual([
+          { func: 'string 1 lost' },
+        ]);
+    },
+  );
 });
 
 describe('all_to_alls', () => {
