@@ -4,7 +4,8 @@
  */
 
 import type { Spell } from '../cluster/collective_types.js';
-import type { Part } from '../cluster/join.js';
+import type { Heard } from '../cluster/join.js';
+import type { RankWalk } from '../cluster/rank_walk.js';
 import { lateSpans, listOf, together } from '../cluster/late_spans.js';
 import type { Comparable } from '../clocks/comparable.js';
 import type { ClusterComm, Collective } from '../cluster/collective_view.js';
@@ -18,7 +19,8 @@ const BINS = 96;
 const MOST_SLICES = 240;
 
 export class PartsCollector {
-  private readonly index = new Map<bigint, Map<string, Collective>>();
+  /** By communicator and row. */
+  private readonly collectives = new Map<bigint, Collective[]>();
   private readonly counted = new Set<Collective>();
   private readonly binNs: number;
   private readonly sums: Float64Array[];
@@ -40,7 +42,9 @@ export class PartsCollector {
     this.slices = Array.from({ length: files }, () => []);
     this.more = Array.from({ length: files }, () => 0);
     for (const comm of comms) {
-      this.index.set(comm.commId, new Map(comm.collectives.map((one) => [keyOf(one), one])));
+      const byRow = new Array<Collective>(comm.collectives.length);
+      for (const one of comm.collectives) byRow[one.row] = one;
+      this.collectives.set(comm.commId, byRow);
       if (!comparable.comparable(comm.files)) continue;
       // Before the first one the ranks start up and connect, each in its own time.
       const whole = comm.collectives.filter(({ arrived }) => arrived >= 2 && arrived === comm.nRanks);
@@ -48,13 +52,14 @@ export class PartsCollector {
     }
   }
 
-  readonly heard = (part: Part): void => {
-    this.draw(part);
-    const one = this.index.get(part.commId)?.get(keyOf(part));
-    if (!one || !this.counted.has(one)) return;
+  readonly heard: Heard = (commId, row, file, walk) => {
+    const one = this.collectives.get(commId)?.[row];
+    if (!one) return;
+    this.draw(one, file, walk);
+    if (!this.counted.has(one)) return;
     const bin = Math.min(BINS - 1, Math.max(0, Math.floor(one.firstArrival / this.binNs)));
-    this.sums[part.file]![bin]! += Math.max(0, part.arrival - one.firstArrival);
-    this.counts[part.file]![bin]!++;
+    this.sums[file]![bin]! += Math.max(0, walk.arrival.at - one.firstArrival);
+    this.counts[file]![bin]!++;
   };
 
   lateness() {
@@ -108,9 +113,10 @@ export class PartsCollector {
     };
   }
 
-  private draw({ file, arrival, end, isOpen, func }: Part): void {
+  private draw({ func }: Collective, file: number, { arrival: { at }, outcome, over }: RankWalk): void {
     const [from, to] = this.view;
-    if (arrival > to || (!isOpen && (end ?? arrival) < from)) return;
+    const end = outcome === 'open' ? null : Number.isNaN(over) ? at : over;
+    if (at > to || (end !== null && end < from)) return;
     const slices = this.slices[file]!;
     if (slices.length >= MOST_SLICES) {
       this.more[file]!++;
@@ -118,9 +124,6 @@ export class PartsCollector {
     }
     let number = this.funcs.get(func);
     if (number === undefined) this.funcs.set(func, (number = this.funcs.size));
-    slices.push([Math.round(arrival), isOpen ? null : Math.round(end ?? arrival), number]);
+    slices.push([Math.round(at), end === null ? null : Math.round(end), number]);
   }
 }
-
-const keyOf = ({ func, ordinal, seq }: { func: string; ordinal: number; seq: number }): string =>
-  `${func} ${ordinal} ${seq}`;

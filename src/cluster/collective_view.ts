@@ -34,7 +34,8 @@ export const asCutOff = (one: Collective): Collective =>
 export class CollectiveView {
   constructor(
     private readonly table: CollectiveTable,
-    private readonly row: number,
+    /** In the table: the same whenever these files are joined. */
+    readonly row: number,
   ) {}
 
   get func(): string {

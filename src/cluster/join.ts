@@ -4,31 +4,18 @@
  */
 
 import { isLostText } from '../base/lost_text.js';
-import type { TraceNs } from '../base/time.js';
 import { addFile, CollectiveTable, Entry } from './collective_table.js';
 import { CollectiveView, type ClusterComm } from './collective_view.js';
 import { RankWalk } from './rank_walk.js';
 import type { ClusterCommunicator, ClusterMember } from './collective_types.js';
 
-/** One rank's part in one collective. */
-export interface Part {
-  readonly commId: bigint;
-  readonly func: string;
-  readonly seq: number;
-  readonly ordinal: number;
-  readonly file: number;
-  /** In the communicator. */
-  readonly rank: number;
-  readonly arrival: TraceNs;
-  /** null: the collective was open, or NCCL did not report its end. */
-  readonly end: TraceNs | null;
-  readonly isOpen: boolean;
-}
+/** Called for every rank's part in a collective: its communicator and row, the rank's file, and the walk, which is at the part. */
+export type Heard = (commId: bigint, row: number, file: number, walk: RankWalk) => void;
 
-/** `heard`: called for every part, file by file. A collective keeps only its first and last parts. */
+/** `heard`: file by file. A collective keeps only its first and last parts. */
 export function joinCollectives(
   members: readonly ClusterMember[],
-  heard: ((part: Part) => void) | null = null,
+  heard: Heard | null = null,
 ): ClusterComm[] {
   const comms = new Map<bigint, CommDraft>();
   members.forEach((member, file) => {
@@ -58,7 +45,7 @@ function addRows(
   member: ClusterMember,
   file: number,
   comms: ReadonlyMap<bigint, CommDraft>,
-  heard: ((part: Part) => void) | null,
+  heard: Heard | null,
 ): void {
   const entries = new Map(
     member.communicators.map((one) => [one.number, { comm: comms.get(one.commId), one }]),
@@ -80,23 +67,9 @@ function addRows(
       if (!found?.comm) continue;
       places.set(number, (place = found.comm.placeOf(member, file, found.one)));
     }
-    place.add(row, walk);
-    heard?.({ ...place.name, arrival: walk.arrival.at, ...partOf(member, row, walk) });
+    const collective = place.add(row, walk);
+    heard?.(place.commId, collective, file, walk);
   }
-}
-
-function partOf(
-  { works: { func, funcs, seq, ordinal } }: ClusterMember,
-  row: number,
-  { outcome, over }: RankWalk,
-): Pick<Part, 'func' | 'seq' | 'ordinal' | 'end' | 'isOpen'> {
-  return {
-    func: funcs[func[row]!]!,
-    seq: seq[row]!,
-    ordinal: ordinal[row]!,
-    end: Number.isNaN(over) ? null : (over as TraceNs),
-    isOpen: outcome === 'open',
-  };
 }
 
 /** What a communicator knows of one file. */
@@ -108,21 +81,20 @@ class FilePart {
 
 /** A rank of a communicator, while the rows of its file are read. */
 class Place {
-  readonly name: Pick<Part, 'commId' | 'file' | 'rank'>;
-
   constructor(
+    readonly commId: bigint,
     private readonly table: CollectiveTable,
     private readonly entry: Entry,
     private readonly part: FilePart,
-    commId: bigint,
-  ) {
-    this.name = { commId, file: entry.file, rank: entry.rank };
-  }
+  ) {}
 
-  add(work: number, walk: RankWalk): void {
+  /** Returns the collective's row. */
+  add(work: number, walk: RankWalk): number {
     const { part } = this;
-    part.seen.add(this.table.add(this.entry, work, walk));
+    const row = this.table.add(this.entry, work, walk);
+    part.seen.add(row);
     part.from = Math.min(part.from, walk.arrival.called);
+    return row;
   }
 }
 
@@ -151,7 +123,7 @@ class CommDraft {
     const { table, parts, commId } = this;
     let part = parts.get(file);
     if (!part) parts.set(file, (part = new FilePart()));
-    return new Place(table, new Entry(table, member, file, rank), part, commId);
+    return new Place(commId, table, new Entry(table, member, file, rank), part);
   }
 
   finish(): ClusterComm {

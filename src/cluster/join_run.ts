@@ -5,7 +5,7 @@ import { gpuErrors, gpuTimes, type GpuLines } from '../clocks/evidence/gpu_clock
 import type { WorkEndTable } from '../model/work_end_table.js';
 import type { Run } from '../runs/run.js';
 import { callsWithoutWork } from './rank_walk.js';
-import { joinCollectives, type Part } from './join.js';
+import { joinCollectives, type Heard } from './join.js';
 import type { ClusterMember } from './collective_types.js';
 import type { ClusterComm } from './collective_view.js';
 
@@ -15,7 +15,7 @@ export function joinRun(
   clocks: ClockSolution,
   ends: readonly WorkEndTable[],
   gpuLines: readonly GpuLines[],
-  heard: ((part: Part) => void) | null = null,
+  heard: Heard | null = null,
 ): ClusterComm[] {
   return joinCollectives(clusterMembers(run, clocks, ends, gpuLines), heard);
 }

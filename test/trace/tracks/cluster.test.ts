@@ -23,6 +23,7 @@ const late = (first: number, last: number): Late => ({
 });
 
 const collective = (seq: number, first: number, last: number, end: number): Collective => ({
+  row: seq,
   func: 'AllReduce',
   datatype: 'ncclFloat32',
   plan: 'RING/SIMPLE',
