@@ -1,10 +1,11 @@
-// Every event type of one ABI version, written through its exported table and read back raw.
+// Every event type of one ABI version, written through its exported table and read back raw; and the file's header and tables.
 //
 //   abi_versions <plugin.so> <folder> <version> [<library>]     the folder is NCCL_TRACE_DIR
 //
 // With a library, its code is the caller's: a plugin named libnccl.so, or librccl.so, so that version 7 is RCCL's.
-//
-// The tables of v5 and v6 have a test of their own, record_kinds; here they are driven by the same offsets as the others.
+
+#include <sys/prctl.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdlib>
@@ -73,14 +74,14 @@ void CheckHost(const RankFileReader& file, const Handles& h) {
   At(file, h.group, rank_file::kStartGroup);
   CheckColl(file, h.coll, kNames);
   Record r = At(file, h.coll, rank_file::kStartColl);
-  CHECK_EQ(r.w(0, 1), h.group);
+  CHECK_EQ(r.w(0, 1), version >= 5 ? h.coll_api : h.group);
   CHECK_EQ(r.w(2, 0), version >= 5 ? h.group : 0);
   CHECK_EQ(r.high(2, 1), 0);
   CHECK_EQ(r.low(2, 2) >> 16, 0);
 
   r = At(file, h.p2p, rank_file::kStartP2p);
   CHECK_EQ(r.slots.size(), 3);
-  CHECK_EQ(r.w(0, 1), h.group);
+  CHECK_EQ(r.w(0, 1), version >= 5 ? h.p2p_api : h.group);
   CHECK_EQ(r.high(0, 2), 1);
   CHECK_EQ(r.w(1, 0), 0x3000);
   CHECK_EQ(r.w(1, 1), 77);
@@ -131,11 +132,17 @@ void CheckProxy(const RankFileReader& file, const Handles& h) {
   CHECK_EQ(r.w(0, 1), h.op);
   CHECK_EQ(r.high(0, 2), 11);
   after = After(file, h.step);
-  CHECK_EQ(after.size(), 3);
+  CHECK_EQ(after.size(), version < 4 ? 3 : 5);
   CHECK_EQ(after[0].w(0, 2), StateWord(8));
   // Before v4 steps have no size. An adapter passes garbage.
   CHECK_EQ(after[1].w(0, 2), version < 4 ? StateWord(9) : StateWord(9, 524288));
-  CHECK_EQ(after[2].kind, rank_file::kStop);
+  if (version >= 4) {
+    // What needs more than 48 bits has a slot of its own.
+    CHECK_EQ(after[2].w(1, 0), uint64_t{1} << 50);
+    CHECK_EQ(after[3].w(0, 2), 70000);
+    CHECK_EQ(after[3].w(1, 0), rank_file::kNoValue);
+  }
+  CHECK_EQ(after.back().kind, rank_file::kStop);
 
   At(file, h.ctrl, rank_file::kStartProxyCtrl);
   after = After(file, h.ctrl);
@@ -261,6 +268,49 @@ void CheckCommunicator(const RankFileReader& file, uint64_t number, uint64_t id,
   CHECK_EQ(r.kind, rank_file::kCommunicatorEnd);
 }
 
+void CheckHeader(const RankFileReader& file) {
+  const rank_file::FileHeader& h = file.header();
+  CHECK_EQ(h.rank, 1);
+  CHECK_EQ(h.world_size, 8);
+  CHECK_EQ(h.local_rank, -1);
+  CHECK_EQ(h.pid, getpid());
+  CHECK(h.process_start > 0 && h.pid_namespace > 0 && h.boot_id[0] + h.boot_id[1] + h.boot_id[2] > 0);
+  CHECK(strcmp(h.program, "abi_versions") == 0);
+  CHECK(h.tick_hz > 1'000'000 && h.tick_hz < 10'000'000'000);
+  CHECK_EQ(h.mask_now, h.event_mask);
+  CHECK_EQ(h.chunks_offset, file.size());
+  CHECK_EQ(h.io_errors, 0);
+  CHECK_EQ(h.tag & ~rank_file::kHandleTagMask, 0);
+  CHECK_EQ(h.tag & rank_file::kHandleTagFixedBits, rank_file::kHandleTagFixedBits);
+}
+
+void CheckTables(const RankFileReader& file) {
+  // One record for the host thread, which goes on; begin and end for each ring of the others.
+  const std::vector<Record> leases = file.Records(file.AreasOf(rank_file::kTableLeases).at(0));
+  CHECK_EQ(leases.size(), Has(nccl_abi::kNetPlugin) ? 7 : 5);
+  CHECK_EQ(leases[0].kind, rank_file::kLease);
+  CHECK_EQ(leases[0].high(0, 2), static_cast<uint32_t>(getpid()));
+  char name[16];
+  CHECK_EQ(prctl(PR_GET_NAME, name), 0);
+  CHECK(memcmp(leases[0].slots[1].data(), name, sizeof(name)) == 0);
+  CHECK_EQ(leases[2].kind, rank_file::kLeaseEnd);
+  CHECK_EQ(leases[2].w(0, 1), file.Live(leases[1].low(0, 2)).head);
+
+  CHECK_EQ(file.AreasOf(rank_file::kTableClock).size(), 4);
+  for (const uint32_t clock : file.AreasOf(rank_file::kTableClock)) {
+    const std::vector<Record> samples = file.Records(clock);
+    CHECK(!samples.empty());
+    for (const Record& sample : samples) {
+      CHECK_EQ(sample.kind, rank_file::kClockSample);
+      CHECK(sample.tick() >= file.header().start_tick);
+      CHECK(sample.w(0, 2) >= file.header().start_monotonic);
+      CHECK(sample.w(1, 0) > 0);
+      CHECK(sample.w(1, 1) >= sample.w(0, 2));
+    }
+  }
+  CHECK(!file.Records(file.AreasOf(rank_file::kTableHeartbeat).at(0)).empty());
+}
+
 /** The file has names for v1's codes. */
 std::vector<uint64_t> PlayCodes(void* context, const std::vector<std::pair<Codes, Names>>& cases) {
   std::vector<uint64_t> handles;
@@ -302,6 +352,7 @@ int main(int count, char** argv) {
   setenv("NCCL_TRACE_EVENTS", "all", 1);
   setenv("NCCL_TRACE_RING_MB", "1", 1);
   setenv("RANK", "1", 1);
+  setenv("WORLD_SIZE", "8", 1);
 
   void* library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
   CHECK(library != nullptr);
@@ -331,6 +382,8 @@ int main(int count, char** argv) {
   const RankFileReader file(folder + "/rank00001.bin");
   // This program has no ncclGetVersion; the library has one, which counts if it is NCCL's.
   CHECK_EQ(file.header().nccl_version, count > 4 && has_tags ? 23102 : 0);
+  CheckHeader(file);
+  CheckTables(file);
   CheckHost(file, handles);
   CHECK_EQ(file.Live(rank_file::HandleRing(handles.coll)).muted, muted);
   if (socket_thread != 0) {

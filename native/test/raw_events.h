@@ -158,8 +158,9 @@ inline void PlayHost(void* context, Handles& h) {
     h.launch = Bytes(nccl_abi::kKernelLaunch, h.group_api, 0).Put(24, uint64_t{0x7000}).Start(context);
   }
   h.group = Bytes(nccl_abi::kGroup, 0, 0).Start(context);
-  h.coll = Coll(h.group, h.group).Start(context);
-  h.p2p = P2p(h.group, h.group, "another name", 1, 1).Start(context);
+  // From v5 on the call is the parent, and the group a field of its own.
+  h.coll = Coll(version >= 5 ? h.coll_api : h.group, h.group).Start(context);
+  h.p2p = P2p(version >= 5 ? h.p2p_api : h.group, h.group, "another name", 1, 1).Start(context);
   Stop(h.coll);
   Stop(h.p2p);
   Stop(h.group);
@@ -181,6 +182,10 @@ inline void PlayProxy(void* context, Handles& h) {
   h.step = Bytes(nccl_abi::kProxyStep, h.op, 1).Put(24, int32_t{11}).Start(context);
   StateWithoutArgs(h.step, nccl_abi::kStepSendGpuWait);
   State(h.step, nccl_abi::kStepSendWait, 524288);
+  if (version >= 4) {
+    State(h.step, nccl_abi::kStepSendWait, uint64_t{1} << 50);
+    State(h.step, 70000, 1);
+  }
   Stop(h.step);
   h.ctrl = Bytes(nccl_abi::kProxyCtrl, 0, 0).Start(context);
   StateWithoutArgs(h.ctrl, nccl_abi::kCtrlAppend);
