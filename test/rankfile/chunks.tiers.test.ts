@@ -1,4 +1,4 @@
-/** Chunks: the reader takes the same from them, wherever their borders are. */
+/** Chunks: the reader takes the same from them, wherever their borders are. test/strangers has which positions they supply, and what is missing. */
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,13 +7,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { CHUNK_HEADER } from '../../src/rankfile/format/constants.js';
-import { crc32 } from '../../src/rankfile/format/crc32.js';
 import { merge } from '../../src/merge.js';
 import { mergedRows } from '../../src/rankfile/index.js';
 import { memorySource } from '../../src/rankfile/byte_source.js';
 import { parseRankFile } from '../../src/rankfile/rank_file.js';
 import { streamSource } from '../../src/rankfile/rank_file_stream.js';
-import type { Gap, RankFile } from '../../src/rankfile/file_types.js';
+import type { RankFile } from '../../src/rankfile/file_types.js';
 import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
 import { history, type Storage, UNSPLIT } from '../support/made_up/streamed_run.js';
 import { bareRecords, coverage, isSeamless, read, readBytes, resealChunk } from './read.js';
@@ -32,59 +31,8 @@ function twoChunks(): RankFileBuilder {
 
 const gapsOf = (file: RankFile): string[] =>
   file.rings.flatMap(({ gaps }) => gaps.map(({ from, end, cause }) => `${cause} ${from}-${end}`));
-const ticksOf = (file: RankFile): number[] => file.rings.flatMap(({ records }) => [...records.tick]);
-const upTo = (end: number): number[] => Array.from({ length: end }, (_, i) => i);
 
 describe('chunks', () => {
-  it('supply the positions that the ring has lost, each once', () => {
-    const file = read(twoChunks());
-    expect(ticksOf(file)).toEqual(upTo(20).map((i) => 100 + i));
-    expect(gapsOf(file)).toEqual([]);
-    expect(file.problems).toEqual([]);
-    expect(file.chunks).toMatchObject({ count: 2, compressed: 0, rawBytes: 16 * 32, dropped: 0, missing: 0 });
-    expect(file.rings[0]?.chunks).toEqual({ count: 2, from: 0, end: 16 });
-  });
-
-  it('that were dropped because of the disk limit are a loss with its own cause', () => {
-    const file = read(twoChunks().dropChunks(1));
-    expect(gapsOf(file)).toEqual(['dropped 0-4']); // the ring still has positions 4 to 9
-    expect(file.chunks).toMatchObject({ count: 1, dropped: 1, missing: 0 });
-    const longer = twoChunks();
-    const ring = longer.ring('host', 8);
-    for (let i = 0; i < 24; i++) {
-      if (i % 6 === 0) ring.drain();
-      ring.stop(500 + i, 1n);
-    }
-    expect(gapsOf(read(longer.dropChunks(1)))).toEqual(['dropped 0-4', 'dropped 0-12']);
-  });
-
-  it('with a slot that fails its check are completed from the ring', () => {
-    const builder = twoChunks();
-    const [, second] = builder.chunkOffsets();
-    const bytes = builder.build();
-    for (const slot of [1, 3]) bytes[second! + 64 + slot * 32]! ^= 1;
-    new DataView(bytes.buffer).setUint32(
-      second! + CHUNK_HEADER.payloadCrc,
-      crc32(bytes.subarray(second! + 64, second! + 64 + 6 * 32)),
-      true,
-    );
-    resealChunk(bytes, second!);
-    const file = readBytes(bytes);
-    expect(ticksOf(file)).toHaveLength(20);
-    expect(file.problems).toEqual([{ what: 'slots of chunks that do not check out', count: 2 }]);
-  });
-
-  it('with a payload that does not match its check are left out, and the ring supplies its slots', () => {
-    const builder = twoChunks();
-    const bytes = builder.build();
-    bytes[builder.chunkOffsets()[0]! + 70]! ^= 1;
-    const file = readBytes(bytes);
-    expect(gapsOf(file)).toEqual(['torn 0-4']);
-    expect(file.problems).toEqual([
-      { what: 'chunks whose payload does not match its check, left out', count: 1 },
-    ]);
-  });
-
   it('with an unknown codec, or in an area that is not a ring, are left out and counted', () => {
     const changed = (field: keyof typeof CHUNK_HEADER, value: number): RankFile => {
       const builder = twoChunks();
@@ -170,27 +118,7 @@ describe('borders of chunks', () => {
       rmSync(folder, { recursive: true });
     }
   });
-
-  it('leave every position in one record or one gap, however much is missing', () => {
-    const loss = fc.record({ keep: fc.nat(12), damaged: fc.array(fc.nat(2000), { maxLength: 4 }) });
-    fc.assert(
-      fc.property(storage, loss, (storage, { keep, damaged }) => {
-        const builder = history(OPERATIONS, storage).dropChunks(keep);
-        const bytes = builder.build();
-        const offsets = builder.chunkOffsets();
-        for (const at of damaged) bytes[offsets[at % offsets.length]! + (at >> 3)]! ^= 0x55;
-        const file = readBytes(bytes);
-        for (const ring of file.rings) {
-          expect(isSeamless(coverage(ring))).toBe(true);
-          expect(ring.gaps.every(hasWidth)).toBe(true);
-        }
-      }),
-      { numRuns: RUNS },
-    );
-  });
 });
-
-const hasWidth = ({ from, end }: Gap): boolean => from < end;
 
 /** "ring:position" in merged order. */
 function merged(file: Parameters<typeof mergedRows>[0]): string[] {

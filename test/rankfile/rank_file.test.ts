@@ -8,108 +8,6 @@ import { RankFileBuilder } from '../support/rank_files/rank_file_builder.js';
 import { lines, read, readBytes } from './read.js';
 
 describe('a rank file', () => {
-  it('says who wrote it', () => {
-    const { header } = read(
-      new RankFileBuilder({
-        rank: 3,
-        worldSize: 8,
-        hostName: 'node-ä',
-        gpu: 'GPU-1',
-        life: 'closed',
-        tickHz: 25e6,
-        placement: 'in-memory',
-        copiedTick: 77,
-        lost: { strings: 5 },
-      }),
-    );
-    expect(header).toMatchObject({
-      rank: 3,
-      worldSize: 8,
-      localRank: null,
-      hostName: 'node-ä',
-      gpu: 'GPU-1',
-    });
-    expect(header).toMatchObject({ life: 'closed', mode: 'flight', tickSource: 'tsc', tickHz: 25e6 });
-    expect(header).toMatchObject({
-      placement: 'in-memory',
-      copiedTick: 77,
-      stringsLost: 5,
-      eventMask: 0xfff,
-    });
-    expect(header.process).toEqual({
-      bootId: '00112233445566778899aabbccddeeff',
-      pidNamespace: 4026531836n,
-      pid: 1003,
-      startTime: 123456n,
-    });
-  });
-
-  it('has communicators, with names that may be long, none, or not ASCII', () => {
-    const file = new RankFileBuilder();
-    file.communicator({
-      name: 'dp',
-      commId: 0xffff_0000_1111_2222n,
-      rank: 1,
-      nRanks: 8,
-      nNodes: 2,
-      abi: 4,
-      initTick: 5,
-    });
-    file.communicator({ name: 'x'.repeat(300), finalizeTick: 99 });
-    file.communicator({ number: 7, name: 'größe' });
-    const { communicators, problems } = read(file);
-    expect([...communicators.keys()]).toEqual([0, 1, 7]);
-    expect(communicators.get(0)).toEqual({
-      number: 0,
-      name: 'dp',
-      commId: 0xffff_0000_1111_2222n,
-      rank: 1,
-      nRanks: 8,
-      nNodes: 2,
-      abi: 4,
-      init: 5,
-      finalized: null,
-    });
-    expect(communicators.get(1)).toMatchObject({ name: 'x'.repeat(120), finalized: 99 });
-    expect(communicators.get(7)?.name).toBe('größe');
-    expect(problems).toEqual([
-      { what: 'entries of the table of communicators that are missing or incomplete', count: 5 },
-    ]);
-  });
-
-  it('has strings, leases, clock samples and the newest heartbeat', () => {
-    const file = new RankFileBuilder();
-    expect([file.string('AllReduce'), file.string(''), file.string('y'.repeat(90))]).toEqual([1, 2, 3]);
-    file.ring('host', 8, { tid: 42, threadName: 'NCCL Progress 1' });
-    file.lease({ ring: 0, tid: 43, fromPosition: 100, fromTick: 7, endPosition: 200, endTick: 9 });
-    for (const tick of [100, 200, 300]) file.heartbeat(tick);
-    file.clockSample(50, { width: 12, realtime: 5n, monotonic: 6n, boottime: 7n }).clockSample(200);
-    const { strings, leases, heartbeat, clockSamples, problems } = read(file);
-    expect(strings).toEqual(['', 'AllReduce', '', 'y'.repeat(80)]);
-    expect(leases).toEqual([
-      {
-        ring: 0,
-        tid: 42,
-        threadName: 'NCCL Progress 1',
-        fromTick: 0,
-        fromPosition: 0,
-        endPosition: null,
-        endTick: null,
-      },
-      { ring: 0, tid: 43, threadName: '', fromTick: 7, fromPosition: 100, endPosition: 200, endTick: 9 },
-    ]);
-    expect(heartbeat?.tick).toBe(300);
-    expect(clockSamples.map(({ tick }) => tick)).toEqual([50, 200, 300]);
-    expect(clockSamples[0]).toEqual({ tick: 50, width: 12, realtime: 5n, monotonic: 6n, boottime: 7n });
-    expect(problems).toEqual([]);
-  });
-
-  it('has as its newest heartbeat the one with the highest number, whatever its tick', () => {
-    const file = new RankFileBuilder();
-    for (const tick of [100, 300, 200]) file.heartbeat(tick);
-    expect(read(file).heartbeat?.tick).toBe(200);
-  });
-
   it('has one table of heartbeats: the first', () => {
     const another = new SlotArea(4, 'wraps');
     const file = new RankFileBuilder().heartbeat(100).area(AreaClass.TableHeartbeat, another);
@@ -159,12 +57,6 @@ describe('a rank file', () => {
     const { rings, problems } = readBytes(bytes.slice(0, slots + 10 * 32));
     expect(rings.map(({ records }) => records.length)).toEqual([2, 10]);
     expect(problems[0]?.what).toBe('areas cut off by the end of the file: the copy was cut short');
-  });
-
-  it('may have a head up to 2^48 - 1', () => {
-    const file = new RankFileBuilder();
-    file.ring('host', 8, { startAt: 2 ** 48 - 2 }).stop(10, 0n);
-    expect(read(file)).toMatchObject({ rings: [{ head: 2 ** 48 - 1 }], problems: [] });
   });
 
   it('has open folds, unless there is also their Fold record, or their key does not match', () => {
