@@ -409,9 +409,10 @@ function strayLines(label: string, group: readonly Stray[], hang: Hang, report: 
   } else if (elsewhere)
     lines.push(continued(`at work: ${callText(elsewhere)}, ${clockTime(report, elsewhere.at)}`));
   else if (isIn) lines.push(continued(`inside nccl${name(isIn.func)} since ${clockTime(report, isIn.at)}`));
-  else if (newest)
-    lines.push(continued(`last there: ${callText(newest, '')}, ${clockTime(report, newest.at)}`));
-  else lines.push(continued('it has nothing unfinished, there or elsewhere'));
+  else if (newest) {
+    const unseen = newest.seq === null ? ' (NCCL reports no end of it)' : '';
+    lines.push(continued(`last there: ${callText(newest, '')}, ${clockTime(report, newest.at)}${unseen}`));
+  } else lines.push(continued('it has nothing unfinished, there or elsewhere'));
   return lines;
 }
 

@@ -178,7 +178,7 @@ function stray(
     knownUntil: Number.isFinite(knownUntil) ? knownUntil : null,
     stuckIn: stuckIn(file, ranks, inComm && { commId, inComm }),
     isIn: call ? { file, record: call.record, at: call.at, func: call.func } : null,
-    newest: commId === null ? null : newestCall(file, commId, ranks[file]!, inComm),
+    newest: commId === null ? null : newestThere(file, commId, ranks, inComm),
     left: leftAt(commId, ranks[file]!),
     elsewhere: inComm ? null : newestElsewhere(file, commId, since, ranks[file]!),
     ...(inComm && { inComm }),
@@ -216,6 +216,31 @@ function newestElsewhere(
     return call && call.at > since ? [call] : [];
   });
   return calls.reduce<Stray['elsewhere']>((a, b) => (a === null || b.at > a.at ? b : a), null);
+}
+
+/** The newest of those that NCCL reports and those of which it reports the call alone. The latter have no number. */
+function newestThere(
+  file: number,
+  commId: bigint,
+  ranks: readonly RankWitness[],
+  inComm?: readonly number[],
+): Stray['newest'] {
+  const reported = newestCall(file, commId, ranks[file]!, inComm);
+  const placed = (callersByComm(ranks).get(commId) ?? []).flat();
+  const alone = placed.flatMap((one) => {
+    const { calls, end, from, name } = one;
+    const isMeant = one.file === file && (inComm?.includes(one.rank) ?? true);
+    if (!isMeant || end === from || calls.reported(1)[0] !== null) return [];
+    const call = {
+      commId: hex64(commId),
+      comm: name,
+      func: shapeAt(one, end - 1).func,
+      seq: null,
+      replay: 0,
+    };
+    return [{ ...call, ...evidenceAt(one, end - 1) }];
+  });
+  return [...alone, ...(reported ? [reported] : [])].sort((a, b) => b.at - a.at)[0] ?? null;
 }
 
 function newestCall(
