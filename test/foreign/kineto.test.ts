@@ -274,6 +274,8 @@ describe('a file that may not share the axis', () => {
       /another time \(expected .*Z to .*Z, found/,
     ],
     ['other-work', () => one({ func: 'ReduceScatter' }), null, /found ReduceScatter/],
+    // Both ranks call the same, so their counts are no difference.
+    ['other-work', () => one({ isNameless: true }), 1, /by name and time; name .* its own rank$/],
     ['other-work', () => one({ numbered: (i) => ({ Seq: 1000 - i }) }), null, /are others by "Seq"/],
   ])('%s %#', async (kind, content, rank, why) => {
     const own = await refused(content(), rank);

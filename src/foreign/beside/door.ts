@@ -194,12 +194,13 @@ function otherWork(
   works: readonly OurWork[],
   { matched, compared, contradicted }: Pick<KernelFit, 'matched' | 'compared' | 'contradicted'>,
 ): Refusal {
+  const [expected, found] = [counted(works), counted(kernels)];
   return new Refusal('other-work', {
     path,
-    what: `of ${compared} NCCL kernels only ${matched} are collectives of this rank${contradicted > 0 ? `, ${contradicted} are others by "Seq" or "Comms Id"` : ''}`,
-    expected: counted(works),
-    found: counted(kernels),
-    advice: 'name the files of this run',
+    what: `of ${compared} NCCL kernels only ${matched} are collectives of this rank, by name and time${contradicted > 0 ? `, ${contradicted} are others by "Seq" or "Comms Id"` : ''}`,
+    // Ranks of one job call the same.
+    ...(expected === found ? {} : { expected, found }),
+    advice: 'name the files of this run, each with its own rank',
   });
 }
 
