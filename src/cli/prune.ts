@@ -118,7 +118,8 @@ async function run(folder: string, options: Options, interrupt: AbortSignal): Pr
   }
   if (!options.quiet) {
     for (const line of kept) say(`${line}\n`);
-    const rest = `${total.runs - gone.runs} runs, ${binarySize(total.bytes - gone.bytes)}`;
+    const left = total.runs - gone.runs;
+    const rest = `${left} ${left === 1 ? 'run' : 'runs'}, ${binarySize(total.bytes - gone.bytes)}`;
     say(`${options.dryRun ? 'would stay' : 'left'}: ${rest}\n`);
   }
   return ExitCode.ok;

@@ -60,8 +60,9 @@ describe('prune', () => {
   });
 
   it('removes what hung if asked', async () => {
-    await prune('--keep', '1', '--even', 'hung,broken');
+    const { err } = await prune('--keep', '1', '--even', 'hung,broken');
     expect(left()).toEqual(['graph']);
+    expect(err).toMatch(/^left: 1 run, /m);
   });
 
   it('--healthy-only: no other verdict goes', async () => {
