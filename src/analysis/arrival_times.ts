@@ -23,8 +23,8 @@ export function onTheWay(
 ): ReadonlyMap<string, OnTheWay> {
   const found = new Map<string, OnTheWay>();
   for (const times of all) {
-    const { sizes, sender, receiver } = times;
-    const boundNs = bound(sender, receiver);
+    const { sizes, file, peerFile } = times;
+    const boundNs = bound(file, peerFile);
     if (!Number.isFinite(boundNs)) continue;
     const transfers = sizes.reduce((sum, { sends }) => sum + sends, 0);
     const meanNs = sizes.reduce((sum, one) => sum + one.sum, 0) / transfers;

@@ -5,7 +5,7 @@
 
 import { addTo } from '../base/grouped.js';
 import { hex64 } from '../base/hex.js';
-import { busySince, collectiveSize } from '../cluster/bandwidth.js';
+import { bandwidthsOf } from '../cluster/bandwidth.js';
 import type { Comparable } from '../clocks/comparable.js';
 import type { ClusterComm, Collective } from '../cluster/collective_view.js';
 import type { RankLabel, RankLabels } from '../runs/rank_labels.js';
@@ -46,14 +46,7 @@ function rowOf(
   const clocks = isWhole ? clockBound(one.firstFile, one.lastFile, one.lastArrival) : Infinity;
   const isNamed = skew !== null && skew > 0 && skew > clocks;
   const end = outcome === 'complete' && isComparable ? one.end : null;
-  const size = collectiveSize(one.func, one.datatype, one.count, comm.nRanks);
-  const rate = (from: number | null): number | null =>
-    size !== null && isWhole && end !== null && from !== null && end > from
-      ? size.bytes / (end - from)
-      : null;
-  const [fromLast, fromFirst] = [rate(busySince(one)), rate(one.firstArrival)];
-  const bus = (algbw: number | null): number | null =>
-    algbw === null || size === null ? null : algbw * size.busFactor;
+  const { bytes, fromLast, fromFirst } = bandwidthsOf(one, comm.nRanks, isComparable);
   return {
     comm: comm.name,
     /** 16 hexadecimal digits. */
@@ -75,12 +68,12 @@ function rowOf(
     /** First to last arrival. null: not all ranks came, or the clocks are not exact enough. */
     skewNs: skew === null || !Number.isFinite(clocks) ? null : Math.round(skew),
     /** Size as nccl-tests counts it; null: not known. */
-    bytes: size?.bytes ?? null,
+    bytes,
     /** GB/s, from the last arrival, and from the first. */
-    algbwGBs: three(fromLast),
-    busbwGBs: three(bus(fromLast)),
-    algbwFromFirstGBs: three(fromFirst),
-    busbwFromFirstGBs: three(bus(fromFirst)),
+    algbwGBs: three(fromLast?.algbw),
+    busbwGBs: three(fromLast?.busbw),
+    algbwFromFirstGBs: three(fromFirst?.algbw),
+    busbwFromFirstGBs: three(fromFirst?.busbw),
     /** The last rank to come. null: the clocks are not exact enough. */
     lateRank: isNamed ? labels.inComm(comm.commId, one.lastRank, one.lastFile) : null,
     ranks: one.arrived,
@@ -99,7 +92,8 @@ function outcomeOf({ open, cutOff, aborted, end }: Collective): Outcome {
 export const tookAlone = ({ durationNs, skewNs }: CollectiveRow): number => (durationNs ?? 0) - (skewNs ?? 0);
 
 /** Three significant digits, because a measurement of this kind is not more exact. */
-const three = (value: number | null): number | null => value && Number(value.toPrecision(3));
+const three = (value: number | undefined): number | null =>
+  value === undefined ? null : Number(value.toPrecision(3));
 
 /** Lower end, bytes. Sizes that are compared are powers of four: "256 KiB" is from 256 KiB to below 1 MiB. */
 export function sizeClassOf(bytes: number): number {

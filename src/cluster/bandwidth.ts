@@ -57,19 +57,38 @@ export function collectiveSize(
  * all. null: it has a root. Its data move while ranks are still missing, so the time after the last arrival says nothing (seen on a GPU: the
  * last rank of a Broadcast found its 384 bytes waiting, and had them after 0.4 us).
  */
-export const busySince = ({ func, lastArrival }: Pick<Collective, 'func' | 'lastArrival'>): TraceNs | null =>
+const busySince = ({ func, lastArrival }: Pick<Collective, 'func' | 'lastArrival'>): TraceNs | null =>
   hasRoot(func) ? null : lastArrival;
 
-/** A collective under way with all ranks there. */
+/** A time in which data of a collective moved, in GB/s. */
 export interface BusyTime {
   readonly from: TraceNs;
   readonly to: TraceNs;
-  /** GB/s. */
+  readonly algbw: number;
   readonly busbw: number;
 }
 
+/**
+ * What a collective shows of the network, from its last arrival and from its first. A late rank makes the former look faster. null: not all ranks
+ * came and ended, not on one clock, or the size is not known.
+ */
+export function bandwidthsOf(one: Collective, nRanks: number, isComparable: boolean) {
+  const { func, datatype, count, open, cutOff, aborted, arrived, firstArrival, end } = one;
+  const size = collectiveSize(func, datatype, count, nRanks);
+  const hasEnded = open.length + cutOff.length + aborted.length === 0;
+  const isWhole = hasEnded && arrived >= 2 && arrived === nRanks && isComparable;
+  const since = (from: TraceNs | null): BusyTime | null => {
+    if (size === null || !isWhole || end === null || from === null || end <= from) return null;
+    const algbw = size.bytes / (end - from);
+    return { from, to: end, algbw, busbw: algbw * size.busFactor };
+  };
+  return { bytes: size?.bytes ?? null, fromLast: since(busySince(one)), fromFirst: since(firstArrival) };
+}
+
 /** The bandwidth from each instant at which it changes until the next: the sum of the collectives under way. */
-export function busBandwidthSteps(busy: readonly BusyTime[]): { at: TraceNs; busbw: number }[] {
+export function busBandwidthSteps(
+  busy: readonly Omit<BusyTime, 'algbw'>[],
+): { at: TraceNs; busbw: number }[] {
   const changes = busy
     .flatMap(({ from, to, busbw }) => [
       { at: from, begins: 1, by: busbw },

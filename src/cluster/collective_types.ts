@@ -1,6 +1,7 @@
 /** What collectives are joined from (join.ts), and who was late to one. Files are named by their index in the run. */
 
 import type { TraceNs } from '../base/time.js';
+import type { Communicator } from '../model/recording.js';
 import type { WorkEndTable } from '../model/work_end_table.js';
 import type { WorkTable } from '../model/work_table.js';
 
@@ -24,16 +25,10 @@ export interface ClusterMember {
 }
 
 /** A communicator as one file reports it. */
-export interface ClusterCommunicator {
-  readonly number: number;
-  readonly commId: bigint;
-  readonly name: string;
-  /** Rank of this entry in its communicator. */
-  readonly rank: number;
-  readonly nRanks: number;
-  /** 0: not reported. */
-  readonly nNodes: number;
-}
+export type ClusterCommunicator = Pick<
+  Communicator,
+  'number' | 'commId' | 'name' | 'rank' | 'nRanks' | 'nNodes'
+>;
 
 /** The time in which a rank had nothing pending. `from` -Infinity: it had not begun anything before. */
 export interface Idle {

@@ -5,6 +5,7 @@
 
 import { hex64 } from '../base/hex.js';
 import { countOf, longerThan, quantileOf } from '../base/time_bins.js';
+import type { SizeOnTheWay, TransferTimes } from '../clocks/evidence/transfer_times.js';
 import { kindOf } from '../runs/communicators.js';
 import type { Run, RunMember } from '../runs/run.js';
 import type { EndTotals } from '../scan/transfer_totals.js';
@@ -30,21 +31,12 @@ export interface Connection extends Omit<EndTotals, 'comm' | 'drawn' | 'bytes'> 
 type Longest = 'longest' | 'longestSince' | 'longestStep';
 
 /** How long the sends of one channel took, or the transfers until they arrived. */
-export interface ComparedLink extends Pick<
-  Connection,
-  'commId' | 'sisters' | 'file' | 'source' | 'destination' | 'channel'
-> {
-  readonly peerFile: number;
+export interface ComparedLink extends Omit<TransferTimes, 'sizes'>, Pick<Connection, 'sisters'> {
   readonly isWithinHost: boolean;
   readonly sizes: readonly TimesOfSize[];
 }
 
-export interface TimesOfSize {
-  readonly bytes: number;
-  readonly sends: number;
-  /** ns: half of the sends took longer than the median, and nine of ten took longer than the quick time. */
-  readonly medianNs: number;
-  readonly quickNs: number;
+export interface TimesOfSize extends Omit<SizeOnTheWay, 'sum' | 'least'> {
   /**
    * ns: the mean without the time in which the rank's other sends used the wire (kernel/wire.ts). Not the median, because sends may
    * end together, and then only the first has time of its own.
@@ -114,21 +106,25 @@ const stopsOf = (sizes: readonly { readonly times: Uint32Array }[], ns: number):
       ns: 0,
     });
 
+export const isWithinHost = (
+  { file, peerFile }: Pick<ComparedLink, 'file' | 'peerFile'>,
+  { members }: Run,
+): boolean => members[file]!.scan.header.hostName === members[peerFile]!.scan.header.hostName;
+
 /**
  * How long the sends of each connection were on the wire. Only connections with files of both ends: for others it is not known whether they
  * leave the host.
  */
-export const sendTimes = (all: readonly Connection[], { members }: Run): TimedLink[] =>
+export const sendTimes = (all: readonly Connection[], run: Run): TimedLink[] =>
   all.flatMap(({ sizes: bySize, nsPerTick: ns, file, peerFile, ...link }) => {
     const sizes = bySize.filter(({ times }) => times.length > 0);
     if (peerFile === null || sizes.length === 0) return [];
     const { commId, sisters, source, destination, channel, longest, longestSince, longestStep } = link;
-    const [from, to] = [file, peerFile].map((one) => members[one]!.scan.header.hostName);
     return [
       {
         ...{ commId, sisters, file, peerFile, source, destination, channel },
         ...{ longest, longestSince, longestStep },
-        isWithinHost: from === to,
+        isWithinHost: isWithinHost({ file, peerFile }, run),
         stops: stopsOf(sizes, ns),
         sizes: sizes.map(({ bytes, times, own }) => ({
           bytes,

@@ -5,6 +5,7 @@ import { rankLabels } from '../runs/rank_labels.js';
 import type { Run } from '../runs/run.js';
 import {
   connections,
+  isWithinHost,
   linkKey,
   sendTimes,
   type ComparedLink,
@@ -57,7 +58,7 @@ export function runLinks(
 function arrivalTimes(
   onTheWay: readonly TransferTimes[],
   sends: readonly TimedLink[],
-  { members }: Run,
+  run: Run,
 ): ComparedLink[] {
   const sisters = new Map(sends.map((one) => [one.commId, one.sisters]));
   /** ns: how long a send waits until the rank's other sends are served. */
@@ -68,14 +69,12 @@ function arrivalTimes(
       ),
     ),
   );
-  return onTheWay.map(({ sender: file, receiver: peerFile, ...link }) => {
-    const [from, to] = [file, peerFile].map((one) => members[one]!.scan.header.hostName);
+  return onTheWay.map((link) => {
     const sizes = link.sizes.map((size) => {
       const others = Math.max(0, ofOthers.get(`${linkKey(link)} ${size.bytes}`) ?? 0);
       return { ...size, ownNs: Math.max(1, size.medianNs - others) };
     });
-    const { commId } = link;
-    const about = { file, peerFile, sizes, isWithinHost: from === to };
-    return { ...link, ...about, sisters: sisters.get(commId) ?? `${commId}` };
+    const own = sisters.get(link.commId) ?? `${link.commId}`;
+    return { ...link, sizes, sisters: own, isWithinHost: isWithinHost(link, run) };
   });
 }

@@ -6,7 +6,6 @@
 
 import type { CauseNumbers } from '../analysis/run_numbers.js';
 import { sizeClassOf, type CollectiveRow } from '../analysis/collectives.js';
-import type { LinkLine } from '../analysis/latency_and_rate.js';
 import type { LinkRow } from '../analysis/link_rows.js';
 import { rankLabels, type RankLabel } from '../runs/rank_labels.js';
 import { addedBytes } from '../analysis/all_channels.js';
@@ -73,19 +72,14 @@ export interface CountedWork {
   }[];
 }
 
-export interface Link {
+export interface Link extends Pick<
+  LinkRow,
+  'channel' | 'transfers' | 'bytes' | 'meanNs' | 'average' | 'least'
+> {
   readonly comm: string;
-  readonly channel: number | null;
   readonly source: string;
   /** 'other': further peers of this source together. */
   readonly destination: string;
-  readonly transfers: number;
-  /** null: NCCL did not report them. */
-  readonly bytes: number | null;
-  /** ns */
-  readonly meanNs: number | null;
-  readonly average: LinkLine | null;
-  readonly least: LinkLine | null;
 }
 
 export interface P2p {

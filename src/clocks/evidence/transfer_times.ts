@@ -11,9 +11,9 @@ import { STEP_ROW } from '../../scan/step_file.js';
 import type { TransferLink } from './joined_transfers.js';
 
 export interface TransferTimes extends ConnectionName {
-  /** Indices of files. */
-  readonly sender: number;
-  readonly receiver: number;
+  /** Files of the sender and of the receiver. */
+  readonly file: number;
+  readonly peerFile: number;
   readonly sizes: readonly SizeOnTheWay[];
 }
 
@@ -54,10 +54,10 @@ export class TransferTimer {
   }
 
   finish(): TransferTimes[] {
-    return [...this.links].map(([{ sender, receiver, sends }, sizes]) => {
+    return [...this.links].map(([{ sender: file, receiver: peerFile, sends }, sizes]) => {
       const { commId, channel, source, destination } = sends;
       return {
-        ...{ sender, receiver, commId, channel, source, destination },
+        ...{ file, peerFile, commId, channel, source, destination },
         sizes: [...sizes].map(([bytes, { counts, sum, least }]) => ({
           ...{ bytes, sends: countOf(counts), sum, least },
           medianNs: quantileOf(counts, 0.5),

@@ -8,7 +8,7 @@ import { addTo } from '../../base/grouped.js';
 import { hex64 } from '../../base/hex.js';
 import { foldRanks } from '../../base/ranks.js';
 import type { TraceNs } from '../../base/time.js';
-import { busBandwidthSteps, busySince, collectiveSize, type BusyTime } from '../../cluster/bandwidth.js';
+import { bandwidthsOf, busBandwidthSteps, type BusyTime } from '../../cluster/bandwidth.js';
 import type { ClusterComm, Collective } from '../../cluster/collective_view.js';
 import type { Exchange } from '../../cluster/exchanges.js';
 import { commSizeText } from './comm_groups.js';
@@ -222,22 +222,16 @@ class CommLanes {
   }
 
   private bandwidth(collective: Collective): [string, ArgValue][] {
-    const { func, datatype, count, end } = collective;
     const { nRanks, files } = this.comm;
-    const size = collectiveSize(func, datatype, count, nRanks);
-    if (size === null) return [];
-    const args: [string, ArgValue][] = [['bytes', size.bytes]];
-    if (end === null || !hasBandwidth(collective, this.comm) || !this.labels.comparable(files)) return args;
-    const from = busySince(collective);
-    if (from !== null) {
-      const algbw = size.bytes / (end - from);
-      const busbw = algbw * size.busFactor;
-      this.busy.push({ from, to: end, busbw });
-      args.push(['algbwGBs', round(algbw)], ['busbwGBs', round(busbw)]);
+    const { bytes, fromLast, fromFirst } = bandwidthsOf(collective, nRanks, this.labels.comparable(files));
+    if (bytes === null) return [];
+    const args: [string, ArgValue][] = [['bytes', bytes]];
+    if (fromLast) {
+      this.busy.push(fromLast);
+      args.push(['algbwGBs', round(fromLast.algbw)], ['busbwGBs', round(fromLast.busbw)]);
     }
-    // A late rank makes the rest look faster, so use the first rank's time.
-    const whole = size.bytes / (end - collective.firstArrival);
-    args.push(['algbwFromFirstGBs', round(whole)], ['busbwFromFirstGBs', round(whole * size.busFactor)]);
+    if (fromFirst)
+      args.push(['algbwFromFirstGBs', round(fromFirst.algbw)], ['busbwFromFirstGBs', round(fromFirst.busbw)]);
     return args;
   }
 
@@ -268,17 +262,6 @@ export function drawnUntil({ open, end, enqueued, firstArrival }: Collective): T
   const last = end ?? enqueued ?? firstArrival;
   return last > firstArrival ? last : firstArrival;
 }
-
-/** All ranks arrived and ended, and the size is known. Not claimed across several clocks. */
-export const hasBandwidth = (
-  { func, datatype, count, open, cutOff, aborted, end, lastArrival, arrived }: Collective,
-  { nRanks }: Pick<ClusterComm, 'nRanks'>,
-): boolean =>
-  open.length + cutOff.length + aborted.length === 0 &&
-  arrived === nRanks &&
-  end !== null &&
-  end > lastArrival &&
-  collectiveSize(func, datatype, count, nRanks) !== null;
 
 /** Three significant digits: the precision of such a measurement. */
 const round = (value: number): number => Number(value.toPrecision(3));
