@@ -49,8 +49,3 @@ export function coll(
 export function outline(lines: readonly string[]): string[] {
   return lines.map((line) => line.replace(/\[(?:.* \/ )?([^/]*)\]/, '[$1]').replace(/ \w+=.*/, ''));
 }
-
-/** The value of the argument `name` in a line. */
-export function argOf(line: string | undefined, name: string): string | undefined {
-  return new RegExp(` ${name}=(.*?)(?= \\w+=|$)`).exec(line ?? '')?.[1];
-}

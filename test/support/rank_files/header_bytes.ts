@@ -13,7 +13,6 @@ export interface FileOptions {
   readonly bootId?: string;
   readonly pid?: number;
   readonly pidNamespace?: bigint;
-  readonly processStart?: bigint;
   readonly runId?: string;
   readonly ncclHostId?: string;
   readonly program?: string;
@@ -78,7 +77,7 @@ export function writeHeader(bytes: Uint8Array, options: FileOptions, facts: Head
   u64(H.tag, facts.tag);
   bytes.set(Buffer.from(options.bootId ?? '00112233445566778899aabbccddeeff', 'hex'), H.bootId);
   u64(H.pidNamespace, options.pidNamespace ?? 4_026_531_836n);
-  u64(H.processStart, options.processStart ?? 123_456n);
+  u64(H.processStart, 123_456n);
   u32(H.pid, facts.pid);
   u32(H.tickSource, options.tickSource ?? format.TickSource.TickTsc);
   u64(H.tickHz, facts.tickHz);

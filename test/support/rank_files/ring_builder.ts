@@ -86,18 +86,11 @@ export class RingBuilder {
         (bits([this.id(o.algo ?? 'RING'), 16], [this.id(o.proto ?? 'SIMPLE'), 16]) << 32n),
       o.parentGroup ?? 0n,
       bits([o.root ?? 0, 32], [o.ordinal ?? 0, 32]),
-      bits([o.nChannels ?? 2, 8], [o.nWarps ?? 16, 8], [o.flags ?? 0, 16]),
-      o.sendBuff ?? 0x1000n,
-      o.recvBuff ?? 0x2000n,
+      bits([o.nChannels ?? 2, 8], [16, 8], [o.flags ?? 0, 16]),
+      0x1000n,
+      0x2000n,
       o.userTag ?? 0n,
-      ...this.variantWords(o),
     );
-  }
-
-  private variantWords({ kernelVariant, isSymColl }: StartColl): bigint[] {
-    if (kernelVariant === undefined && isSymColl === undefined) return [];
-    const name = kernelVariant === undefined ? 0 : this.id(kernelVariant);
-    return [bits([name, 16], [isSymColl === true ? 1 : 0, 8]), 0n, 0n];
   }
 
   startP2p(tick: number, o: StartP2p = {}): bigint {
@@ -106,18 +99,12 @@ export class RingBuilder {
       tick,
       parentOf(o),
       commText(o, this.rankOf(o)),
-      o.buff ?? 0x1000n,
+      0x1000n,
       BigInt(o.count ?? 1024),
-      bits(
-        [this.id(o.func ?? 'Send'), 16],
-        [this.id(o.datatype ?? 'ncclInt8'), 16],
-        [o.nChannels ?? 1, 8],
-        [0, 8],
-        [o.flags ?? 0, 16],
-      ),
+      bits([this.id(o.func ?? 'Send'), 16], [this.id(o.datatype ?? 'ncclInt8'), 16], [o.nChannels ?? 1, 8]),
       o.parentGroup ?? 0n,
       bits([o.peer ?? 0, 32], [o.ordinal ?? 0, 32]),
-      o.userTag ?? 0n,
+      0n,
     );
   }
 
@@ -130,8 +117,8 @@ export class RingBuilder {
       parentOf(o),
       bits([comm, 32], [o.peer ?? 0, 32]),
       bits([o.ordinal ?? 0, 32], [o.nSteps ?? 1, 32]),
-      bits([o.chunkSize ?? 0x80000, 32], [o.pid ?? this.file.pid, 32]),
-      bits([o.channel ?? 0, 8], [o.isSend === true ? 1 : 0, 8], [o.flags ?? 0, 16], [this.rankOf(o), 32]),
+      bits([0x80000, 32], [o.pid ?? this.file.pid, 32]),
+      bits([o.channel ?? 0, 8], [o.isSend === true ? 1 : 0, 8], [0, 16], [this.rankOf(o), 32]),
       ...foreign,
     );
   }
@@ -175,14 +162,14 @@ export class RingBuilder {
       parentOf(o),
       bits([o.comm ?? 0, 32], [this.id(o.func ?? ''), 16], [this.id(o.datatype ?? 'ncclFloat32'), 16]),
       BigInt(o.count ?? 1024),
-      o.stream ?? 0x7000n,
+      0x7000n,
       bits([o.root ?? 0, 32], [o.graphCaptured === true ? 1 : 0, 1]),
       ...(o.userTag === undefined ? [] : [o.userTag, 0n, 0n]),
     );
   }
 
-  startKernelLaunch(tick: number, options: StartOptions & { readonly stream?: bigint } = {}): bigint {
-    const words = [commText(options, 0), options.stream ?? 0x7000n, 0n, 0n];
+  startKernelLaunch(tick: number, options: StartOptions = {}): bigint {
+    const words = [commText(options, 0), 0x7000n, 0n, 0n];
     return this.record(Kind.StartKernelLaunch, tick, parentOf(options), ...words);
   }
 
@@ -194,34 +181,34 @@ export class RingBuilder {
       commText(o, 0),
       o.id ?? 0x10001n,
       o.length ?? 4096n,
-      o.wrId ?? 0n,
-      bits([o.device ?? 0, 32], [o.opcode ?? 0, 32]),
-      bits([o.qpNum ?? 0, 32], [o.type ?? 1, 8]),
-      bits([o.fd ?? 0, 32], [o.op ?? 0, 32]),
+      0n,
+      0n,
+      bits([0, 32], [o.type ?? 1, 8]),
+      bits([0, 32], [o.op ?? 0, 32]),
     );
   }
 
   startCeColl(tick: number, o: StartCeColl = {}): bigint {
-    const { func = 'AllGather', datatype = 'ncclInt8', syncStrategy = 'MC' } = o;
+    const { func = 'AllGather', datatype = 'ncclInt8' } = o;
     return this.record(
       Kind.StartCeColl,
       tick,
       parentOf(o),
       commText(o, this.rankOf(o)),
       BigInt(o.seqNumber ?? 0),
-      BigInt(o.count ?? 1024),
-      bits([this.id(func), 16], [this.id(datatype), 16], [this.id(syncStrategy), 16]),
-      bits([o.root ?? 0, 32], [o.seqNumber ?? 0, 32]),
+      1024n,
+      bits([this.id(func), 16], [this.id(datatype), 16], [this.id('MC'), 16]),
+      bits([0, 32], [o.seqNumber ?? 0, 32]),
       0n,
       0x7000n,
       0x1000n,
       0x2000n,
-      o.userTag ?? 0n,
+      0n,
     );
   }
 
-  startCeSync(tick: number, options: StartOptions & { readonly nRanks?: number } = {}): bigint {
-    const words = [commText(options, options.nRanks ?? 4), 0n, 0n, 0n];
+  startCeSync(tick: number, options: StartOptions = {}): bigint {
+    const words = [commText(options, 4), 0n, 0n, 0n];
     return this.record(Kind.StartCeSync, tick, parentOf(options), ...words);
   }
 

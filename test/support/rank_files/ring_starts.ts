@@ -21,14 +21,8 @@ export interface StartColl extends StartOptions, Named {
   readonly root?: number;
   readonly ordinal?: number;
   readonly nChannels?: number;
-  readonly nWarps?: number;
   readonly flags?: number;
-  readonly sendBuff?: bigint;
-  readonly recvBuff?: bigint;
   readonly userTag?: bigint;
-  /** Interface v7 only; they take one more slot. */
-  readonly kernelVariant?: string;
-  readonly isSymColl?: boolean;
 }
 
 export interface StartP2p extends StartOptions, Named {
@@ -36,28 +30,22 @@ export interface StartP2p extends StartOptions, Named {
   readonly ordinal?: number;
   readonly count?: number;
   readonly nChannels?: number;
-  readonly flags?: number;
-  readonly buff?: bigint;
   readonly parentGroup?: bigint;
-  readonly userTag?: bigint;
 }
 
 export interface StartProxyOp extends StartOptions {
   readonly peer?: number;
   readonly ordinal?: number;
   readonly nSteps?: number;
-  readonly chunkSize?: number;
   readonly pid?: number;
   readonly channel?: number;
   readonly isSend?: boolean;
-  readonly flags?: number;
   /** The context that NCCL passed for an operation of another process. `comm` becomes foreign. */
   readonly foreignContext?: bigint;
 }
 
 export interface StartApi extends StartOptions, Named {
   readonly count?: number;
-  readonly stream?: bigint;
   readonly root?: number;
   readonly graphCaptured?: boolean;
   readonly userTag?: bigint;
@@ -66,20 +54,11 @@ export interface StartApi extends StartOptions, Named {
 export interface StartNetPlugin extends StartOptions {
   readonly id?: bigint;
   readonly length?: bigint;
-  readonly wrId?: bigint;
-  readonly device?: number;
-  readonly opcode?: number;
-  readonly qpNum?: number;
   /** 0: NCCL passed no data. */
   readonly type?: number;
-  readonly fd?: number;
   readonly op?: number;
 }
 
 export interface StartCeColl extends StartOptions, Named {
   readonly seqNumber?: number;
-  readonly count?: number;
-  readonly syncStrategy?: string;
-  readonly root?: number;
-  readonly userTag?: bigint;
 }
