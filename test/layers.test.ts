@@ -32,8 +32,8 @@ const LAYERS = table(`
   trace/tracks   | base cluster model                                 |               |            | no
   trace/perfetto | base kernel/host                                   | trace/tracks model/detail | protobufjs | no
   trace          | base rankfile kernel/host model runs scan clocks cluster output verdict/facts clocks/evidence trace/tracks trace/perfetto | study verdict | fzstd | yes
-  pytorch        | base verdict/facts foreign/known_files          | verdict       |            | yes
-  analysis       | base model/work_end_table runs cluster clocks scan/transfer_totals verdict/facts trace | scan study trace/tracks clocks/evidence verdict | | no
+  pytorch        | base verdict/facts verdict/finding foreign/known_files          | verdict       |            | yes
+  analysis       | base model/work_end_table runs cluster clocks scan/transfer_totals verdict/facts verdict/finding trace | scan study trace/tracks clocks/evidence verdict | | no
   output         | base rankfile/format rankfile/addon                |               |            | yes
   study          | base rankfile model runs scan clocks clocks/evidence cluster verdict output trace export/steps |       | piscina    | yes
   report         | base foreign/ras_beside foreign/beside/with_file foreign/beside/training_steps rankfile model runs scan clocks clocks/evidence cluster verdict output trace study analysis pytorch trace/tracks/flow_census | trace/perfetto foreign foreign/beside | console-table-printer | yes

@@ -11,6 +11,7 @@ import type { LinkFault } from '../cluster/link_faults.js';
 import type { SlowGpu } from '../cluster/long_waits.js';
 import type { RowOf } from './slow_link_rows.js';
 import type { LinkRow } from './link_rows.js';
+import { NOBODY, NOTHING_KNOWN } from '../verdict/finding.js';
 import type { CallName, Finding, Who } from '../verdict/types.js';
 
 export interface CauseEvidence {
@@ -53,16 +54,11 @@ export const causeOf = <Rule extends string, About extends { readonly view: View
   parts: Partial<Parts>,
 ) =>
   ({
-    ...{ rule, kind: 'slow' as const, stands: false, isSure: true, since: null, until: null },
-    ...{ where: null, connection: null, cost: null, who: NOBODY, records: [], because: null },
-    ...{ surer: null, next: null },
+    ...{ rule, kind: 'slow' as const, stands: false, isSure: true },
+    ...NOTHING_KNOWN,
     ...parts,
     about,
   }) satisfies Finding<{ rule: Rule; kind: 'slow'; time: TraceNs; who: Who; about: About }>;
-
-const NOBODY: Who = {
-  ...{ degree: 'nobody known', files: [], some: [], missing: null, node: null, why: null },
-};
 
 /** What a cause says of them is `why`. */
 export const accused = (files: readonly number[], why: string): Who =>

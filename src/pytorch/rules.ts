@@ -27,6 +27,7 @@ import {
   type NamedCollective,
   type Place,
 } from './rank_positions.js';
+import { NOTHING_KNOWN } from '../verdict/finding.js';
 import type { Finding, Who } from '../verdict/types.js';
 import { pendingTransfers, sizeOf, type Transfer } from './dumped_transfers.js';
 
@@ -318,10 +319,11 @@ export function findingsIn(facts: DumpFacts): DumpFinding[] {
     const degree = ranks.length === 0 ? 'nobody known' : ranks.length === 1 ? 'this' : 'these';
     const { description, group, op, seq } = about;
     return {
-      ...{ rule, kind, stands, isSure: kind !== 'pending', since: sinceNs, until: null },
+      ...{ rule, kind, stands, isSure: kind !== 'pending' },
+      ...NOTHING_KNOWN,
+      since: sinceNs,
       where: { commId: null, comm: description || group, func: op, seq, replay: 0 },
-      ...{ connection: null, cost: null, who: { degree, ranks }, records: [], because: null },
-      ...{ surer: null, next: null, about },
+      ...{ who: { degree, ranks }, about },
     };
   });
 }

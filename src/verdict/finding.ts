@@ -2,7 +2,17 @@
 
 import { accused, latenessOf, slowLinkOf, stallOf } from './facts/suspects.js';
 import type { Scene } from './scene.js';
-import type { Connection, Detail, Evidence, Finding, RuleName, Slowness } from './types.js';
+import type { CallName, Connection, Detail, Evidence, Finding, RuleName, Slowness, Who } from './types.js';
+
+export const NOBODY: Who = {
+  ...{ degree: 'nobody known', files: [], some: [], missing: null, node: null, why: null },
+};
+
+/** The parts of a finding, whatever finds it, of which nothing is known. */
+export const NOTHING_KNOWN = {
+  ...{ since: null, until: null, where: null, connection: null, cost: null, who: NOBODY, records: [] },
+  ...{ because: null, surer: null, next: null },
+} as const;
 
 /** A finding before all are in order. */
 export type Found = Omit<Finding, 'because'> & { readonly because: Found | null };
@@ -13,8 +23,9 @@ type Said = Pick<Found, 'stands' | 'isSure'> &
 /** All its parts follow from what it is `about`, but what the rule itself says of it. */
 export const found = (rule: RuleName, about: Detail, { stands, isSure, ...more }: Said): Found => ({
   ...{ rule, kind: about.kind, stands, isSure },
+  ...NOTHING_KNOWN,
   ...placeOf(about),
-  ...{ who: whoOf(about), connection: connectionOf(about), because: null, surer: null, next: null, about },
+  ...{ who: whoOf(about), connection: connectionOf(about), about },
   ...more,
 });
 
@@ -60,16 +71,14 @@ function connectionOf(about: Detail): Connection | null {
   );
 }
 
-type Place = Pick<Finding, 'since' | 'until' | 'where' | 'cost' | 'records'>;
+type Place = Partial<Pick<Finding, 'since' | 'until' | 'where' | 'cost' | 'records'>>;
 
 function placeOf(verdict: Detail): Place {
   const stall = stallOf(verdict);
-  const nowhere: Place = { since: null, until: null, where: null, cost: null, records: [] };
   if (stall) {
-    const { commId, comm, func, seq, replay, since, until, age, waiting, inside } = stall;
-    const where = { commId, comm, func, seq, replay };
+    const { since, until, age, waiting, inside } = stall;
     return {
-      ...{ since, until: verdict.kind === 'broken' ? until : null, where, cost: age },
+      ...{ since, until: verdict.kind === 'broken' ? until : null, where: nameOf(stall), cost: age },
       records: evidenceOf([...waiting, ...inside]),
     };
   }
@@ -78,36 +87,29 @@ function placeOf(verdict: Detail): Place {
       return late(verdict.slow);
     case 'mismatch': {
       const { commId, comm, ways } = verdict.mismatch;
-      const [{ func, seq, replay, entered }] = ways;
+      const [most] = ways;
       const records = evidenceOf(ways.flatMap((way) => way.entered.slice(0, 1)));
-      return {
-        ...nowhere,
-        ...{ since: entered[0]?.at ?? null, where: { commId, comm, func, seq, replay }, records },
-      };
+      return { since: most.entered[0]?.at ?? null, where: nameOf({ ...most, commId, comm }), records };
     }
     case 'unclear': {
       const { late: perhaps, idle, work, silent } = verdict.unclear;
       if (perhaps) return late(perhaps);
-      if (idle) return { ...nowhere, since: idle.since, cost: idle.age };
-      if (!work) return { ...nowhere, since: silent[0]?.lastSign ?? null };
-      const { commId, comm, func, seq, replay, at } = work;
-      return {
-        ...nowhere,
-        ...{ since: at, where: { commId, comm, func, seq, replay }, records: evidenceOf([work]) },
-      };
+      if (idle) return { since: idle.since, cost: idle.age };
+      if (!work) return { since: silent[0]?.lastSign ?? null };
+      return { since: work.at, where: nameOf(work), records: evidenceOf([work]) };
     }
     default:
-      return nowhere;
+      return {};
   }
 }
 
-function late({ commId, comm, from, to, cost, worst }: Slowness): Place {
-  const { func, seq, replay } = worst;
-  return {
-    ...{ since: from, until: to, where: { commId, comm, func, seq, replay }, cost },
-    records: evidenceOf([worst]),
-  };
-}
+const late = ({ from, to, cost, worst }: Slowness): Place => ({
+  ...{ since: from, until: to, where: nameOf(worst), cost, records: evidenceOf([worst]) },
+});
+
+const nameOf = ({ commId, comm, func, seq, replay }: CallName): CallName => ({
+  ...{ commId, comm, func, seq, replay },
+});
 
 const evidenceOf = (all: readonly Evidence[]): Evidence[] =>
   all.slice(0, MOST_RECORDS).map(({ file, record, at }) => ({ file, record, at }));
@@ -116,10 +118,10 @@ const evidenceOf = (all: readonly Evidence[]): Evidence[] =>
 const MOST_RECORDS = 8;
 
 /** The ranks that it accuses for the first of its reasons. */
-export function whoOf(verdict: Detail): Finding['who'] {
+export function whoOf(verdict: Detail): Who {
   const all = [...accused(verdict)];
   const [first] = all;
-  if (!first) return { degree: 'nobody known', files: [], some: [], missing: null, node: null, why: null };
+  if (!first) return NOBODY;
   const same = all.filter(([, label]) => label === first[1]);
   const alike = [...new Map(same.map((one) => [`${one[0]} ${one[2]?.inComm?.join()}`, one])).values()];
   const some = alike.flatMap(([file, , ranks]) => (file === null ? [] : [{ file, ...ranks }]));
