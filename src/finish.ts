@@ -43,11 +43,11 @@ export interface FinishOptions {
   /** PyTorch's dumps of the run; null: none were given. */
   readonly dumps?: FoundDumps | null | undefined;
   /** What was drawn beside the ranks, at the end of the content. */
-  readonly foreign?: Pick<DrawnBeside, 'reports' | 'drawn'> | undefined;
+  readonly foreign?: Pick<DrawnBeside, 'reports' | 'drawn' | 'pictures'> | undefined;
   /** For the report: what the hosts' NICs can do. */
   readonly peaks?: Peaks | undefined;
-  /** If present, the merge also makes a report, and collects the data that only a report needs. */
-  readonly onReport?: ((report: RunReport) => void) | undefined;
+  /** If present, the merge also makes a report, and collects the data that only a report needs. `pictures`: of training steps, for a page. */
+  readonly onReport?: ((report: RunReport, pictures: DrawnBeside['pictures']) => void) | undefined;
 }
 
 /** The plan of the trace, made before a file is read for the second time. */
@@ -83,7 +83,7 @@ export async function finishTrace(
   const seen = causeNumbers(studied);
   const diagnosis = diagnosisOf(studied, suggestDrawing(studied, options), options.dumps, seen);
   const texts = (options.texts ?? plainTexts)(diagnosis);
-  const foreign = options.foreign ?? { reports: [], drawn: [] };
+  const foreign = options.foreign ?? { reports: [], drawn: [], pictures: [] };
   const refused = foreign.reports.flatMap((one) => ('refused' in one ? [one.why] : []));
   // People run the commands in a report later, and in another folder. So these commands write to the default place.
   const suggestion = options.onReport ? suggestDrawing(studied, { ...options, output: undefined }) : null;
@@ -91,7 +91,8 @@ export async function finishTrace(
     const numbers = runNumbers(studied, seen, options.peaks);
     const steps = foreign.reports.flatMap((one) => ('refused' in one ? [] : one.exposed));
     const found = { ...diagnosis, suggestion };
-    options.onReport(runReport(studied, found, mannerText(options), numbers, { steps, refused }));
+    const report = runReport(studied, found, mannerText(options), numbers, { steps, refused });
+    options.onReport(report, foreign.pictures);
   }
   const above = drawAboveRanks(studied, drawing, layout, blocks, texts);
   const trace = countTrace(blocks, above, foreign.drawn);

@@ -67,7 +67,7 @@ export interface MergeOptions
   readonly onWait?: ((text: string) => void) | undefined;
 }
 
-const NOTHING_BESIDE: DrawnBeside = { reports: [], drawn: [], blockPaths: [], files: [] };
+const NOTHING_BESIDE: DrawnBeside = { reports: [], drawn: [], blockPaths: [], files: [], pictures: [] };
 
 /** Throws NoUsableInput, RankFileError (a path that holds none), OutputError, UsageError. */
 export async function merge(options: MergeOptions): Promise<MergeReport> {
@@ -99,6 +99,7 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
       // Before the ranks are drawn: their works have arrows to what is drawn here.
       const where: BesidePlace = {
         ...{ folder, output: options.output, blockCount: planned.layout.blockCount },
+        wantsPictures: options.onReport !== undefined,
         windowsOf: (file) => plans[file] && (isEverything(plans[file]) ? null : plans[file].windows),
       };
       const foreign = (await readers?.drawBeside(beside, studied, where, options)) ?? NOTHING_BESIDE;
@@ -106,6 +107,7 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
       const layout = { ...planned.layout, beside: foreign.files };
       const jobs = convertJobs(studied, planned.drawing, blockPath, options.output, layout);
       const blocks = await convertAll(workers, jobs, studied, options);
+      const pictures = (await readers?.withNetwork(foreign.pictures, studied, workers)) ?? [];
       // The last step needs the memory that the threads keep.
       await workers.close();
       const delivery = { place, output, permission, interrupt, stdout };
@@ -113,7 +115,7 @@ export async function merge(options: MergeOptions): Promise<MergeReport> {
       const content = contentOf([...blockPaths(jobs), ...foreign.blockPaths]);
       return finishTrace(planned, blocks, content, delivery, folder, {
         ...options,
-        ...{ problems, dumps, foreign },
+        ...{ problems, dumps, foreign: { ...foreign, pictures } },
       });
     });
   } finally {

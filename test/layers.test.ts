@@ -20,7 +20,7 @@ const LAYERS = table(`
   kernel         |                                                    |               |            | no
   kernel/host    | base kernel/result_rows rankfile/format rankfile/folds model/roots | model rankfile |            | yes
   foreign        | base output/file_start                             |               |            | yes
-  foreign/beside | base output/file_start foreign kernel/host/drawing kernel/host/drawn_rows model clocks cluster trace trace/perfetto trace/tracks | runs study | node-sqlite3-wasm | yes
+  foreign/beside | base output/file_start foreign kernel/host/drawing kernel/host/drawn_rows model runs clocks cluster study/scanned_run trace trace/perfetto trace/tracks | study | node-sqlite3-wasm | yes
   rankfile       | base output/file_start kernel/host foreign/known_files |               | @bokuweb/zstd-wasm | yes
   model          | base rankfile/format kernel/result_rows                             | rankfile clocks |          | no
   runs           | base rankfile                                      | scan          |            | no
@@ -39,7 +39,7 @@ const LAYERS = table(`
   report         | base foreign/ras_beside foreign/beside/with_file foreign/beside/training_steps rankfile model runs scan clocks clocks/evidence cluster verdict output trace study analysis pytorch trace/tracks/flow_census | trace/perfetto foreign foreign/beside | console-table-printer | yes
   export         | base kernel/host model rankfile runs clocks output study trace analysis report foreign/beside | clocks/evidence | parquet-wasm apache-arrow @duckdb/node-api | yes
   page/client    | base report/run_tables                             | page report analysis pytorch | chart.js | no
-  page           | base output report/text report/exposed_steps       | report live   |            | yes
+  page           | base output report/text report/exposed_steps       | report live foreign/beside |            | yes
   live           | base rankfile runs verdict output report clocks cluster analysis model/work_end_table model/waits | study model/pending | prom-client protobufjs @opentelemetry/api @opentelemetry/exporter-metrics-otlp-proto @opentelemetry/resources @opentelemetry/sdk-metrics | yes
   merge          | base rankfile runs clocks clocks/evidence verdict output trace trace/tracks/selection study analysis report pytorch foreign/beside |             |            | yes
   shards         | base rankfile runs model/work_end scan/step_file study output trace report pytorch merge finish | scan clocks/evidence verdict analysis | | yes

@@ -12,9 +12,8 @@ import { addPeakOption } from './peak_option.js';
 import { surviveFileSizeLimit } from './interrupts.js';
 import { mergeReportText } from '../report/merge_report.js';
 import { placeOf, STDOUT } from '../output/place.js';
-import type { RunReport } from '../report/run_report.js';
 import { printable, size } from '../report/text.js';
-import { addPageOptions, checkPage, writePage, type PageOptions } from './report_page.js';
+import { addPageOptions, checkPage, writePage, type PageContent, type PageOptions } from './report_page.js';
 import {
   addSelectionOptions,
   SELECTION_EXAMPLES,
@@ -84,7 +83,7 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
   checkNames(options, files);
   if (options.report !== undefined) checkPage(options.report, options.force, files);
   surviveFileSizeLimit();
-  let made: RunReport | undefined;
+  let made: Pick<PageContent, 'report' | 'pictures'> | undefined;
   const report = await watched(options.quiet, (about) =>
     merge({
       ...options,
@@ -96,7 +95,8 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
       inputs,
       stdout: process.stdout,
       texts: traceTexts,
-      onReport: options.report === undefined ? undefined : (one) => (made = one),
+      onReport:
+        options.report === undefined ? undefined : (about, pictures) => (made = { report: about, pictures }),
     }),
   );
   if (options.quiet) tellProblems(report, true);
@@ -115,7 +115,7 @@ async function run(inputs: readonly string[], options: Options): Promise<ExitCod
 
 async function writeReport(
   path: string,
-  report: RunReport,
+  made: Pick<PageContent, 'report' | 'pictures'>,
   { startup }: MergeReport,
   options: Options,
   inputs: readonly string[],
@@ -123,7 +123,7 @@ async function writeReport(
   const { output, force } = options;
   const place = placeOf(output);
   const trace = place.kind === 'file' ? place.path : null;
-  const bytes = await writePage(path, { report, trace, traceName: output, startup }, options, {
+  const bytes = await writePage(path, { ...made, trace, traceName: output, startup }, options, {
     force,
     inputs,
   });

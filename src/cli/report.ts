@@ -13,13 +13,12 @@ import { findRankFiles } from '../rankfile/index.js';
 import { examineStudy } from '../shards/study_file.js';
 import { traceTexts } from '../report/headline.js';
 import { markdownOf } from '../report/markdown.js';
-import type { RunReport } from '../report/run_report.js';
 import { printable, size } from '../report/text.js';
 import { ExitCode } from './exit.js';
 import { addFailOn, exitFor, type FailOnFlag } from './fail_on.js';
 import { addFlightOption } from './flight_option.js';
 import { addPeakOption } from './peak_option.js';
-import { addPageOptions, checkPage, writePage, type PageOptions } from './report_page.js';
+import { addPageOptions, checkPage, writePage, type PageContent, type PageOptions } from './report_page.js';
 import { listsRuns } from './run_option.js';
 import { print, say, tellProblems } from './streams.js';
 import { watched } from './watching.js';
@@ -94,7 +93,7 @@ async function page(inputs: readonly string[], output: string, options: Options)
   checkPage(output, options.force, files);
   const { bytes, report } = await withWorkFolder(tmpdir(), undefined, async (folder) => {
     const trace = join(folder, 'nccl.pftrace.gz');
-    let report: RunReport | undefined;
+    let made: Pick<PageContent, 'report' | 'pictures'> | undefined;
     const merged = await watched(options.quiet, (about) =>
       merge({
         ...asked(options),
@@ -102,13 +101,13 @@ async function page(inputs: readonly string[], output: string, options: Options)
         inputs,
         output: trace,
         texts: traceTexts,
-        onReport: (made) => (report = made),
+        onReport: (report, pictures) => (made = { report, pictures }),
       }),
     );
     tellProblems(merged, options.quiet);
-    const content = { report: report!, trace, traceName: traceNameFor(output), startup: merged.startup };
+    const content = { ...made!, trace, traceName: traceNameFor(output), startup: merged.startup };
     const bytes = await writePage(output, content, options, { force: options.force, inputs: files });
-    return { bytes, report: report! };
+    return { bytes, report: made!.report };
   });
   if (!options.quiet && output !== STDOUT) say(`report: ${printable(output)} (${size(bytes)})\n`);
   return exitFor(report, options);
@@ -119,7 +118,7 @@ async function pageOfStudy(study: string, output: string, options: Options): Pro
   checkPage(output, options.force, [study]);
   const { report } = examineStudy(study, { ...options, peaks: options.peak });
   tellProblems(report, options.quiet);
-  const content = { report, trace: null, traceName: '', startup: '' };
+  const content = { report, pictures: [], trace: null, traceName: '', startup: '' };
   const bytes = await writePage(
     output,
     content,

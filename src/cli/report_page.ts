@@ -9,6 +9,7 @@ import { deliver, withWorkFolderFor } from '../output/deliver.js';
 import { reason } from '../base/reason.js';
 import { readIncident } from '../live/incident.js';
 import { pageOf } from '../page/page.js';
+import type { PageData } from '../page/page_data.js';
 import { PAGE } from '../page/page_kind.js';
 import { TRACE_BUDGET, traceInPage } from '../page/trace_in_page.js';
 import type { RunReport } from '../report/run_report.js';
@@ -64,6 +65,8 @@ export const checkPage = (path: string, force: boolean | undefined, inputs: read
 
 export interface PageContent {
   readonly report: RunReport;
+  /** Of training steps. */
+  readonly pictures: PageData['pictures'];
   /** The place and the name of the trace; null: there is none. */
   readonly trace: string | null;
   readonly traceName: string;
@@ -73,7 +76,7 @@ export interface PageContent {
 /** Writes the page whole or not at all. Returns its size in bytes. */
 export async function writePage(
   path: string,
-  { report, trace, traceName, startup }: PageContent,
+  { report, pictures, trace, traceName, startup }: PageContent,
   { trace: isWanted, traceBudget, origin, redact }: PageOptions & { readonly redact?: true },
   { force, inputs }: { readonly force: boolean | undefined; readonly inputs: readonly string[] },
 ): Promise<number> {
@@ -85,7 +88,7 @@ export async function writePage(
     const carried = traceInPage({ path: trace, fileName, startup, origin, budget, cut });
     // Names of programs and addresses have no aliases.
     const incident = redact ? null : readIncident(new Set(inputs.map((input) => dirname(input))));
-    const bytes = Buffer.from(pageOf(report, carried, incident));
+    const bytes = Buffer.from(pageOf(report, carried, incident, pictures));
     const place = checkOutput(asked.output, asked.permission);
     return await withWorkFolderFor(place, undefined, (folder) =>
       deliver({ ...asked, place, stdout: process.stdout }, folder, Readable.from([bytes])),

@@ -5,6 +5,7 @@
 
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { csvCell } from '../base/csv.js';
+import { exactNumbers } from '../base/exact_numbers.js';
 import { printable } from '../report/text.js';
 import { type Batch, type BatchColumn, type ExportColumn, isKnown } from './batch.js';
 
@@ -67,12 +68,6 @@ function cellsOf(column: BatchColumn, out: Bytes): (row: number) => void {
 }
 
 const encoded = (text: string): Uint8Array => Buffer.from(text);
-
-/** All of ours are below 2^53. A bigint per number would take ten times as long. */
-function exactNumbers({ buffer, byteOffset, length }: BigInt64Array): (row: number) => number {
-  const words = new Uint32Array(buffer, byteOffset, 2 * length);
-  return (row) => (words[2 * row + 1]! | 0) * 2 ** 32 + words[2 * row]!;
-}
 
 /** Most times are in the same second as the one before. */
 function dates(micros: (row: number) => number, out: Bytes): (row: number) => void {

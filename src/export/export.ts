@@ -11,7 +11,6 @@ import { workRows } from '../analysis/work_rows.js';
 import { OutputError } from '../base/errors.js';
 import { countFiles } from '../base/progress.js';
 import { codeOf, reason } from '../base/reason.js';
-import { domainOfFile } from '../clocks/domains.js';
 import type { ClockOptions } from '../clocks/evidence/run_clocks.js';
 import { withWorkFolder } from '../output/work_folder.js';
 import { refuseRedacted } from '../foreign/beside/with_file.js';
@@ -35,8 +34,8 @@ import { said } from '../runs/redact.js';
 import { failure } from '../study/scanned_run.js';
 import { study, type Study } from '../study/study.js';
 import { startWorkers, type Workers } from '../study/workers.js';
-import { jobRanks, jobRanksOf } from '../runs/job_ranks.js';
-import { scannedFile } from '../trace/scanned_file.js';
+import { jobRanks } from '../runs/job_ranks.js';
+import { transfersJob } from '../trace/transfers_job.js';
 import { type Batch, exportColumns } from './batch.js';
 import { writeCsv } from './csv.js';
 import { batchesOf } from './rows.js';
@@ -181,21 +180,16 @@ async function writeSteps(
   { onProgress }: ExportOptions,
 ): Promise<number> {
   mkdirSync(folder, { mode: 0o700 });
-  const { run, clocks, readFrom, aliases } = studied;
-  const { solution } = clocks;
+  const { run, aliases } = studied;
   const [labels, numbers] = [rankLabels(run), jobRanks(run)];
   const jobs = run.members.map(({ scan }, file): StepsJob => {
     const rank = labels.ofFile(file);
     return {
-      ...scannedFile(scan, readFrom[file]!, aliases),
+      ...transfersJob(studied, file, numbers),
       format,
       output: path.join(folder, `${String(file).padStart(5, '0')}.${format}`),
       rank: typeof rank === 'number' ? rank : null,
-      jobRanks: jobRanksOf(numbers, scan.communicators),
       commNames: new Map(scan.communicators.map(({ number, name }) => [number, name])),
-      scale: solution.scales[file]!,
-      map: domainOfFile(solution, file).map,
-      traceStart: solution.traceStart,
     };
   });
   const outcomes = await workers.run(

@@ -8,27 +8,22 @@ import type { JobRanks } from '../runs/job_ranks.js';
 import { hex64 } from '../base/hex.js';
 import { lostText } from '../base/lost_text.js';
 import { KernelFile } from '../kernel/host/kernel_file.js';
-import {
-  type KnownNumbers,
-  readStepTable,
-  type StepBlock,
-  type StepTableTimes,
-} from '../kernel/host/step_table.js';
+import { type KnownNumbers, readStepTable, type StepBlock } from '../kernel/host/step_table.js';
 import { WAIT_OF } from '../model/waits.js';
 import type { Communicator } from '../rankfile/file_types.js';
 import type { DrawnFile } from '../trace/rank_picture.js';
-import { readScanned, type ScannedFile } from '../trace/scanned_file.js';
+import { readScanned } from '../trace/scanned_file.js';
+import type { TransfersJob } from '../trace/transfers_job.js';
 import { type Batch, type BatchColumn, exportColumns, isKnown } from './batch.js';
 import { writeCsv } from './csv.js';
 import { STEPS } from './step_columns.js';
 
-export interface StepsJob extends ScannedFile, StepTableTimes {
+export interface StepsJob extends TransfersJob {
   readonly format: 'parquet' | 'csv';
   /** The file to write. */
   readonly output: string;
   /** The rank of the process; null: it has several. */
   readonly rank: number | null;
-  readonly jobRanks: JobRanks;
   /** Number of a communicator → its name in this run. */
   readonly commNames: ReadonlyMap<number, string>;
 }

@@ -28,11 +28,12 @@ export interface TraceInPage {
   readonly startup: string;
 }
 
-/** `why`: the reason if there is no trace. `incident`: what `watch` took of the processes. */
+/** `why`: the reason if there is no trace. `incident`: what `watch` took of the processes. `pictures`: of training steps. */
 export function pageOf(
   report: RunReport,
   trace: TraceInPage | { readonly why: string },
   incident: Incident | null = null,
+  pictures: PageData['pictures'] = [],
 ): string {
   const [script, style] = ['client.js', 'client.css'].map((name) =>
     readFileSync(projectFile(`dist/page/${name}`), 'utf8').trimEnd(),
@@ -40,6 +41,7 @@ export function pageOf(
   const carried = 'bytes' in trace ? trace : null;
   const data: PageData = {
     report: forPage(report),
+    pictures,
     trace: carried && {
       fileName: carried.fileName,
       origin: carried.origin,

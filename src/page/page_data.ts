@@ -1,9 +1,12 @@
 /** The data in the page, for the code that runs in it. */
 
+import type { StepPicture } from '../foreign/beside/step_picture.js';
 import type { RunReport } from '../report/run_report.js';
 
 export interface PageData {
   readonly report: RunReport;
+  /** Training steps as other tools recorded them, with what ours did, the largest exposed share first. */
+  readonly pictures: readonly StepPicture[];
   /** null: the page carries none. */
   readonly trace: {
     readonly fileName: string;

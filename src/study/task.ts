@@ -6,6 +6,7 @@ import { RankFileError } from '../base/errors.js';
 import type { Sentence } from '../base/sentence.js';
 import type { StepsJob } from '../export/steps.js';
 import type { ConvertJob, ConvertResult } from '../trace/convert.js';
+import type { NetworkJob, networkLanes } from '../trace/network_lanes.js';
 import { freeze, isStopped, mayBeWritten } from '../rankfile/index.js';
 import type { ReadWindow } from '../rankfile/file_types.js';
 import { scanFile, type RankScan, type StepsWanted } from '../scan/scan.js';
@@ -21,7 +22,8 @@ export type Task =
       readonly frozen: string | null;
     }
   | { readonly pass: 'convert'; readonly job: ConvertJob }
-  | { readonly pass: 'export'; readonly job: StepsJob };
+  | { readonly pass: 'export'; readonly job: StepsJob }
+  | { readonly pass: 'network'; readonly job: NetworkJob };
 
 export type Outcome =
   /** `readFrom`: after a scan, the file itself or its copy. */
@@ -32,6 +34,7 @@ export type Outcome =
       readonly block?: ConvertResult;
       /** Of its table of transfers. */
       readonly rows?: number;
+      readonly network?: ReturnType<typeof networkLanes>;
     }
   /** The file cannot be used: a sentence for the user. */
   | { readonly ok: false; readonly unusable: Sentence }
@@ -44,6 +47,8 @@ export async function runTask(task: Task): Promise<Outcome> {
     if (task.pass === 'scan') return scan(task);
     if (task.pass === 'export')
       return { ok: true, rows: await (await import('../export/steps.js')).exportSteps(task.job) };
+    if (task.pass === 'network')
+      return { ok: true, network: (await import('../trace/network_lanes.js')).networkLanes(task.job) };
     const { convertFile } = await import('../trace/convert.js');
     return { ok: true, block: convertFile(task.job) };
   } catch (error) {

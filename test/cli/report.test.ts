@@ -61,7 +61,7 @@ describe('report', () => {
       await run('merge', 'samples/hang', '-qo', trace);
       const { report } = await examine([path.join(root, 'samples/hang')], { jobs: 1 });
       const page = path.join(folder, `cut${end}.html`);
-      const content = { report, trace, traceName: trace, startup: '' };
+      const content = { report, pictures: [], trace, traceName: trace, startup: '' };
       const options = { trace: true, traceBudget: 1e6, origin: 'https://ui.perfetto.dev' };
       for (const isCut of [false, true]) {
         if (isCut) truncateSync(trace, statSync(trace).size - 60);

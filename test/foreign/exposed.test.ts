@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exposureOf, isStep } from '../../src/foreign/beside/exposed.js';
+import { exposedSpans, exposureOf, isStep } from '../../src/foreign/beside/exposed.js';
 
 describe('exposed communication', () => {
   // NCCL runs 10 to 30 on one stream and 20 to 40 on another, then 60 to 70. Two kernels cover 0 to 15 and 25 to 28, one begins at the end of another.
@@ -29,6 +29,16 @@ describe('exposed communication', () => {
     expect([sum('nccl'), sum('exposed')]).toEqual([40, 30]);
   });
 
+  it('lies where NCCL runs and no other kernel does', () => {
+    const [nccl, compute] = [
+      [60, 70, 10, 30, 20, 40],
+      [25, 28, 0, 10, 10, 15, 68, 90],
+    ];
+    expect(exposedSpans(nccl, compute, 0, 100)).toEqual([15, 25, 28, 40, 60, 68]);
+    expect(exposedSpans(nccl, compute, 20, 65)).toEqual([20, 25, 28, 40, 60, 65]);
+    expect(exposedSpans([], compute, 0, 100)).toEqual([]);
+  });
+
   it('of nothing is nothing', () => {
     expect(exposureOf([], [1, 2])(0, 9)).toEqual({ nccl: 0, overlapped: 0, exposed: 0 });
   });
@@ -43,6 +53,12 @@ describe('exposed communication', () => {
           list.some(([start, length]) => tick >= start && tick < start + length);
         const ticks = Array.from({ length: to - from }, (_, i) => from + i).filter((tick) => isIn(a, tick));
         const overlapped = ticks.filter((tick) => isIn(b, tick)).length;
+        const exposed = ticks.filter((tick) => !isIn(b, tick));
+        const ends = exposedSpans(flat(a), flat(b), from, to);
+        const isExposed = (tick: number): boolean =>
+          ends.some((start, i) => i % 2 === 0 && tick >= start && tick < ends[i + 1]!);
+        expect(ticks.filter(isExposed)).toEqual(exposed);
+        expect(ends.reduce((sum, end, i) => sum + (i % 2 === 0 ? -end : end), 0)).toBe(exposed.length);
         expect(exposureOf(flat(a), flat(b))(from, to)).toEqual({
           ...{ nccl: ticks.length, overlapped, exposed: ticks.length - overlapped },
         });

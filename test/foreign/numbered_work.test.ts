@@ -7,7 +7,7 @@ import { checkNumbers, remember, type Operations } from '../../src/foreign/besid
 const worksAt = (...times: number[]) =>
   times.map((at, i) => ({
     ...{ func: 'AllGather', type: null, at, called: at - 1000, comm: 0 },
-    ...{ correlation: 100 + i, arrow: null },
+    ...{ row: i, correlation: 100 + i, arrow: null },
   }));
 const kernel = (id: string | null, seq: number | null) => ({
   func: 'AllGather',

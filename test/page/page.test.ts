@@ -16,6 +16,7 @@ import { PAGE_START } from '../../src/page/page.js';
 import type { RunReport } from '../../src/report/run_report.js';
 import { runHere, type TextResult } from '../support/program/command_line.js';
 import { record } from '../support/jobs/loopback.js';
+import { collectivesOf, kinetoText } from '../support/made_up/kineto.js';
 import { madeUpRank, SMALL_RUN } from '../support/made_up/made_up_run.js';
 import { folderOfFile } from '../support/program/temporary_folder.js';
 import { viewTrace } from '../support/traces/trace_view.js';
@@ -208,6 +209,79 @@ describe.skipIf(!existsSync(CHROMIUM))('in Chromium, the network off (skipped wh
     expect(await rows.first().locator('td').first().textContent()).toBe('rank 0');
     expect(await rows.last().locator('td').first().textContent()).toBe('rank 3');
     await context.close();
+  });
+
+  describe('the picture of a training step', () => {
+    const RUN = sample('torch-straggler');
+
+    beforeAll(async () => {
+      await run('merge', RUN, '-fqo', 'torch.pftrace');
+      const view = viewTrace(readFileSync(path.join(folder, 'torch.pftrace')), { emptySlices: 'fine' });
+      for (const rank of [0, 1])
+        writeFileSync(
+          path.join(folder, `torch${rank}.json`),
+          kinetoText(collectivesOf(view, rank), { rank, worldSize: 2, steps: 3 }),
+        );
+      const beside = [0, 1].map((rank) => path.join(folder, `torch${rank}.json`));
+      await run('report', RUN, '-fqo', 'torch.html', '--no-trace', '--with', ...beside);
+    });
+
+    it('is drawn without a request or a complaint, in light and dark, and on a phone', async () => {
+      const colours = new Set<string>();
+      for (const colorScheme of ['light', 'dark'] as const) {
+        const viewport = { width: 360, height: 740 };
+        const { context, page, requests, complaints, url } = await open('torch.html', {
+          colorScheme,
+          viewport,
+        });
+        expect([complaints, requests]).toEqual([[], [url]]);
+        const figure = page.locator('#training-steps figure');
+        expect(await figure.locator('figcaption').textContent()).toMatch(/\d+ % exposed\. NCCL ran/);
+        expect(await figure.locator('svg.lane').count()).toBeGreaterThanOrEqual(6);
+        const band = figure.locator('.band').first();
+        expect((await band.boundingBox())!.width).toBeGreaterThan(1);
+        colours.add(
+          await page.evaluate<string>('getComputedStyle(document.querySelector(".slice.nccl rect")).fill'),
+        );
+        expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
+        await context.close();
+      }
+      expect(colours.size).toBe(2);
+      expect([...colours]).not.toContain('rgb(0, 0, 0)');
+    });
+
+    it('says what is under the pointer, and what the arrow keys choose', async () => {
+      const { context, page } = await open('torch.html');
+      const figure = page.locator('#training-steps figure');
+      const says = figure.locator('.says');
+      const text = async (): Promise<string> => (await says.textContent())!;
+      expect(await text()).toContain('arrow keys');
+      await figure.locator('.slice.nccl').first().hover();
+      expect(await text()).toMatch(/^NCCL kernels: .*AllReduce f32, [\d.]+ .?s from /);
+      const lane = figure.locator('svg.lane[aria-label^="NCCL operations"]');
+      await lane.focus();
+      expect(await text()).toMatch(/^NCCL operations: \d+ slices$/);
+      await lane.press('ArrowRight');
+      const first = await text();
+      expect(first).toMatch(/^NCCL operations: AllReduce seq \d+ on ranks 0-1, /);
+      await lane.press('ArrowRight');
+      expect(await text()).not.toBe(first);
+      await lane.press('Home');
+      expect(await text()).toBe(first);
+      expect(await figure.locator('.chosen').count()).toBe(1);
+      await context.close();
+    });
+
+    it('of another rank is chosen from the list', async () => {
+      const { context, page } = await open('torch.html');
+      const section = page.locator('#training-steps');
+      const names = await section.locator('option').allTextContents();
+      expect(names.map((name) => name.slice(0, 6)).sort()).toEqual(['rank 0', 'rank 1']);
+      expect(await section.locator('figcaption').textContent()).toContain(names[0]!);
+      await section.locator('select').selectOption({ index: 1 });
+      expect(await section.locator('figcaption').textContent()).toContain(names[1]!);
+      await context.close();
+    });
   });
 
   it('a table that is wider than the text takes the room beside it', async () => {

@@ -12,8 +12,10 @@ import { drawForeign, type DrawnForeign } from './draw_foreign.js';
 import type { ForeignTrace } from './foreign_trace.js';
 import { eachPart, type BesideOptions, type RefusedReport, type WithPart } from './parts.js';
 import { Refusal } from './refusal.js';
+import { type StepPicture, worstPicture, worstPictures } from './step_picture.js';
 import { exposedIn, type ExposedStep } from './training_steps.js';
 
+export { withNetwork } from './network_beside.js';
 export { partsOf } from './parts.js';
 
 /** For the report. */
@@ -37,6 +39,8 @@ export interface DrawnBeside {
   readonly reports: readonly ForeignReport[];
   readonly drawn: readonly Pick<DrawnForeign, 'counts' | 'arrows' | 'flowEnds'>[];
   readonly blockPaths: readonly string[];
+  /** If they are wanted: a training step of each file, of those whose step has the largest exposed share. */
+  readonly pictures: readonly StepPicture[];
   /** The run's files that have a file beside them. */
   readonly files: readonly number[];
 }
@@ -48,6 +52,8 @@ export interface BesidePlace {
   readonly blockCount: number;
   /** By file of the run: the drawn window; null: everything; absent: the file is not drawn. */
   readonly windowsOf: (file: number) => Windows | null | undefined;
+  /** Whether training steps are wanted as pictures for a page. */
+  readonly wantsPictures: boolean;
 }
 
 /** Throws Interrupted, and with `strict` Refusal. */
@@ -74,9 +80,16 @@ export async function drawBeside(
     reports: all.map((one) => ('refused' in one ? one : one.report)),
     drawn: drawn.map((one) => one.drawn),
     blockPaths: drawn.map(({ blockPath }) => blockPath),
+    pictures: worstPictures(
+      drawn.flatMap(({ picture }) => picture ?? []),
+      MOST_PICTURES,
+    ),
     files: before,
   };
 }
+
+/** A page has to stay small. */
+const MOST_PICTURES = 6;
 
 interface PartPlace extends BesidePlace {
   readonly path: string;
@@ -89,7 +102,7 @@ interface PartPlace extends BesidePlace {
 async function drawOne(
   trace: ForeignTrace,
   admitted: Admitted,
-  { path, index, before, study, folder, output, blockCount, windowsOf }: PartPlace,
+  { path, index, before, study, folder, output, blockCount, windowsOf, wantsPictures }: PartPlace,
   interrupt: AbortSignal | undefined,
 ) {
   const { rank, file, kernels } = admitted;
@@ -123,7 +136,8 @@ async function drawOne(
     const counts = { slices, instants, counterSamples, tracks };
     const exposed = exposedIn(trace, admitted);
     const report = { path, rank, ...counts, kernels, exposed, leftOut: Object.fromEntries(drawn.leftOut) };
-    return { report, drawn, blockPath };
+    const picture = wantsPictures ? worstPicture(trace, admitted, study) : null;
+    return { report, drawn, blockPath, picture };
   } finally {
     out.close();
   }

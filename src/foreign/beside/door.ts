@@ -22,6 +22,8 @@ export interface Admitted {
   /** Turns a time of its events (ns) into a time of the trace. */
   readonly time: (at: number) => TraceNs;
   readonly kernels: KernelFit;
+  /** What the rank's file has of the same process. */
+  readonly works: OurWorks;
   /** Row of an event → the arrow to our work. */
   readonly arrows: ReadonlyMap<number, bigint>;
 }
@@ -60,7 +62,8 @@ export function admit(
   const shift = Number(trace.origin - study.clocks.solution.traceStart);
   const place = (at: number): TraceNs => clock(at + shift);
   checkTime(path, trace, place, study);
-  const { by, works } = ourWorks(study, file);
+  const ours = ourWorks(study, file);
+  const { by, works } = ours;
   const kernels = placedKernels(trace, by, place);
   const same = sameWork(kernels, works);
   const { works: matches, numbered, contradicted } = checkNumbers(kernels, same.works, works, operations);
@@ -75,6 +78,7 @@ export function admit(
     file,
     time: (at) => (place(at) - corrected) as TraceNs,
     kernels: { ...fit, found: trace.kernels.length, corrected },
+    works: ours,
     arrows: arrowsOf(kernels, matches, works),
   };
 }

@@ -5,6 +5,7 @@
 
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { firstIndex } from '../../base/first_index.js';
+import { entryOf } from '../../base/grouped.js';
 
 const CHUNK_BITS = 16;
 const CHUNK = 1 << CHUNK_BITS;
@@ -89,10 +90,16 @@ export class EventStore {
   /** Rows by start, the longer first. */
   ordered(track: number): Uint32Array {
     const { rows, from } = this.order!;
-    return rows.subarray(from[track], from[track + 1]).sort((a, b) => {
-      const longer = this.duration(b) - this.duration(a);
-      return this.start(a) - this.start(b) || (Number.isNaN(longer) ? 0 : longer) || a - b;
-    });
+    return this.sorted(rows.subarray(from[track], from[track + 1]));
+  }
+
+  /** Rows of slices in a window, by track, by start, the longer first. */
+  within(from: number, to: number): Map<number, Uint32Array> {
+    const found = new Map<number, number[]>();
+    for (let row = 0; row < this.length; row++)
+      if (this.start(row) < to && this.start(row) + this.duration(row) > from)
+        entryOf(found, this.tracks.at(row), () => [] as number[]).push(row);
+    return new Map([...found].map(([track, rows]) => [track, this.sorted(Uint32Array.from(rows))]));
   }
 
   start(row: number): number {
@@ -111,6 +118,13 @@ export class EventStore {
 
   close(): void {
     closeSync(this.file);
+  }
+
+  private sorted(rows: Uint32Array): Uint32Array {
+    return rows.sort((a, b) => {
+      const longer = this.duration(b) - this.duration(a);
+      return this.start(a) - this.start(b) || (Number.isNaN(longer) ? 0 : longer) || a - b;
+    });
   }
 
   private flush(room: number): void {

@@ -14,17 +14,43 @@ export interface Exposure {
 }
 
 /** Begins and ends, alternating, ns, in any order of the spans. */
-export type Spans = readonly number[];
+export type Spans = ArrayLike<number>;
 
 /** For any window. */
 export function exposureOf(nccl: Spans, compute: Spans): (from: number, to: number) => Exposure {
   const [busy, other] = [union(nccl), union(compute)];
-  const within = measure(busy);
+  const ofNccl = measure(busy);
   const shared = measure(intersection(busy, other));
   return (from, to) => {
-    const [all, overlapped] = [within(from, to), shared(from, to)];
+    const [all, overlapped] = [ofNccl(from, to), shared(from, to)];
     return { nccl: all, overlapped, exposed: all - overlapped };
   };
+}
+
+/** What is exposed within a window, ascending. */
+export function exposedSpans(nccl: Spans, compute: Spans, from: number, to: number): number[] {
+  const busy = union(within(nccl, from, to));
+  const shared = intersection(busy, union(within(compute, from, to)));
+  const made: number[] = [];
+  let next = 0;
+  for (let i = 0; i < busy.length; i += 2) {
+    const end = busy[i + 1]!;
+    let at = busy[i]!;
+    for (; next < shared.length && shared[next]! < end; next += 2) {
+      if (shared[next]! > at) made.push(at, shared[next]!);
+      at = shared[next + 1]!;
+    }
+    if (at < end) made.push(at, end);
+  }
+  return made;
+}
+
+function within(spans: Spans, from: number, to: number): number[] {
+  const made: number[] = [];
+  for (let i = 0; i < spans.length; i += 2)
+    if (spans[i]! < to && spans[i + 1]! > from)
+      made.push(Math.max(from, spans[i]!), Math.min(to, spans[i + 1]!));
+  return made;
 }
 
 /** Spans that neither overlap nor touch, ascending. */

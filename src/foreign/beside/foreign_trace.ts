@@ -1,7 +1,6 @@
 /** What a reader of a foreign format makes of a file, or of one process in it: the shape that all readers share. A new format is one file that returns this. */
 
 import type { ArrowEnds, EventStore } from './event_store.js';
-import type { Spans } from './exposed.js';
 
 export interface ForeignTrace {
   /** Name of the group of its tracks: "PyTorch", "Nsight Systems". */
@@ -18,8 +17,8 @@ export interface ForeignTrace {
   readonly span: { readonly from: number; readonly to: number };
   readonly says: ForeignIdentity;
   readonly kernels: readonly NcclKernel[];
-  /** All kernels on the GPU: those of NCCL, and the others. */
-  readonly gpu: { readonly nccl: Spans; readonly compute: Spans };
+  /** Rows of all kernels on the GPU: those of NCCL, and the others. */
+  readonly gpu: { readonly nccl: readonly number[]; readonly compute: readonly number[] };
   readonly steps: readonly ForeignStep[];
   /** How often something could not be read as an event, by what it was. */
   readonly leftOut: ReadonlyMap<string, number>;
@@ -37,6 +36,8 @@ export interface ForeignIdentity {
 export interface ForeignTrack {
   readonly title: string;
   readonly kind: 'slices' | 'counter';
+  /** What a GPU does: not a thread. */
+  readonly isOnGpu: boolean;
   /** Position among the tracks, ascending. */
   readonly order: number;
 }

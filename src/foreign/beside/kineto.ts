@@ -126,8 +126,7 @@ class KinetoReader {
     const { cat, name } = event;
     const launch = isObject(event.args) ? (event.args['External id'] ?? event.args.correlation) : undefined;
     const numbered = numberedIn(event.args);
-    if (cat === 'kernel' || cat === 'Kernel')
-      this.made.addKernel(row, textOf(name), duration, launch, numbered);
+    if (isKernel(cat)) this.made.addKernel(row, textOf(name), duration, launch, numbered);
     // The GPU has an event of the same name, which lasts while its kernels run.
     else if (cat === 'user_annotation') this.made.addStep(row, textOf(name), duration);
     else if (name === CALL && launch !== undefined) this.made.addCall(launch, row, numbered);
@@ -136,7 +135,9 @@ class KinetoReader {
   private add(event: JsonObject, duration: number, text: string): number | null {
     const at = this.timeOf(event);
     const track = at === null ? null : this.trackOf(event.pid, event.tid, null);
-    return at === null || track === null ? null : this.made.add(track, at, duration, text);
+    if (at === null || track === null) return null;
+    if (isOnGpu(event.cat)) this.made.addGpuTrack(track);
+    return this.made.add(track, at, duration, text);
   }
 
   private counters(event: JsonObject): void {
@@ -256,6 +257,12 @@ function numberedIn(args: Json | undefined): Numbered | null {
     id: id === undefined || textOf(id) === '' ? null : textOf(id),
   };
 }
+
+const isKernel = (cat: Json | undefined): boolean => cat === 'kernel' || cat === 'Kernel';
+
+/** Kernels, gpu_memcpy, gpu_memset, gpu_user_annotation. */
+const isOnGpu = (cat: Json | undefined): boolean =>
+  isKernel(cat) || (typeof cat === 'string' && cat.startsWith('gpu_'));
 
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

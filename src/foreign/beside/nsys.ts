@@ -159,6 +159,7 @@ class NsysReader {
         ...(demangledName === null ? {} : { demangledName }),
       });
       if (added === null) return;
+      this.made.addGpuTrack(added.track);
       if (table === KERNELS) this.made.addKernel(added.row, name, added.duration, correlationId);
       if (typeof correlationId !== 'number' || correlationId <= 0) return;
       this.made.arrows.add(added.track, added.at, correlationId, true);

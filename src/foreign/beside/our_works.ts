@@ -8,6 +8,8 @@ import type { Study } from '../../study/study.js';
 import { REDUCES, typeName } from './kernel_names.js';
 
 export interface OurWork {
+  /** In the file's works. */
+  readonly row: number;
   /** As kernels are named. */
   readonly func: string;
   /** null: its kernel does not depend on the type. */
@@ -42,6 +44,7 @@ export function ourWorks({ run, clocks, ends, gpuLines }: Study, file: number): 
     const called = member.time(works.arrival[row]!);
     const correlation = workCorrelation(workIdentity(works, row, communicators));
     return {
+      row,
       func,
       type: REDUCES.has(func) ? typeName(works.datatypes[works.datatype[row]!]!) : null,
       at: by === 'call' || Number.isNaN(over[row]) ? called : over[row]!,

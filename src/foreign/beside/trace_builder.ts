@@ -20,6 +20,7 @@ export class TraceBuilder {
   private readonly kernels: (NcclKernel & { readonly launch: unknown })[] = [];
   private readonly calls = new Map<unknown, { readonly row: number; readonly numbered: Numbered | null }>();
   private readonly gpu = { nccl: [] as number[], compute: [] as number[] };
+  private readonly gpuTracks = new Set<number>();
   private readonly steps: ForeignStep[] = [];
   private readonly leftOut = new Map<string, number>();
   private firstNumber = NaN;
@@ -82,9 +83,14 @@ export class TraceBuilder {
   ): void {
     const nccl = kernelName(name);
     const start = this.events.start(row);
-    this.gpu[nccl === null ? 'compute' : 'nccl'].push(start, start + duration);
+    this.gpu[nccl === null ? 'compute' : 'nccl'].push(row);
     if (nccl === null) return;
     this.kernels.push({ row, call: null, launch, ...nccl, start, end: start + duration, numbered });
+  }
+
+  /** Notes that a track shows what a GPU does. */
+  addGpuTrack(track: number): void {
+    this.gpuTracks.add(track);
   }
 
   /** Notes a training step, if the name is that of one. */
@@ -117,9 +123,7 @@ export class TraceBuilder {
   }
 
   /** `place`: where a track stands among the others, number by number, and its title. */
-  finish(
-    place: (key: string) => Omit<ForeignTrack, 'order'> & { readonly at: readonly number[] },
-  ): Omit<ForeignTrace, 'tool' | 'origin' | 'says' | 'shown'> {
+  finish(place: (key: string) => PlacedTrack): Omit<ForeignTrace, 'tool' | 'origin' | 'says' | 'shown'> {
     const { events, arrows, leftOut, gpu, from, to, calls } = this;
     events.finish(this.tracks.size);
     const lone = arrows.finish();
@@ -132,7 +136,10 @@ export class TraceBuilder {
       ...{ events, arrows, leftOut, gpu },
       steps: this.steps.sort((a, b) => a.start - b.start),
       span: { from, to },
-      tracks: ordered([...this.tracks.keys()].map(place)),
+      tracks: ordered([...this.tracks.keys()].map(place)).map((track, number) => ({
+        ...track,
+        isOnGpu: this.gpuTracks.has(number),
+      })),
       kernels: kernels.sort((a, b) => a.end - b.end),
     };
   }
@@ -143,9 +150,9 @@ export class TraceBuilder {
   }
 }
 
-function ordered(
-  tracks: readonly (Omit<ForeignTrack, 'order'> & { readonly at: readonly number[] })[],
-): ForeignTrack[] {
+type PlacedTrack = Omit<ForeignTrack, 'order' | 'isOnGpu'> & { readonly at: readonly number[] };
+
+function ordered(tracks: readonly PlacedTrack[]): Omit<ForeignTrack, 'isOnGpu'>[] {
   const sorted = tracks
     .map(({ at }, number) => ({ at, number }))
     .sort((a, b) => a.at.reduce((so, one, i) => so || one - b.at[i]!, 0) || a.number - b.number);

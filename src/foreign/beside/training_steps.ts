@@ -2,7 +2,7 @@
 
 import type { Study } from '../../study/study.js';
 import type { Admitted } from './door.js';
-import { exposureOf, type Exposure } from './exposed.js';
+import { exposureOf, type Exposure, type Spans } from './exposed.js';
 import type { ForeignTrace } from './foreign_trace.js';
 import { type BesideOptions, eachPart, partsOf, type RefusedReport } from './parts.js';
 import type { WithFile } from './with_file.js';
@@ -33,11 +33,22 @@ export async function trainingSteps(
   };
 }
 
-export function exposedIn({ gpu, span, steps }: ForeignTrace, { rank, time }: Admitted): ExposedStep[] {
+export function exposedIn(trace: ForeignTrace, { rank, time }: Admitted): ExposedStep[] {
+  const { gpu, span, steps } = trace;
   if (gpu.nccl.length === 0) return [];
-  const exposure = exposureOf(gpu.nccl, gpu.compute);
+  const exposure = exposureOf(spansOf(trace, 'nccl'), spansOf(trace, 'compute'));
   return [{ name: null, start: span.from, end: span.to }, ...steps].map(({ name: step, start, end }) => ({
     ...{ rank, step, start: time(start), duration: end - start },
     ...exposure(start, end),
   }));
+}
+
+/** When the kernels of a kind ran. */
+export function spansOf({ events, gpu }: ForeignTrace, kind: keyof ForeignTrace['gpu']): Spans {
+  const spans = new Float64Array(2 * gpu[kind].length);
+  gpu[kind].forEach((row, i) => {
+    spans[2 * i] = events.start(row);
+    spans[2 * i + 1] = events.start(row) + events.duration(row);
+  });
+  return spans;
 }

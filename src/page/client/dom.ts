@@ -19,6 +19,18 @@ export function h<Tag extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** The same for pictures. */
+export function svg(
+  tag: 'svg' | 'rect' | 'line' | 'text',
+  attributes: Readonly<Record<string, string | number>>,
+  ...children: readonly Child[]
+): SVGElement {
+  const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  element.append(...children.filter((child) => child !== null));
+  return element;
+}
+
 /** Shows text from a file as the command does: without characters that change the writing direction or have no width. */
 export const shown = (text: string): string =>
   text.replace(/[\p{C}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0\p{Variation_Selector}]/gu, '?');

@@ -8,9 +8,10 @@ import { openTrace, saveTrace, type View } from './open_trace.js';
 import { collectiveGroups, longest } from './collective_tables.js';
 import { links } from './link_tables.js';
 import { clocks, made, ranks, trainingSteps, waits } from './other_tables.js';
+import { stepPictures } from './step_picture.js';
 
 const data = JSON.parse(document.getElementById('data')?.textContent ?? '') as PageData;
-const { report, trace } = data;
+const { report, pictures, trace } = data;
 const status = document.getElementById('status')!;
 const title = shown(report.headline);
 
@@ -95,6 +96,7 @@ const steps = (): HTMLElement | null =>
     : section(
         'Training steps',
         'How long NCCL’s kernels ran in each step, how much of that other kernels of the process covered, and the rest, which is exposed: the step could be shorter by it at most. Copies are neither. Kernels of all streams count together, each moment once.',
+        stepPictures(pictures, show),
         trainingSteps(report, show),
       );
 
