@@ -23,7 +23,7 @@ import { EVERY } from './watch.js';
 
 interface Options {
   readonly listen?: Address;
-  readonly allowHost: readonly string[];
+  readonly allowHost?: readonly string[];
   readonly once?: true;
   readonly textfile?: string;
   readonly otlp?: URL;
@@ -47,7 +47,7 @@ export function metricsCommand(setExit: (code: ExitCode) => void): Command {
     .description('Metrics of a running job for Prometheus.')
     .argument('<dir>', 'the NCCL_TRACE_DIR of the job, or of one run')
     .option('--listen <address>', 'where Prometheus finds them (default: 127.0.0.1:9477)', address)
-    .option('--allow-host <name>', 'also answer to this name; may be repeated', hostName, [])
+    .option('--allow-host <name>', 'also answer to this name; may be repeated', hostName)
     .option('--textfile <file>', 'write them here instead, for node_exporter (.prom)')
     .option('--otlp <url>', 'push them to an OpenTelemetry collector instead', collector)
     .option('--once', 'print them, and end')
@@ -67,7 +67,7 @@ function address(text: string): Address {
   return { host: six ?? other, port };
 }
 
-function hostName(text: string, before: readonly string[]): string[] {
+function hostName(text: string, before: readonly string[] = []): string[] {
   const host = hostIn(text);
   if (host === null) throw new InvalidArgumentError('must be a name such as node1.example.org.');
   return [...before, host];
@@ -86,7 +86,7 @@ async function run(folder: string, options: Options): Promise<ExitCode> {
   const { listen, textfile, otlp, once } = options;
   if ([listen, textfile, otlp, once].filter((one) => one !== undefined).length > 1)
     throw new UsageError('name one of --listen, --textfile, --otlp and --once');
-  if (options.allowHost.length > 0 && (textfile ?? otlp ?? once) !== undefined)
+  if (options.allowHost !== undefined && (textfile ?? otlp ?? once) !== undefined)
     throw new UsageError('--allow-host is for those who ask: not with --textfile, --otlp or --once');
   if (textfile !== undefined) checkTextfile(textfile);
   const note = options.quiet === true ? (): void => undefined : complain;
@@ -132,7 +132,7 @@ async function keepOn(
     if (textfile !== undefined) void refresh(textfile, now, noteOnce, interrupt);
     push?.push(now);
   });
-  const { listen: at = DEFAULT_ADDRESS, allowHost: allowed } = options;
+  const { listen: at = DEFAULT_ADDRESS, allowHost: allowed = [] } = options;
   const server =
     textfile === undefined && otlp === undefined
       ? await MetricsServer.start({ at, allowed, text: (isOpen) => state.text(isOpen) })

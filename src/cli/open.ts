@@ -21,7 +21,7 @@ interface Options {
   readonly origin: string;
   readonly timeout: number;
   readonly keep?: true;
-  readonly pin: readonly string[];
+  readonly pin?: readonly string[];
   readonly quiet?: true;
 }
 
@@ -43,7 +43,7 @@ export function openCommand(): Command {
       15,
     )
     .option('-k, --keep', 'keep serving after the trace was loaded, until the timeout or Ctrl-C')
-    .option('--pin <regex>', 'also pin tracks whose name matches; may be repeated', pattern, [])
+    .option('--pin <regex>', 'also pin tracks whose name matches; may be repeated', pattern)
     .option('-q, --quiet', 'print only the link')
     .action(run);
 }
@@ -56,7 +56,7 @@ async function run(path: string, options: Options): Promise<void> {
   try {
     const end = firstOf(options, server);
     const startup = knownQuery(traceFacts(path)?.get('nccl_trace.startup') ?? '');
-    const query = withPins(startup, options.pin);
+    const query = withPins(startup, options.pin ?? []);
     if (!options.quiet) say(invitation(path, server, options));
     await print(`${startupLink(options.origin, server.url, query)}\n`);
     const why = await end;
@@ -120,7 +120,7 @@ async function firstOf({ timeout, keep }: Options, server: TraceServer): Promise
   return why;
 }
 
-function pattern(text: string, before: readonly string[]): string[] {
+function pattern(text: string, before: readonly string[] = []): string[] {
   try {
     new RegExp(text, 'u');
   } catch {

@@ -109,6 +109,9 @@ async function oneStatement(connection: Connection, sql: string): Promise<Statem
     throw error;
   });
   if (statements?.count !== 1) throw new UsageError('query takes one SELECT');
+  // DuckDB makes them a SELECT from its own lists, in which only the tables of the query are.
+  if (/^\s*(show|desc|describe)\b/i.test(sql))
+    throw new UsageError(`query takes a SELECT; the tables are ${NAMES.join(', ')}: see schemas/tables.md`);
   return statements;
 }
 

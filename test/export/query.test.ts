@@ -121,6 +121,8 @@ describe('query', () => {
       ['SELECT * FROM calls', /calls does not exist! LINE 1: .*; the tables are collectives, .*, steps$/m],
       ['', /query takes one SELECT/],
       [';', /query takes one SELECT/],
+      ['SHOW TABLES', /query takes a SELECT; the tables are .*links/],
+      ['describe links', /query takes a SELECT; the tables are/],
     ] as const) {
       const { code, err } = await run('query', 'samples/healthy', sql);
       expect([code, err.trimEnd().split('\n').length], sql).toEqual([2, 1]);
