@@ -42,8 +42,7 @@ const SETTINGS = [
 export const url = new URL(NCCL_TRACE_BUNDLE, import.meta.url);
 
 if (isMainThread) SETTINGS.forEach(setFlagsFromString);
-// The build takes care that it is ASCII. As UTF-8 with other letters it would take twice the memory and a few ms.
-const script = new vm.Script(readFileSync(url, 'latin1'), {
+const script = new vm.Script(readFileSync(url, 'utf8'), {
   filename: url.href,
   cachedData: cached(),
 });

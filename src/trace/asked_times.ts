@@ -66,8 +66,7 @@ const fraction = (digits = ''): number => Number(digits.padEnd(9, '0'));
 export function parseAround(text: string): { at: AskedTime; halfNs: number } | null {
   const [time = '', width, ...rest] = text.split(',');
   const at = parseTime(time);
-  const halfNs =
-    width === undefined ? AROUND_NS : parseDuration(width.trim().replace(/^(\u00b1|\+-|\+\/-)/, ''));
+  const halfNs = width === undefined ? AROUND_NS : parseDuration(width.trim().replace(/^(±|\+-|\+\/-)/, ''));
   return at === null || halfNs === null || halfNs === 0 || rest.length > 0 ? null : { at, halfNs };
 }
 

@@ -121,7 +121,7 @@ const commandsQuery = (commands: readonly StartupCommand[]): string[] =>
  */
 function pathPattern(path: TrackPath): string {
   const name = path.at(-1)!;
-  const isOfOneRank = /^rank \d+ \u00b7 /.test(name);
+  const isOfOneRank = /^rank \d+ · /.test(name);
   const above = path.slice(0, -1).filter((_, i) => i > 0 || !isOfOneRank);
   return `${above.map((one) => `${escaped(shortest(one))}.*`).join('')}> ${escaped(name)}$`;
 }
