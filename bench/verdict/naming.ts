@@ -142,9 +142,10 @@ export function namingOfDumps(found: { readonly verdict: DumpVerdict } | null): 
 function fileGroups(verdict: Diagnosis['verdict']): (number | null)[][] {
   switch (verdict.kind) {
     case 'slow': {
-      const { file, taker, together } = verdict.slow as FileEntry & {
-        readonly taker: { readonly node: Node | null } | null;
-        readonly together: readonly FileEntry[];
+      // Of slow sends there is neither.
+      const { file, taker, together = [] } = verdict.slow as FileEntry & {
+        readonly taker?: { readonly node: Node | null } | null;
+        readonly together?: readonly FileEntry[];
       };
       return [[...(taker?.node?.files ?? (together.length > 0 ? together.map((one) => one.file) : [file]))]];
     }
