@@ -143,7 +143,11 @@ function fileGroups(verdict: Diagnosis['verdict']): (number | null)[][] {
   switch (verdict.kind) {
     case 'slow': {
       // Of slow sends there is neither.
-      const { file, taker, together = [] } = verdict.slow as FileEntry & {
+      const {
+        file,
+        taker,
+        together = [],
+      } = verdict.slow as FileEntry & {
         readonly taker?: { readonly node: Node | null } | null;
         readonly together?: readonly FileEntry[];
       };
