@@ -74,29 +74,12 @@ const MOST_CALLS = 400_000;
 const isOfAll = (through: readonly (Through | undefined)[]): through is readonly Through[] =>
   !through.includes(undefined);
 
-/** What the files of a node show of one collective, as in `Passage`. Each sum is of all its steps. */
-interface Through {
-  readonly plan: string;
+/** What the files of a node show of one collective: each sum is of all its steps. In a tree `freeFrom` is when all could begin. */
+interface Through extends Omit<Passage, keyof CallNumber> {
   /** The lowest file of the node. */
   readonly first: number;
   /** Where the data wait, or come in, or the first sign was seen. */
   file: number;
-  /** The longest wait for a GPU. */
-  heldFrom: number;
-  heldTo: number;
-  heldChannel: number;
-  /** In a tree, of all its files: since when all could begin, the first sign of a GPU, and the newest data before that. */
-  readonly isTree: boolean;
-  freeFrom: number;
-  begins: number;
-  data: number;
-  noRoom: number;
-  sends: number;
-  sentSteps: number;
-  sentAt: number;
-  onWire: number;
-  receivedSteps: number;
-  receivedAt: number;
   readonly files: number;
 }
 

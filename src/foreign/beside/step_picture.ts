@@ -40,7 +40,7 @@ export type StepSlice = readonly [from: number, length: number, row: number, nam
 /** As many pixels as a page has for them. */
 const MOST_COLUMNS = 800;
 const LEAST_COLUMNS = 50;
-/** Of a picture: about 100 kB. */
+/** They make a picture of about 100 kB. */
 const MOST_SLICES = 4000;
 const MOST_THREADS = 3;
 const MOST_ROWS: Readonly<Record<StepLane['kind'], number>> = {
@@ -48,7 +48,7 @@ const MOST_ROWS: Readonly<Record<StepLane['kind'], number>> = {
 };
 const MOST_NAME = 100;
 
-/** Of the step with the largest exposed share; null: the file has no kernel of NCCL. */
+/** The step with the largest exposed share; null: the file has no kernel of NCCL. */
 export function worstPicture(trace: ForeignTrace, admitted: Admitted, study: Study): StepPicture | null {
   const [whole, ...steps] = exposedIn(trace, admitted);
   if (whole === undefined) return null;

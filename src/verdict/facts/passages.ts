@@ -40,7 +40,7 @@ export function eachPassage(
     const [sent, received] = [ends.sentSteps[row]!, ends.receivedSteps[row]!];
     if (sent + received === 0 && !passage.isTree) continue;
     passage.sentSteps = sent;
-    // Of the arrivals only the mean is known, not which of them found the GPU at other work.
+    // Only the mean of the arrivals is known, not which of them found the GPU at other work.
     passage.receivedSteps = others <= begin ? received : 0;
     passage.func = funcs[func[row]!]!;
     passage.seq = seq[row]!;
