@@ -10,7 +10,7 @@ import { NoUsableInput, RankFileError } from '../base/errors.js';
 import { hint } from '../base/nearest.js';
 import { reason } from '../base/reason.js';
 import { sentenceText } from '../base/sentence.js';
-import { binarySize } from '../base/units.js';
+import { binarySize, counted } from '../base/units.js';
 import { HeldFolder } from '../output/held_folder.js';
 import { processNow, SAVED_RINGS } from '../rankfile/index.js';
 import { diagnose } from '../report/diagnosis.js';
@@ -118,8 +118,7 @@ async function run(folder: string, options: Options, interrupt: AbortSignal): Pr
   }
   if (!options.quiet) {
     for (const line of kept) say(`${line}\n`);
-    const left = total.runs - gone.runs;
-    const rest = `${left} ${left === 1 ? 'run' : 'runs'}, ${binarySize(total.bytes - gone.bytes)}`;
+    const rest = `${counted(total.runs - gone.runs, 'run')}, ${binarySize(total.bytes - gone.bytes)}`;
     say(`${options.dryRun ? 'would stay' : 'left'}: ${rest}\n`);
   }
   return ExitCode.ok;

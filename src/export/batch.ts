@@ -41,6 +41,3 @@ export const exportColumns = (columns: readonly Described[]): ExportColumn[] =>
   ]);
 
 const timeName = (name: string): string => name.replace(/_ns$/, '_time');
-
-export const isKnown = (known: Uint8Array | null, row: number): boolean =>
-  known === null || ((known[row >> 3]! >> (row & 7)) & 1) === 1;

@@ -5,9 +5,9 @@
 
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { csvCell } from '../base/csv.js';
-import { exactNumbers } from '../base/exact_numbers.js';
+import { exactNumbers, isKnown } from '../base/exact_numbers.js';
 import { printable } from '../report/text.js';
-import { type Batch, type BatchColumn, type ExportColumn, isKnown } from './batch.js';
+import { type Batch, type BatchColumn, type ExportColumn } from './batch.js';
 
 /** `each` calls its argument for each batch. The file must not exist. Throws the system's errors. */
 export function writeCsv(

@@ -5,6 +5,7 @@
 
 import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import type { JobRanks } from '../runs/job_ranks.js';
+import { isKnown } from '../base/exact_numbers.js';
 import { hex64 } from '../base/hex.js';
 import { lostText } from '../base/lost_text.js';
 import { KernelFile } from '../kernel/host/kernel_file.js';
@@ -14,7 +15,7 @@ import type { Communicator } from '../rankfile/file_types.js';
 import type { DrawnFile } from '../trace/rank_picture.js';
 import { readScanned } from '../trace/scanned_file.js';
 import type { TransfersJob } from '../trace/transfers_job.js';
-import { type Batch, type BatchColumn, exportColumns, isKnown } from './batch.js';
+import { type Batch, type BatchColumn, exportColumns } from './batch.js';
 import { writeCsv } from './csv.js';
 import { STEPS } from './step_columns.js';
 

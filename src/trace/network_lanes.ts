@@ -3,7 +3,7 @@
  * is given what its transfers waited for longest, so no transfer is left out. Runs on a worker thread.
  */
 
-import { exactNumbers } from '../base/exact_numbers.js';
+import { exactNumbers, isKnown } from '../base/exact_numbers.js';
 import { entryOf } from '../base/grouped.js';
 import { KernelFile } from '../kernel/host/kernel_file.js';
 import { type KnownNumbers, readStepTable, type StepBlock } from '../kernel/host/step_table.js';
@@ -150,5 +150,5 @@ const orElse = (number: number, other: number): number => (Number.isNaN(number) 
 /** NaN: not known. */
 function numbersOf({ numbers, known }: KnownNumbers): Numbers {
   const number = exactNumbers(numbers);
-  return (row) => (((known[row >> 3]! >> (row & 7)) & 1) === 1 ? number(row) : NaN);
+  return (row) => (isKnown(known, row) ? number(row) : NaN);
 }
