@@ -180,7 +180,7 @@ describe('survives', () => {
 
   const canMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
   it.skipIf(!canMount)('a disk without room for the incident', async () => {
-    const killed = '--ranks 2 --iterations 5 --fault kill:1@2 --hang-seconds 2';
+    const killed = '--ranks 2 --iterations 5 --fault kill:1@2 --hang-seconds 8';
     await live.start(killed, { NCCL_TRACE_RUN_ID: 'killed' });
     const script = 'mount -t tmpfs -o size=64k none /mnt && exec "$@"';
     const args = ['watch', live.recording, '--run', 'killed', '--linger', '0', '-o', '/mnt/incidents'];
