@@ -168,13 +168,16 @@ const IN_OTHER_WORDS: Readonly<Partial<Record<Detail['kind'], typeof DID>>> = {
 function insideLines({ inside, nRanks, since }: Hang, report: VerdictReport): string[] {
   const byFunc = new Map<string, (typeof inside)[number][]>();
   for (const one of inside) addTo(byFunc, one.func, one);
-  return [...byFunc].map(([func, all]) => {
+  return [...byFunc].flatMap(([func, all]) => {
     const [first] = all as [(typeof inside)[number]];
     const what = `nccl${name(func)} (${wayArguments(first)})`;
     const when = first.at < since ? ` since ${clockTime(report, first.at)}` : '';
     return first.hasReturned
-      ? labelled('called', `${someRanks(all, nRanks, report)}: ${what}, and nothing since`)
-      : labelled('inside NCCL', `${someRanks(all, nRanks, report)}: in ${what}${when}`);
+      ? [
+          labelled('called', `${someRanks(all, nRanks, report)}: ${what}`),
+          continued(`and nothing since ${clockTime(report, since)}`),
+        ]
+      : [labelled('inside NCCL', `${someRanks(all, nRanks, report)}: in ${what}${when}`)];
   });
 }
 

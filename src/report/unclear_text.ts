@@ -125,7 +125,7 @@ function idleLines(
 
 /** Some ranks do nothing since a call that others did not make, and the others go on. */
 function partLines(
-  { func, comm, commId, at, callers, nRanks, ...shape }: Behind,
+  { func, comm, commId, newest, callers, nRanks, ...shape }: Behind,
   { age, files }: Pick<Idle, 'age' | 'files'>,
   report: VerdictReport,
 ): string[] {
@@ -133,7 +133,7 @@ function partLines(
   return [
     `UNCLEAR  whether ${call} goes on: ${someRanks(callers, nRanks, report)} did not call it`,
     labelled('called', `${rankList(files, report)}: ${name(func)} (${wayArguments(shape)})`),
-    continued(`and nothing since ${clockTime(report, at)} (${durationText(age)})`),
+    continued(`and nothing since ${clockTime(report, newest)} (${durationText(age)})`),
     labelled('not called', `${someRanks(callers, nRanks, report)}: at work elsewhere`),
     continued('NCCL reports no work of this call: they may still come'),
   ];

@@ -132,8 +132,10 @@ export function endedInMidst(evidence: Case): Stall[] {
   // An older collective may look unfinished only because a file was not closed and lacks its last records.
   return (
     findUnfinished(evidence, ({ open, aborted }) => [...open, ...aborted].some(isOver))
-      .filter(({ works }) =>
-        works.some(({ file, work }) => isOver(file) && work.lostSince === 0 && isOwn(work)),
+      .filter(
+        ({ works, inside }) =>
+          works.some(({ file, work }) => isOver(file) && work.lostSince === 0 && isOwn(work)) ||
+          inside.some(({ file, hasReturned }) => isOver(file) && hasReturned),
       )
       // Ranks that finished it may have moved after the others had ended.
       .map((stall) => ({ ...stall, until: Math.max(stall.until, stall.since) as TraceNs }))

@@ -1,7 +1,9 @@
 /** Ranks that called fewer collectives than others: they never made the next call. */
 
+import { maxOf } from '../base/extremes.js';
 import { addTo } from '../base/grouped.js';
 import { hex64 } from '../base/hex.js';
+import type { TraceNs } from '../base/time.js';
 import { SHORTEST_HANG } from './absence.js';
 import { laterBy, type Case } from './case.js';
 import { byFile, callersByComm, evidenceAt, shapeAt, type Placed } from './placed_calls.js';
@@ -26,17 +28,21 @@ export function behindOthers(evidence: Case): Behind[] {
       addTo(byEnd, end, caller);
     }
     const fewestFirst = [...byEnd].sort(([a], [b]) => a - b);
-    return fewestFirst.map(([end, fewer]) => ({
-      commId: hex64(commId),
-      comm: most.name,
-      nRanks: most.nRanks,
-      by: most.end - end,
-      ahead: [...new Set(callers.filter((one) => one.end === most.end).map(({ file }) => file))],
-      files: [...new Set(fewer.map(({ file }) => file))],
-      callers: byFile(fewer).map(([{ file }, some]) => ({ file, ...some })),
-      ...shapeAt(most, end),
-      ...evidenceAt(most, end),
-    }));
+    return fewestFirst.map(([end, fewer]) => {
+      const made = callers.filter((one) => one.end > end);
+      return {
+        commId: hex64(commId),
+        comm: most.name,
+        nRanks: most.nRanks,
+        by: most.end - end,
+        ahead: [...new Set(made.map(({ file }) => file))],
+        newest: maxOf(made.map((one) => evidenceAt(one, one.end - 1).at)) as TraceNs,
+        files: [...new Set(fewer.map(({ file }) => file))],
+        callers: byFile(fewer).map(([{ file }, some]) => ({ file, ...some })),
+        ...shapeAt(most, end),
+        ...evidenceAt(most, end),
+      };
+    });
   });
 }
 

@@ -20,11 +20,11 @@ export function findUnfinished(evidence: Case, isMeant: (one: Collective) => boo
   const covered = new Map(
     joined.flatMap((stall) => (stall.commId === null ? [] : [[stall.commId, stall] as const])),
   );
-  return [
+  const all = [
     ...joined,
     ...looseStalls(ranks, covered),
     ...unmatchedStalls(evidence),
     ...insideStalls(evidence, covered),
-    ...standingStalls(evidence, covered),
   ];
+  return [...all, ...standingStalls(evidence, covered, all)];
 }

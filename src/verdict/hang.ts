@@ -213,7 +213,7 @@ function newestElsewhere(
   const others = new Set([...rank.communicators.values()].map((comm) => comm.commId));
   const calls = [...others].flatMap((id) => {
     const call = id === commId || id === 0n ? null : newestCall(file, id, rank);
-    return call && call.at > since ? [call] : [];
+    return call && call.at > since + SHORTEST_HANG ? [call] : [];
   });
   return calls.reduce<Stray['elsewhere']>((a, b) => (a === null || b.at > a.at ? b : a), null);
 }

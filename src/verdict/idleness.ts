@@ -75,7 +75,7 @@ function standing(evidence: Case): Idle | null {
   const longestBefore = maxOf(files.map((file) => ranks[file]!.pace.longestQuiet));
   if (age < Math.max(hungAfter ?? HUNG_AFTER, MUCH_LONGER * longestBefore)) return null;
   return {
-    ...{ since: behind.at, age, longestBefore, files, behind: [behind], ended: [], last: null },
+    ...{ since: behind.newest, age, longestBefore, files, behind: [behind], ended: [], last: null },
     isPaceWhole: files.every((file) => ranks[file]!.pace.isPaceWhole),
     isLive: files.every((file) => ranks[file]!.life.isAlive),
     isPart: true,

@@ -6,9 +6,10 @@ import type { TraceNs } from '../base/time.js';
 import { membersOf, SHORTEST_HANG } from './absence.js';
 import { behindOthers } from './fewer_calls.js';
 import { allLived } from './process_states.js';
-import { laterBy, knownUntilOf, lastMoveIn, type Case } from './case.js';
+import { commOf, laterBy, knownUntilOf, lastMoveIn, type Case } from './case.js';
 import type { RankWitness } from './file_facts.js';
-import { farBeyond, TRANSFER_MAY_TAKE, type Inside, type Stall } from './stall.js';
+import { waitingFor } from './root_stall.js';
+import { ageOf, farBeyond, TRANSFER_MAY_TAKE, type Inside, type Stall } from './stall.js';
 import type { Behind } from './types.js';
 import { longestIn } from './stalled_collective.js';
 
@@ -100,43 +101,47 @@ export function standingCalls(evidence: Case): { readonly behind: Behind; readon
   return behindOthers(evidence).flatMap((behind) => {
     const isQuiet = behind.ahead.every((file) => {
       const { life, pace } = ranks[file]!;
-      return !life.isClosed && pace.hasCallsNow && (pace.lastEvent ?? Infinity) <= behind.at + SHORTEST_HANG;
+      const isOver = (pace.lastEvent ?? Infinity) <= behind.newest + SHORTEST_HANG;
+      return !life.isClosed && pace.hasCallsNow && isOver && !isSeenIn(behind, ranks[file]!);
     });
-    const ages = behind.ahead.map((file) => ranks[file]!.reach.knownUntil - behind.at);
-    return isQuiet && allLived(behind.ahead, evidence, behind.at) ? [{ behind, age: minOf(ages) }] : [];
+    const ages = behind.ahead.map((file) => ranks[file]!.reach.knownUntil - behind.newest);
+    return isQuiet && allLived(behind.ahead, evidence, behind.newest) ? [{ behind, age: minOf(ages) }] : [];
   });
 }
 
-/** Those that stand so long that nobody comes any more. */
-export const standingStalls = (evidence: Case, covered: ReadonlyMap<bigint, Stall>): Stall[] =>
-  standingCalls(evidence).flatMap(({ behind, age }, i, all): Stall[] => {
+/** Work that it has not finished there, or a call that has not returned, shows more than this call. */
+const isSeenIn = ({ commId }: Behind, rank: RankWitness): boolean =>
+  rank.pending.inside.length > 0 ||
+  rank.pending.works.some((work) => hex64(commOf(rank, work)?.commId ?? 0n) === commId);
+
+/** Those that stand so long that nobody comes any more, and those without which one of `others` would go on. */
+export const standingStalls = (
+  evidence: Case,
+  covered: ReadonlyMap<bigint, Stall>,
+  others: readonly Stall[],
+): Stall[] => {
+  const { ranks } = evidence;
+  const long = others.filter((stall) => ageOf(stall, ranks) >= SHORTEST_HANG);
+  return standingCalls(evidence).flatMap(({ behind, age }, i, all): Stall[] => {
     if (all.findIndex((one) => one.behind.commId === behind.commId) < i) return [];
-    const { ranks } = evidence;
-    const {
-      commId: id,
-      comm: name,
-      nRanks,
-      ahead,
-      files: absent,
-      at,
-      record,
-      func,
-      count,
-      datatype,
-      root,
-    } = behind;
-    const commId = BigInt(`0x${id.replace(/^0x/, '')}`);
-    const longestBefore = maxOf(ahead.map((file) => ranks[file]!.pace.longestQuiet));
-    if (covered.has(commId) || age < farBeyond(longestBefore, evidence)) return [];
-    const call = { comm: -1, func, isTransfer: false, count, datatype, root, at, record };
-    return [
-      {
-        ...{ commId, name, nRanks, absent, longestBefore, collective: null, works: [], partlyAbsent: [] },
-        files: membersOf(commId, nRanks, ranks),
-        inside: ahead.map((file) => ({ file, call, hasReturned: true })),
-        since: at,
-        until: knownUntilOf(ahead, ranks),
-        mayTake: TRANSFER_MAY_TAKE,
-      },
-    ];
+    const stall = standingStall(behind, evidence);
+    if (covered.has(stall.commId)) return [];
+    const isWaitedFor = waitingFor(stall, long, ranks).size > 0;
+    return isWaitedFor || age >= farBeyond(stall.longestBefore, evidence) ? [stall] : [];
   });
+};
+
+function standingStall(behind: Behind, { ranks }: Case): Stall & { readonly commId: bigint } {
+  const { comm: name, nRanks, ahead, files: absent, at, record, func, count, datatype, root } = behind;
+  const commId = BigInt(`0x${behind.commId.replace(/^0x/, '')}`);
+  const call = { comm: -1, func, isTransfer: false, count, datatype, root, at, record };
+  return {
+    ...{ commId, name, nRanks, absent, collective: null, works: [], partlyAbsent: [] },
+    files: membersOf(commId, nRanks, ranks),
+    inside: ahead.map((file) => ({ file, call, hasReturned: true })),
+    since: behind.newest,
+    until: knownUntilOf(ahead, ranks),
+    mayTake: TRANSFER_MAY_TAKE,
+    longestBefore: maxOf(ahead.map((file) => ranks[file]!.pace.longestQuiet)),
+  };
+}

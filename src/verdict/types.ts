@@ -286,8 +286,9 @@ export interface Behind extends Evidence, CallShape {
   readonly comm: string;
   /** Calls fewer than the rank with most calls. Evidence and name are those of the first missing call. */
   readonly by: number;
-  /** The files whose ranks made all calls. */
+  /** The files whose ranks made that call, and their newest call on the communicator. */
   readonly ahead: readonly number[];
+  readonly newest: TraceNs;
   /** The files with so few calls. */
   readonly files: readonly number[];
   /** The same, with their ranks. */

@@ -148,6 +148,7 @@ describe('a rank that called less than the others', () => {
     expect(unclearOf(at(100, [asked(5), asked(4), asked(5)])).idle!.behind).toEqual([
       {
         ahead: [0, 2],
+        newest: s(5),
         commId: '0x0000000000000001',
         comm: 'world',
         by: 1,
