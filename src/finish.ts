@@ -5,13 +5,11 @@
 
 import { basename } from 'node:path';
 import type { OnProgress } from './base/progress.js';
-import { Interrupted, OutputError } from './base/errors.js';
-import { reason } from './base/reason.js';
 import type { Peaks } from './analysis/allowed_rate.js';
 import { causeNumbers, runNumbers } from './analysis/run_numbers.js';
 import type { DrawnBeside, ForeignReport } from './foreign/beside/beside.js';
 import type { FoundDumps } from './pytorch/dump_files.js';
-import type { Delivery } from './output/deliver.js';
+import { outputFailed, type Delivery } from './output/deliver.js';
 import { diagnosisOf, type Diagnosis } from './report/diagnosis.js';
 import { reportRank } from './report/rank_report.js';
 import { countTrace, reportOutOfStep, type MergeReport, type TraceCounts } from './report/report.js';
@@ -158,12 +156,5 @@ function reportMerge(
     ranks: run.members.map((member, i) => reportRank(member, ends[i]!, origins[i]!, blocks[i] ?? null)),
     outOfStep: reportOutOfStep(clocks.broken.outOfStep, run),
     problems: [...problems, ...unusable, ...run.problems, ...(traffic?.leftOut ?? [])],
-  };
-}
-
-function outputFailed(output: string) {
-  return (error: unknown): never => {
-    if (error instanceof OutputError || error instanceof Interrupted) throw error;
-    throw new OutputError(output, reason(error), 'nothing was written', { cause: error });
   };
 }

@@ -12,6 +12,7 @@ import { OutputError } from '../base/errors.js';
 import { countFiles } from '../base/progress.js';
 import { codeOf, reason } from '../base/reason.js';
 import type { ClockOptions } from '../clocks/evidence/run_clocks.js';
+import { outputFailed } from '../output/deliver.js';
 import { withWorkFolder } from '../output/work_folder.js';
 import { refuseRedacted } from '../foreign/beside/with_file.js';
 import { findRankFiles } from '../rankfile/index.js';
@@ -61,7 +62,7 @@ export function exportRun(
   const place = emptyPlace(folder);
   return withWorkFolder(path.dirname(place), options.interrupt, async (work) => {
     const draft = path.join(work, 'tables');
-    const exported = await writeTables(inputs, format, draft, options);
+    const exported = await writeTables(inputs, format, { at: draft, named: folder }, options);
     try {
       renameSync(draft, place);
     } catch (error) {
@@ -86,13 +87,27 @@ function emptyPlace(folder: string): string {
   throw new OutputError(folder, 'is not empty', advice);
 }
 
-/** `folder`: is made. `wanted`: null: all tables. */
-export async function writeTables(
+/** The folder that is made, and what an error calls it. */
+export interface Made {
+  readonly at: string;
+  readonly named: string;
+}
+
+/** `wanted`: null: all tables. */
+export const writeTables = (
   inputs: readonly string[],
   format: Format,
-  folder: string,
+  folder: Made,
   options: ExportOptions,
   wanted: ReadonlySet<TableName> | null = null,
+): Promise<Exported> => written(inputs, format, folder, options, wanted).catch(outputFailed(folder.named));
+
+async function written(
+  inputs: readonly string[],
+  format: Format,
+  { at: folder, named }: Made,
+  options: ExportOptions,
+  wanted: ReadonlySet<TableName> | null,
 ): Promise<Exported> {
   const { files } = findRankFiles(inputs);
   const workers = startWorkers(files, 2, options);
@@ -116,7 +131,13 @@ export async function writeTables(
       rows[name] = count;
     }
     if (wanted?.has('steps') !== false)
-      rows.steps = await writeSteps(workers, studied, format, path.join(folder, 'steps'), options);
+      rows.steps = await writeSteps(
+        workers,
+        studied,
+        format,
+        { at: path.join(folder, 'steps'), named },
+        options,
+      );
     return { rows, report: examined.report };
   } finally {
     await workers.close();
@@ -176,7 +197,7 @@ async function writeSteps(
   workers: Workers,
   studied: Study,
   format: Format,
-  folder: string,
+  { at: folder, named }: Made,
   { onProgress }: ExportOptions,
 ): Promise<number> {
   mkdirSync(folder, { mode: 0o700 });
@@ -197,7 +218,7 @@ async function writeSteps(
     countFiles('export', jobs.length, onProgress),
   );
   return outcomes.reduce((sum, outcome) => {
-    if (!outcome.ok) throw new OutputError(folder, said(failure(outcome), aliases), 'nothing was written');
+    if (!outcome.ok) throw new OutputError(named, said(failure(outcome), aliases), 'nothing was written');
     return sum + outcome.rows!;
   }, 0);
 }

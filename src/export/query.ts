@@ -59,7 +59,8 @@ export async function queryRun(
       const statements = await refusing(() => oneStatement(connection, sql));
       const asked = connection.getTableNames(sql, false).map((name) => name.toLowerCase());
       const wanted = NAMES.filter((name) => asked.includes(name));
-      const { report } = await writeTables(inputs, 'parquet', tables, options, new Set(wanted));
+      const folder = { at: tables, named: tmpdir() };
+      const { report } = await writeTables(inputs, 'parquet', folder, options, new Set(wanted));
       for (const name of wanted) await connection.run(viewOf(tables, name));
       await lock(connection, tables);
       return { report, table: await refusing(() => answer(statements)) };

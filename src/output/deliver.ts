@@ -13,7 +13,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Writable } from 'node:stream';
 import { checkOutput, type Output, type Permission } from './allowed.js';
 import type { Place } from './place.js';
-import { codeOf } from '../base/reason.js';
+import { OutputError } from '../base/errors.js';
+import { codeOf, reason } from '../base/reason.js';
 import { interruptedBy, withWorkFolder } from './work_folder.js';
 
 /** As rank files: a trace has names of hosts, a page may have stacks. */
@@ -67,6 +68,14 @@ export async function deliver(
   } else await pipeline(counted, await streamTo(place, interrupt), signal);
   return bytes;
 }
+
+/** What the system refuses is told with the name that the user gave. All other errors stay as they are. */
+export const outputFailed =
+  (named: string, advice = 'nothing was written') =>
+  (error: unknown): never => {
+    if (codeOf(error) === '') throw error;
+    throw new OutputError(named, reason(error), advice, { cause: error });
+  };
 
 async function streamTo(place: Exclude<Place, { kind: 'file' }>, interrupt?: AbortSignal): Promise<Writable> {
   if (place.kind === 'descriptor') return createWriteStream('', { fd: place.fd, autoClose: false });

@@ -25,9 +25,10 @@ function commandOnto(
   options: string,
   name: string,
   command: readonly string[],
+  option = '-o',
 ): { code: number; err: string; left: string[] } {
   const script = `mount -t tmpfs -o ${options} none "$1" || exit 99
-    disk=$1; shift; "$@" -o "$disk/${name}"; code=$?; ls -A "$disk"; exit $code`;
+    disk=$1; shift; "$@" ${option} "$disk/${name}"; code=$?; ls -A "$disk"; exit $code`;
   const args = ['-rm', 'sh', '-c', script, 'sh', folder, process.execPath, PROGRAM, ...command];
   const run = spawnSync('unshare', args, { encoding: 'utf8' });
   return {
@@ -58,6 +59,18 @@ describe.skipIf(!canMount)('a trace does not fit', () => {
   it('onto one that is read-only', () => {
     const { code, err, left } = mergeOnto('ro', 1);
     expect(err).toContain('no file can be made here: the file system is read-only; choose another place');
+    expect({ code, left }).toEqual({ code: 4, left: [] });
+  });
+});
+
+describe.skipIf(!canMount)('tables do not fit', () => {
+  it.each([
+    ['--csv', '16k'],
+    ['--csv', '200k'],
+    ['--parquet', '200k'],
+  ])('%s onto a disk of %s', (format, size) => {
+    const { code, err, left } = commandOnto(`size=${size}`, 'tables', ['export', sample, '-q'], format);
+    expect(err.trimEnd()).toBe(`nccl-trace: ${folder}/tables: the disk is full; nothing was written`);
     expect({ code, left }).toEqual({ code: 4, left: [] });
   });
 });
