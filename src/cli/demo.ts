@@ -5,13 +5,14 @@
 
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { Option, type Command } from 'commander';
 import { commandWith } from './help.js';
 import { OutputError, UsageError } from '../base/errors.js';
+import { reason } from '../base/reason.js';
 import { merge } from '../merge.js';
+import { makeFolder } from '../output/make_folder.js';
 import { interruptedBy, withWorkFolder } from '../output/work_folder.js';
 import { ExitCode } from './exit.js';
 import { interruptible } from './interrupts.js';
@@ -88,7 +89,11 @@ async function run(options: Options, interrupt: AbortSignal): Promise<ExitCode> 
   if (keep === undefined)
     return withWorkFolder(tmpdir(), interrupt, (folder) => recordAndMerge(folder, options, interrupt));
   if (existsSync(keep)) throw new OutputError(keep, 'already exists', 'name a new directory with --keep');
-  await mkdir(keep, { recursive: true });
+  try {
+    makeFolder(keep, 0o777);
+  } catch (error) {
+    throw new OutputError(keep, reason(error), 'name a new directory with --keep', { cause: error });
+  }
   return recordAndMerge(resolve(keep), options, interrupt);
 }
 

@@ -1,9 +1,10 @@
 /** How a command makes rank files: each appears whole, under a name that nothing had. Nothing is ever replaced, because a rank file is evidence. */
 
-import { linkSync, lstatSync, mkdirSync, renameSync } from 'node:fs';
+import { linkSync, lstatSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { NoUsableInput, OutputError, RankFileError } from '../base/errors.js';
 import { codeOf, reason } from '../base/reason.js';
+import { makeFolder } from '../output/make_folder.js';
 import { withWorkFolder } from '../output/work_folder.js';
 
 /** Writes the file at `to`, whose folder is made. `write` gets another name in this folder. */
@@ -14,7 +15,7 @@ export async function makeRankFile<T>(
 ): Promise<T> {
   const folder = path.dirname(to);
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder, 0o700);
     return await withWorkFolder(folder, interrupt, (work) => {
       const draft = path.join(work, 'copy');
       const result = write(draft);

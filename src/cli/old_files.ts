@@ -74,9 +74,8 @@ function remove(folder: HeldFolder, { name, path: shown, stat }: OldFile): void 
     if (now?.dev !== stat.dev || now.ino !== stat.ino || now.mtimeMs !== stat.mtimeMs) return;
     unlinkSync(folder.at(name));
   } catch (error) {
-    throw new OutputError(shown, `cannot be removed: ${reason(error)}`, 'run this as the owner', {
-      cause: error,
-    });
+    const advice = 'run this as the owner, on a host that may write there';
+    throw new OutputError(shown, `cannot be removed: ${reason(error)}`, advice, { cause: error });
   }
 }
 

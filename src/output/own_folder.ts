@@ -3,12 +3,13 @@
  * its place.
  */
 
-import { mkdirSync, realpathSync, statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { OutputError } from '../base/errors.js';
 import { codeOf, reason } from '../base/reason.js';
 import { about } from '../base/sentence.js';
 import { HeldFolder } from './held_folder.js';
+import { makeFolder } from './make_folder.js';
 
 /** Who writes, as the kernel checks it. */
 export interface User {
@@ -20,7 +21,7 @@ export interface User {
 export function openOwnFolder(folder: string, user: User, advice: string): HeldFolder {
   const real = checkOwnFolder(folder, user, advice);
   try {
-    mkdirSync(real, { recursive: true, mode: 0o700 });
+    makeFolder(real, 0o700);
     return HeldFolder.named(real);
   } catch (error) {
     throw new OutputError(folder, reason(error), advice, { cause: error });

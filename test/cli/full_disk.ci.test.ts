@@ -75,6 +75,22 @@ describe.skipIf(!canMount)('tables do not fit', () => {
   });
 });
 
+describe.skipIf(!canMount)('a folder cannot be made on a read-only disk', () => {
+  const HANG_NOW = ['--run', '@2026-11-21T19:02:00', '--linger', '0', '--stacks', 'off'];
+  const hang = fileURLToPath(new URL('../../samples/hang', import.meta.url));
+  it('by snapshot', () => {
+    const { code, err, left } = commandOnto('ro', 'new', ['snapshot', sample]);
+    expect(err).toContain('new/rank00000.bin: cannot be written: the file system is read-only; ');
+    expect({ code, left }).toEqual({ code: 4, left: [] });
+  });
+
+  it('by watch, which goes on without its folder of incidents', () => {
+    const { code, err } = commandOnto('ro', 'new', ['watch', hang, ...HANG_NOW]);
+    expect(err).toContain('new: the file system is read-only; ');
+    expect(code).toBe(0);
+  });
+});
+
 describe.skipIf(!canMount)('the output of a step does not fit', () => {
   let made: string;
   const step = (name: string, ...args: string[]): number =>
