@@ -21,7 +21,7 @@ import { crc32 } from '../../src/rankfile/format/crc32.js';
 import { openRankFile, openRankFileHeader, requestControl } from '../../src/rankfile/index.js';
 import { IN_MEMORY } from '../recorder/programs.js';
 import { PROJECT } from '../support/jobs/native.js';
-import { runProgram } from '../support/program/program.js';
+import { runHere } from '../support/program/command_line.js';
 import { type Puppet, startPuppet } from '../support/jobs/puppet.js';
 
 /** The file of a killed process, which still says that it records. */
@@ -41,7 +41,6 @@ afterEach(async () => {
 const start = (settings: Readonly<Record<string, string>>): void => {
   job = startPuppet({
     NCCL_TRACE_DIR: path.join(folder, 'run'),
-    NCCL_TRACE_RING_MB: '4',
     RANK: '0',
     ...settings,
   });
@@ -55,7 +54,7 @@ const count = (kind: number): number =>
   );
 
 /** Long enough for any machine: the recorder gives way to everybody. */
-const control = (...args: string[]) => runProgram(folder, 'control', file(), '--wait', '60', ...args);
+const control = (...args: string[]) => runHere(folder, 'control', file(), '--wait', '60', ...args);
 
 describe.each(['none', 'rings'])('with NCCL_TRACE_RING_DIR=%s', (place) => {
   const settings = (): Record<string, string> => ({
@@ -67,17 +66,17 @@ describe.each(['none', 'rings'])('with NCCL_TRACE_RING_DIR=%s', (place) => {
     start(settings());
     expect(await mask()).toBe(0x1a);
     const fewer = await control('--events', 'coll');
-    expect(fewer.out.toString()).toBe(`${file()}: records Coll\n`);
+    expect(fewer.out).toBe(`${file()}: records Coll\n`);
     expect(fewer.code).toBe(0);
     expect(await mask()).toBe(0x2);
     await job.tell('communicator'); // and init does not bring them back
     expect(await mask()).toBe(0x2);
     expect(openRankFileHeader(file())).toMatchObject({ maskNow: 0x2, eventMask: 0x1a, hasChanged: true });
     const none = await control('--events', 'none', '--quiet');
-    expect({ code: none.code, output: none.out.toString() + none.err }).toEqual({ code: 0, output: '' });
+    expect({ code: none.code, output: none.out + none.err }).toEqual({ code: 0, output: '' });
     expect(await mask()).toBe(0);
     const all = await control('--events', 'all');
-    expect(all.out.toString()).toBe(`${file()}: records Coll,ProxyOp,ProxyStep\n`);
+    expect(all.out).toBe(`${file()}: records Coll,ProxyOp,ProxyStep\n`);
     expect(await mask()).toBe(0x1a);
   });
 
@@ -97,7 +96,7 @@ describe.each(['none', 'rings'])('with NCCL_TRACE_RING_DIR=%s', (place) => {
     start(settings());
     await job.tell('coll 100');
     const { out } = await control('--sample', '4');
-    expect(out.toString()).toBe(`${file()}: records Coll,ProxyOp,ProxyStep, 1 of 4 collectives\n`);
+    expect(out).toBe(`${file()}: records Coll,ProxyOp,ProxyStep, 1 of 4 collectives\n`);
     await job.tell('coll 400'); // numbers 100 to 499
     await control('--sample', '1');
     await job.tell('coll 10');
@@ -110,6 +109,7 @@ describe.each(['none', 'rings'])('with NCCL_TRACE_RING_DIR=%s', (place) => {
 it('each change is in the file, also of a process that is killed', async () => {
   // Rings elsewhere: what is in the rank file has been copied there.
   start({ NCCL_TRACE_RING_DIR: path.join(folder, 'rings'), NCCL_TRACE_EVENTS: 'Coll,ProxyOp,ProxyStep' });
+  expect(await mask()).toBe(0x1a);
   await control('--events', 'coll');
   await control('--events', 'all', '--sample', '4');
   await job.kill();
@@ -129,7 +129,7 @@ it('a mask that NCCL itself replaces is a change, once', async () => {
   while (openRankFileHeader(file()).maskNow !== 0x42) await sleep(50);
   await job.tell('communicator'); // init writes its own mask, and NCCL the other one again
   const { out } = await control('--sample', '4', '--events', 'all');
-  expect(out.toString()).toBe(`${file()}: records Coll,ProxyOp,ProxyStep, 1 of 4 collectives\n`);
+  expect(out).toBe(`${file()}: records Coll,ProxyOp,ProxyStep, 1 of 4 collectives\n`);
   expect(await mask()).toBe(0x1a);
   await job.tell('mask 0');
   while (openRankFileHeader(file()).maskNow !== 0) await sleep(50);
@@ -167,7 +167,7 @@ it('a request that was replaced by another one is reported', async () => {
   while (!isAsked()) await new Promise((resolve) => setTimeout(resolve, 20));
   const { number } = requestControl(file(), openRankFileHeader(file()).tag, { events: 0x8, sample: 0 });
   const { code, out } = await overtaken;
-  expect(out.toString()).toBe(`${file()}: another request has replaced this one; ask again\n`);
+  expect(out).toBe(`${file()}: another request has replaced this one; ask again\n`);
   expect(code).toBe(1);
   job.process.kill('SIGCONT');
   await untilAnswered(number);
@@ -206,7 +206,7 @@ it('if one file cannot be asked, none is; a file that disappears does not suppre
   rmSync(copy);
   const { code, out } = await asked;
   expect(code).toBe(1);
-  expect(out.toString().split('\n').sort()).toEqual([
+  expect(out.split('\n').sort()).toEqual([
     '',
     `${copy}: no answer: does not exist`,
     `${file()}: records Coll`,
@@ -228,7 +228,7 @@ it('a file without a heartbeat for a minute is left out, and stays as it is', as
   const before = readFileSync(SAMPLE);
   const old = path.join(folder, 'old.bin');
   copyFileSync(SAMPLE, old);
-  const { code, err } = await runProgram(folder, 'control', old, '--events', 'none');
+  const { code, err } = await runHere(folder, 'control', old, '--events', 'none');
   expect(code).toBe(3);
   expect(err).toMatch(/old\.bin: no heartbeat for .*; left out/);
   expect(readFileSync(old).equals(before)).toBe(true);

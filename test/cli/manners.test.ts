@@ -143,7 +143,7 @@ it('a snapshot of many files says nothing but their names', async () => {
     madeUpRank(rank, { ...SMALL_RUN, ranks: 16 }).write(path.join(folder, 'many', `rank000${10 + rank}.bin`));
   const { code, out, err } = await shell('nt snapshot many -o copy -q');
   expect({ code, err, copies: out.trim().split('\n').length }).toEqual({ code: 0, err: '', copies: 16 });
-  expect((await shell('nt snapshot many -o copy -q')).code).toBe(4);
+  expect((await run('snapshot many -o copy -q')).code).toBe(4);
   expect(readdirSync(path.join(folder, 'copy')).filter((name) => name.startsWith('.'))).toEqual([]);
 });
 
@@ -157,7 +157,7 @@ it('what follows "next" and its colon is a command, whatever is known about it',
   expect(inspected.out).toContain('  may be:         the link or the NIC: rank 1 sends over no other link\n');
   const [merge, ...none] = commandsIn(inspected.out);
   expect(none).toEqual([]);
-  const merged = await shell(`nt ${merge}`);
+  const merged = await run(merge!);
   expect(merged).toMatchObject({ code: 0 });
   expect(merged.err).toContain('  may be:         the link or the NIC: rank 1 sends over no other link\n');
   expect(commandsIn(merged.err)).toEqual(['open nccl.pftrace']);
@@ -215,9 +215,7 @@ describe('pipes and signals', () => {
   it.each([
     'nt inspect run --records -q 2>&1 | head -1 >/dev/null',
     'nt merge run -q -o - | head -c 10 >/dev/null',
-    'nt merge run -o x.pftrace -q --summary - | head -1 >/dev/null',
     'nt clocks run -q | head -0',
-    'nt merge --run list run -q | head -0',
     'nt merge --help | head -1 >/dev/null',
     'nt merge run -o x.pftrace 2>&- >&-',
   ])('nobody reads on, and nothing is said: %s', async (command) => {
@@ -230,7 +228,6 @@ describe('pipes and signals', () => {
       code: 4,
       err: expect.stringMatching(/the disk is full/) as string,
     });
-    expect(await shell('nt inspect run -q >/dev/full')).toMatchObject({ code: 4 });
   });
 });
 
@@ -400,7 +397,7 @@ describe('no file commands a terminal', () => {
         for (const line of verdictText(report, [openNext(report.output)]))
           expect(columns(line)).toBeLessThanOrEqual(80);
       }),
-      { numRuns: 40 },
+      { numRuns: 15 },
     );
   });
 });

@@ -99,7 +99,6 @@ describe('prune', () => {
     const job = startPuppet({
       NCCL_TRACE_DIR: run,
       NCCL_TRACE_RING_DIR: 'none',
-      NCCL_TRACE_RING_MB: '1',
       RANK: '0',
     });
     await job.tell('coll 10');

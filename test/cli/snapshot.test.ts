@@ -18,6 +18,7 @@ import { Kind } from '../../src/rankfile/format/constants.js';
 import { openRankFile } from '../../src/rankfile/index.js';
 import { IN_MEMORY } from '../recorder/programs.js';
 import { type Puppet, startPuppet } from '../support/jobs/puppet.js';
+import { runHere, type TextResult } from '../support/program/command_line.js';
 import { runProgram } from '../support/program/program.js';
 
 let folder: string;
@@ -31,7 +32,7 @@ afterEach(async () => {
 });
 
 function puppet(settings: Readonly<Record<string, string>>): Puppet['tell'] {
-  const env = { NCCL_TRACE_DIR: path.join(folder, 'run'), NCCL_TRACE_RING_MB: '4', RANK: '0', ...settings };
+  const env = { NCCL_TRACE_DIR: path.join(folder, 'run'), RANK: '0', ...settings };
   job = startPuppet(env);
   return job.tell;
 }
@@ -43,10 +44,7 @@ const colls = (file: string): number =>
     0,
   );
 
-async function snapshot(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const { code, out, err } = await runProgram(folder, 'snapshot', ...args);
-  return { code, stdout: out.toString(), stderr: err };
-}
+const snapshot = (...args: string[]): Promise<TextResult> => runHere(folder, 'snapshot', ...args);
 
 describe.each(['flight', 'stream'])('of a process that is stopped, in %s mode,', (mode) => {
   it.each(['none', 'rings'])('with NCCL_TRACE_RING_DIR=%s', async (place) => {
@@ -54,13 +52,13 @@ describe.each(['flight', 'stream'])('of a process that is stopped, in %s mode,',
     mkdirSync(rings);
     const tell = puppet({ NCCL_TRACE_MODE: mode, NCCL_TRACE_RING_DIR: place === 'none' ? place : rings });
     // In stream mode more than the ring holds, so that there are chunks.
-    const calls = mode === 'flight' ? 1_500 : 20_000;
+    const calls = mode === 'flight' ? 500 : 6_000;
     for (let said = 0; said < calls; said += 500) await tell('coll 500');
     job.process.kill('SIGSTOP');
     const out = path.join(folder, 'snap');
-    const { code, stdout, stderr } = await snapshot(path.join(folder, 'run'), '-o', out, '--ring-dir', rings);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: `${out}/rank00000.bin\n` });
-    expect(stderr).toContain(place === 'none' ? 'rings from its rank file' : 'rings from its ring file');
+    const { err, ...said } = await snapshot(path.join(folder, 'run'), '-o', out, '--ring-dir', rings);
+    expect(said).toEqual({ code: 0, out: `${out}/rank00000.bin\n` });
+    expect(err).toContain(place === 'none' ? 'rings from its rank file' : 'rings from its ring file');
     const copy = openRankFile(path.join(out, 'rank00000.bin'));
     expect(copy.header).toMatchObject({ placement: 'in-file', life: 'recording', mode });
     // The snapshot states its time, so that it is not taken for the file of a rank that disappeared.
@@ -84,15 +82,10 @@ it('follows no path that it cannot trust, and says so', async () => {
   job.process.kill('SIGSTOP');
   let number = 0;
   const reason = async (...args: string[]): Promise<string> => {
-    const { code, stderr } = await snapshot(
-      rankFile(),
-      '-o',
-      path.join(folder, `snap${number++}`),
-      '--strict',
-      ...args,
-    );
+    const to = path.join(folder, `snap${number++}`);
+    const { code, err } = await snapshot(rankFile(), '-o', to, '--strict', ...args);
     expect(code).toBe(1);
-    return stderr;
+    return err;
   };
   // Also with --quiet: the exit code alone would not say why.
   for (const args of [['--quiet'], []])
@@ -126,21 +119,19 @@ it('overwrites nothing', async () => {
   expect((await snapshot(rankFile(), '-o', out)).code).toBe(0);
   const again = await snapshot(rankFile(), '-o', out);
   expect(again.code).toBe(4);
-  expect(again.stderr).toContain('rank00000.bin: exists');
+  expect(again.err).toContain('rank00000.bin: exists');
   // Neither is a link to nothing replaced, nor a file that has an unlucky name, nor anything left.
   const other = path.join(folder, 'other');
   mkdirSync(other);
   symlinkSync('nowhere', path.join(other, 'rank00000.bin'));
   writeFileSync(path.join(other, 'rank00000.bin.part'), 'precious');
-  expect((await snapshot(rankFile(), '-o', other)).stderr).toContain('rank00000.bin: exists');
+  expect((await snapshot(rankFile(), '-o', other)).err).toContain('rank00000.bin: exists');
   expect(readdirSync(other).sort()).toEqual(['rank00000.bin', 'rank00000.bin.part']);
   expect(readFileSync(path.join(other, 'rank00000.bin.part'), 'utf8')).toBe('precious');
   const onto = await snapshot(rankFile(), '-o', path.join(other, 'rank00000.bin.part'));
   expect(onto).toMatchObject({ code: 4 });
-  expect(onto.stderr).toMatch(/cannot be written: .*; name another folder/);
-  expect((await snapshot(rankFile(), '-o', path.dirname(rankFile()))).stderr).toContain(
-    'rank00000.bin: exists',
-  );
+  expect(onto.err).toMatch(/cannot be written: .*; name another folder/);
+  expect((await snapshot(rankFile(), '-o', path.dirname(rankFile()))).err).toContain('rank00000.bin: exists');
 });
 
 it('two snapshots into one folder: each file is there once, whole, and one of the two says so', async () => {
@@ -148,13 +139,12 @@ it('two snapshots into one folder: each file is there once, whole, and one of th
   // Many files, as of a node with many ranks.
   for (let i = 1; i < 16; i++) cpSync(rankFile(), path.join(folder, 'run', `rank000${10 + i}.bin`));
   const out = path.join(folder, 'snap');
-  const both = await Promise.all([1, 2].map(() => snapshot(path.join(folder, 'run'), '-o', out)));
-  const made = both.flatMap(({ stdout }) => stdout.trim().split('\n'));
+  const both = await Promise.all([1, 2].map(() => runProgram(folder, 'snapshot', 'run', '-o', out)));
+  const made = both.flatMap((one) => one.out.toString().trim().split('\n'));
   expect(new Set(made).size).toBe(made.length);
-  for (const { code, stderr } of both) {
-    expect(stderr).not.toContain('Warning');
-    if (code !== 0)
-      expect(stderr).toMatch(/rank000\d\d.bin: (exists|was made meanwhile, by another process)/);
+  for (const { code, err } of both) {
+    expect(err).not.toContain('Warning');
+    if (code !== 0) expect(err).toMatch(/rank000\d\d.bin: (exists|was made meanwhile, by another process)/);
   }
   expect(both.map(({ code }) => code).sort()).toEqual([0, 4]);
   // Neither leaves a work folder.

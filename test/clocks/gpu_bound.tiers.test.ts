@@ -84,7 +84,7 @@ it('holds for clocks that bend, timers that step, and any floor and launch', () 
         expect(earliest).toBeGreaterThanOrEqual(-bound.early - 0.1);
       },
     ),
-    { numRuns: inTier({ first: 10, ci: 20, long: 300 }) },
+    { numRuns: inTier({ first: 10, long: 300 }) },
   );
 });
 

@@ -125,7 +125,7 @@ describe('truth lies inside the hard bound', () => {
           expect(by).toBeLessThan(0.01);
         }
       }),
-      { numRuns: inTier({ first: 8, ci: 15, long: 400 }) },
+      { numRuns: inTier({ first: 8, long: 400 }) },
     );
   });
 });

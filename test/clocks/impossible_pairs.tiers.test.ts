@@ -57,7 +57,7 @@ describe('pairs that cannot all be true', () => {
         for (let i = 0; i < 30; i++)
           expect(isImpossibleAt(KNOTS, corrections, hulls, random() * SECONDS * 1e9)).toBe(false);
       }),
-      { numRuns: inTier({ first: 5, ci: 10, long: 500 }) },
+      { numRuns: inTier({ first: 5, long: 500 }) },
     );
   });
 

@@ -33,7 +33,7 @@ const CASES: readonly (readonly [string, Shape, number, number, number])[] = [
   ['ring of 8, 60 s', ring, 8, 60, 20],
   ['mesh of 6, 3 min', mesh, 6, 180, 20],
 ];
-const DRAWS = inTier({ first: 4, ci: 10, long: 60 });
+const DRAWS = inTier({ first: 4, long: 60 });
 
 it.each(CASES)('%s', (_, shape, hosts, seconds, perMinute) => {
   const checks: PieceCheck[] = [];

@@ -56,7 +56,7 @@ describe('narrowed bounds', () => {
           expect(clock(time) - band.least[i]!).toBeGreaterThan(-0.01);
         });
       }),
-      { numRuns: inTier({ first: 75, ci: 150, long: 20_000 }) },
+      { numRuns: inTier({ first: 75, long: 20_000 }) },
     );
   });
 

@@ -7,10 +7,10 @@ import { inTier } from '../support/tiers/tier.js';
 import { rampOf, sineOf, STILL, walkOf, type TopologyName } from '../support/clocks/topologies.js';
 
 /** Of each case. */
-const DRAWS = inTier({ first: 1, ci: 2, long: 3 });
+const DRAWS = inTier({ first: 1, long: 3 });
 const TOPOLOGIES: readonly TopologyName[] = ['ring', 'ring, credits', 'tree', 'star', 'pipeline', 'pair'];
 const EVERY = [STILL, sineOf(3, 60), sineOf(3, 180), rampOf(3), walkOf(3)];
-const WANDERS = inTier({ first: [sineOf(3, 180)], ci: EVERY, long: EVERY });
+const WANDERS = inTier({ first: [sineOf(3, 180)], long: EVERY });
 
 const CASES = TOPOLOGIES.flatMap((topology) =>
   WANDERS.map((wander): JudgedCase => ({
@@ -52,7 +52,7 @@ it('a swing of three minutes is followed for many minutes', () => {
       topology: 'ring, credits',
       delays: '14 us, 15 %',
       wander: sineOf(3, 180),
-      seconds: inTier({ first: 240, ci: 600, long: 600 }),
+      seconds: inTier({ first: 240, long: 600 }),
       perMinute: 400,
     },
     1,

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import { runHere } from '../support/program/command_line.js';
 import { PROGRAM } from '../support/program/program.js';
 import { folderOfFile } from '../support/program/temporary_folder.js';
 
@@ -17,26 +18,19 @@ const within = (kB: string, ...words: string[]) =>
     encoding: 'utf8',
   });
 
-it('inspect and merge give the same within 4 GB of addresses, also with threads', () => {
-  const [limited, free] = ['4000000', 'unlimited'].map((kB) => {
-    const trace = path.join(folder, `${kB}.pftrace`);
-    const inspect = within(kB, PROGRAM, 'inspect', sample);
-    const merge = within(kB, PROGRAM, 'merge', sample, '-j', '2', '-o', trace);
-    expect(merge.status, merge.stderr).toBe(inspect.status);
-    return { verdict: inspect.stdout, status: inspect.status, trace: readFileSync(trace) };
-  });
-  expect(limited).toEqual(free);
-  expect(free!.verdict).toContain('SLOW  rank 2');
-});
-
-it.each([4_000_000, 5_000_000])('zstd, threads and the kernel find room beside each other in %i kB', (kB) => {
-  for (const words of [
-    ['merge', sample, '-j', '2', '-o', path.join(folder, `${kB}.pftrace.zst`)],
-    ['scan', sample, '-o', path.join(folder, `${kB}.scan`)],
-  ]) {
-    const { status, stderr } = within(String(kB), PROGRAM, ...words);
-    expect(status, stderr).toBe(0);
-  }
+it('inspect and merge give the same within 4 GB of addresses, and scan works: zstd, threads and the kernel find room', async () => {
+  const trace = path.join(folder, 'run.pftrace.zst');
+  const inspect = ['inspect', sample];
+  const merge = ['merge', sample, '-qfo', trace];
+  const scan = ['scan', sample, '-o', path.join(folder, 'run.scan')];
+  const limited = [inspect, [...merge, '-j', '2'], scan].map((words) => within('4000000', PROGRAM, ...words));
+  for (const { status, stderr } of limited) expect(status, stderr).toBe(0);
+  const before = readFileSync(trace);
+  expect(await runHere(folder, ...merge)).toMatchObject({ code: 0 });
+  expect(readFileSync(trace).equals(before)).toBe(true);
+  expect(limited[0]!.stdout).toBe((await runHere(folder, ...inspect)).out);
+  expect(limited[0]!.stdout).toContain('SLOW  rank 2');
+  expect(within('5000000', PROGRAM, ...merge, '-j', '2')).toMatchObject({ status: 0 });
 });
 
 it('without the means of the launcher, a sentence says what the limit is too small for', () => {

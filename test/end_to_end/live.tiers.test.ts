@@ -16,7 +16,7 @@ import { temporaryFolder } from '../support/program/temporary_folder.js';
 import { inTier } from '../support/tiers/tier.js';
 import { viewTrace, type ViewSlice } from '../support/traces/trace_view.js';
 
-const COPIES = inTier({ first: 1, ci: 2, long: 4 });
+const COPIES = inTier({ first: 1, long: 4 });
 const RANKS = 2;
 
 let folder: string;
@@ -116,13 +116,13 @@ it('a plain copy of a live file holds what was recorded, and nothing else', asyn
 });
 
 // Both passes count works: if a ring went on between them, each collective would get the end of another.
-it.each(inTier({ first: [8], ci: [1, 8], long: [1, 8] }))(
+it.each(inTier({ first: [8], long: [1, 8] }))(
   'the files of a running job, read in place: rings of %i MiB',
   async (ringMiB) => {
     const running = startJob(100_000, ringMiB);
     await untilRecording();
     await pause(ringMiB === 1 ? 3000 : 500);
-    for (let round = 0; round < inTier({ first: 1, ci: 1, long: 4 }); round++) {
+    for (let round = 0; round < inTier({ first: 1, long: 4 }); round++) {
       await expectCleanTrace('run');
       const output = path.join(folder, 'run.pftrace');
       const { slices } = viewTrace(readFileSync(output), { emptySlices: 'fine' });
@@ -148,7 +148,7 @@ function wrongEnds(slices: readonly ViewSlice[]): ViewSlice[] {
 }
 
 it('processes killed at a random instant leave a clean trace', async () => {
-  for (let round = 0; round < inTier({ first: 1, ci: 2, long: 50 }); round++) {
+  for (let round = 0; round < inTier({ first: 1, long: 50 }); round++) {
     const running = startJob(10_000);
     await untilRecording();
     await pause(Math.random() * 100);

@@ -18,7 +18,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-const RUNS = inTier({ first: 1, ci: 3, long: 60 });
+const RUNS = inTier({ first: 1, long: 60 });
 
 /** Only rings of steps are read in long runs. All others are merged by their ticks. */
 const withoutStepRings: Parameters<typeof drawFile>[3] = (file) => ({

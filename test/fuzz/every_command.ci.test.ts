@@ -9,7 +9,6 @@ import { expect, it } from 'vitest';
 import { projectFile } from '../../src/base/project.js';
 import { forger, randomOf } from '../support/forged/forged_values.js';
 import { folderOfFile } from '../support/program/temporary_folder.js';
-import { inTier } from '../support/tiers/tier.js';
 import { commandsOn, EVERY_COMMAND } from './commands.js';
 import { recordedAt, samplesIn } from './run_with.js';
 
@@ -20,28 +19,23 @@ const samples = samplesIn(projectFile('samples'));
 const GEOMETRY =
   /^(area|chunk)\.|^header\.(areaCount|directoryOffset|chunks|pid|process|tick|start|rank|world|life|placement|snapshot|copied)/;
 
-it.each(Array.from({ length: inTier({ first: 1, ci: 2, long: 300 }) }, (_, i) => i))(
-  'forged geometry, seed %i',
-  (seed) => {
-    const random = randomOf(40_000 + seed);
-    // Every other one with blocks that were copied out of rings.
-    const sample =
-      seed % 2 === 0
-        ? samples.find(({ name }) => name === 'stream-killed')!
-        : samples[random(samples.length)]!;
-    const own = path.join(folder, String(seed));
-    mkdirSync(own);
-    const which = random(sample.files.length);
-    sample.files.forEach((file, i) => {
-      if (i !== which) copyFileSync(file, path.join(own, path.basename(file)));
-    });
-    const { bytes, changes } = forger(recordedAt(sample, which), { fields: GEOMETRY })!(random);
-    writeFileSync(path.join(own, path.basename(sample.files[which]!)), bytes);
-    const before = sample.files.map((file) => path.basename(file));
-    const faults = commandsOn(own, EVERY_COMMAND).flatMap(({ faults }, i) =>
-      faults.map((fault) => `${sample.name}/${which}: ${changes.join(', ')}: ${EVERY_COMMAND[i]}: ${fault}`),
-    );
-    expect(faults).toEqual([]);
-    expect(readdirSync(own)).toEqual(expect.arrayContaining(before));
-  },
-);
+it.each([0, 1])('forged geometry, seed %i', (seed) => {
+  const random = randomOf(40_000 + seed);
+  // Every other one with blocks that were copied out of rings.
+  const sample =
+    seed % 2 === 0 ? samples.find(({ name }) => name === 'stream-killed')! : samples[random(samples.length)]!;
+  const own = path.join(folder, String(seed));
+  mkdirSync(own);
+  const which = random(sample.files.length);
+  sample.files.forEach((file, i) => {
+    if (i !== which) copyFileSync(file, path.join(own, path.basename(file)));
+  });
+  const { bytes, changes } = forger(recordedAt(sample, which), { fields: GEOMETRY })!(random);
+  writeFileSync(path.join(own, path.basename(sample.files[which]!)), bytes);
+  const before = sample.files.map((file) => path.basename(file));
+  const faults = commandsOn(own, EVERY_COMMAND).flatMap(({ faults }, i) =>
+    faults.map((fault) => `${sample.name}/${which}: ${changes.join(', ')}: ${EVERY_COMMAND[i]}: ${fault}`),
+  );
+  expect(faults).toEqual([]);
+  expect(readdirSync(own)).toEqual(expect.arrayContaining(before));
+});

@@ -11,7 +11,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { projectFile } from '../../src/base/project.js';
 import { ALICE, asUser, become, BOB, give, NOT_TWO_USERS, twoHomes } from '../support/program/two_users.js';
 import { ageRun } from '../support/rank_files/aged_run.js';
-import { inTier } from '../support/tiers/tier.js';
 
 let folder: string;
 let remove: () => void;
@@ -79,7 +78,7 @@ describe.skipIf(NOT_TWO_USERS !== null)(`two users (${NOT_TWO_USERS ?? 'here'})`
     ageRun(victim, 2);
     const before = contents(victim);
     const isFile = place.at(-1)!.endsWith('.bin');
-    for (let i = 0; i < inTier({ first: 1, ci: 3, long: 60 }); i++) {
+    for (let i = 0; i < 2; i++) {
       const own = recorded(ALICE, 'healthy', 'alice', String(i), 'job');
       ageRun(own, 2);
       mkdirSync(at('alice', String(i), 'out'));

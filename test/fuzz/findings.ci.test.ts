@@ -61,7 +61,8 @@ const forged = (sample: Sample, field: string, value: bigint | number): Uint8Arr
   new ForgedFile(recordedAt(sample, 1)).set(field, value).bytes;
 
 it.each(findings)('%s: %s is %d', async (name, field, value, told) => {
-  const sample = samples.get(name)!;
+  const whole = samples.get(name)!;
+  const sample = { ...whole, files: whole.files.slice(0, 2) };
   const { report, refused, cpuMs } = await mergeWith(sample, 1, forged(sample, field, value), folder);
   expect(refused).toBeNull();
   expect(JSON.stringify(report)).toContain(told);

@@ -16,7 +16,7 @@ import { randomOf } from '../support/forged/forged_values.js';
 import { inTier } from '../support/tiers/tier.js';
 
 const samples = fileURLToPath(new URL('../../samples', import.meta.url));
-const ROUNDS = inTier({ first: 90, ci: 300, long: 30_000 });
+const ROUNDS = inTier({ first: 90, long: 30_000 });
 const MOST_MS = 2000;
 
 const folder = mkdtempSync(path.join(tmpdir(), 'nccl-trace-opened-'));
@@ -95,7 +95,7 @@ it('any text', () => {
     fc.array(command).map((all) => `startupCommands=${encodeURIComponent(JSON.stringify(all))}`),
   );
   fc.assert(fc.property(startup, expectHarmless), {
-    numRuns: inTier({ first: 100, ci: 300, long: 100_000 }),
+    numRuns: inTier({ first: 100, long: 100_000 }),
   });
 });
 

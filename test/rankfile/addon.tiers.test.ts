@@ -9,7 +9,7 @@ import { ADDON } from '../../scripts/native.mjs';
 import { builtNative } from '../support/jobs/native.js';
 import { inTier } from '../support/tiers/tier.js';
 
-const RUNS = inTier({ first: 8, ci: 25, long: 3000 });
+const RUNS = inTier({ first: 8, long: 3000 });
 
 it('an addon with another interface version is not used', () => {
   expect([{}, { interface: 5 }, { interface: 6 }, null].map(isOurs)).toEqual([false, false, true, false]);

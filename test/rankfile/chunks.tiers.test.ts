@@ -79,7 +79,7 @@ describe('borders of chunks', () => {
   });
   const torn = fc.array(fc.nat(300), { maxLength: 3 });
   const OPERATIONS = 40;
-  const RUNS = inTier({ first: 12, ci: 24, long: 1000 });
+  const RUNS = inTier({ first: 12, long: 1000 });
 
   it('make no difference to records, gaps, folds and their order', () => {
     fc.assert(

@@ -129,7 +129,7 @@ describe('forged chunks', () => {
           expect(invented(file, changes)).toEqual([]);
         }),
         {
-          numRuns: inTier({ first: 30, ci: 75, long: 3000 }),
+          numRuns: inTier({ first: 30, long: 3000 }),
           // Changes a literal of the frame that is the kind of four slots and the tick of one. In that one, both changes cancel.
           examples: [[[{ chunk: 439_169_016, at: 247, to: 129 }]]],
         },

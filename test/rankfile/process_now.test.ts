@@ -37,11 +37,7 @@ afterEach(async () => {
 
 async function begin(rings: string, wrapper: Wrapper = []) {
   const directory = path.join(folder, 'run');
-  const more = rings === 'none' ? {} : { NCCL_TRACE_RING_MB: '1' };
-  const job = startPuppet(
-    { NCCL_TRACE_DIR: directory, NCCL_TRACE_RING_DIR: rings, RANK: '0', ...more },
-    wrapper,
-  );
+  const job = startPuppet({ NCCL_TRACE_DIR: directory, NCCL_TRACE_RING_DIR: rings, RANK: '0' }, wrapper);
   jobs.push(job);
   await job.tell('coll 10');
   const file = path.join(directory, 'rank00000.bin');

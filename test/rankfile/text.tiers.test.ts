@@ -30,7 +30,7 @@ const samples = readdirSync(path.join(ROOT, 'samples')).filter((name) => {
   return !name.includes('.') && rankFilesIn(place).length > 0;
 });
 /** Bytes of a packed recording. The large ones have nothing new, and take minutes. */
-const LARGEST = inTier({ first: 0, ci: 20e3, long: Infinity });
+const LARGEST = inTier({ first: 0, long: Infinity });
 const recordings = ['cases', 'gpu', 'loopback', 'real'].flatMap((room) =>
   readdirSync(path.join(FIXTURES, room)).flatMap((name) =>
     name.endsWith('.br') && statSync(path.join(FIXTURES, room, name)).size < LARGEST
@@ -69,9 +69,9 @@ const verdictOn = async (place: string): Promise<string> =>
 
 /** What differs most, where time is short. A trace costs more than all else here. */
 const FEW = ['abi-v1', 'abi-v7', 'copy-engine', 'graph', 'pxn', 'stream-killed', 'wrapped'];
-const TRACED = inTier({ first: ['pxn', 'stream-killed'], ci: FEW, long: samples });
+const TRACED = inTier({ first: ['pxn', 'stream-killed'], long: samples });
 
-describe.each(inTier({ first: FEW, ci: samples, long: samples }))('sample %s', (name) => {
+describe.each(inTier({ first: FEW, long: samples }))('sample %s', (name) => {
   const place = path.join(ROOT, 'samples', name);
   it('comes back from its text', async () => {
     const { text, again, other } = await thereAndBack(place);
@@ -119,7 +119,7 @@ describe('files with random damage', () => {
         expect(again).toBe(text);
         expect(seen(openRankFile(path.join(other, 'rank00000.bin')))).toEqual(seen(openRankFile(name)));
       }),
-      { numRuns: inTier({ first: 15, ci: 60, long: 2000 }) },
+      { numRuns: inTier({ first: 15, long: 2000 }) },
     );
   });
 });

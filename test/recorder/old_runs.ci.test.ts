@@ -27,7 +27,6 @@ it('no file of a run that begins is lost, and nothing stays in the way', async (
         job: startPuppet({
           NCCL_TRACE_DIR: folder,
           NCCL_TRACE_RING_DIR: 'none',
-          NCCL_TRACE_RING_MB: '1',
           NCCL_TRACE_RUN_ID: run,
           NCCL_TRACE_KEEP: '1',
           RANK: String(rank),

@@ -57,7 +57,6 @@ async function begin(env: Record<string, string>, wrapper: Wrapper = []): Promis
   const settings = {
     NCCL_TRACE_DIR: folder,
     NCCL_TRACE_RING_DIR: 'none',
-    NCCL_TRACE_RING_MB: '1',
     NCCL_TRACE_RUN_ID: 'new',
     RANK: '0',
     ...env,

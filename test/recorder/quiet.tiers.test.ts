@@ -5,7 +5,7 @@ import { passes } from './programs.js';
 import { builtNative } from '../support/jobs/native.js';
 import { inTier } from '../support/tiers/tier.js';
 
-const CALLBACKS = inTier({ first: '500', ci: '500', long: '10000' });
+const CALLBACKS = inTier({ first: '500', long: '10000' });
 
 // Rings in a tmpfs, where no page is written back.
 test.for(['flight', 'stream'])(

@@ -16,14 +16,14 @@ interface Said {
   readonly files: string[];
 }
 
-/** With it, KernelCh harms no job under NCCL 2.29 and 2.30. */
-const SAFE = { NCCL_ALLGATHERV_ENABLE: '0' };
+/** With the first, KernelCh harms no job under NCCL 2.29 and 2.30. Rings of the usual size take twenty times as long to make as all else. */
+const SAFE = { NCCL_ALLGATHERV_ENABLE: '0', NCCL_TRACE_RING_DIR: 'none', NCCL_TRACE_RING_MB: '1' };
 
 async function announce(env: Record<string, string>, table = 'ncclProfiler_v6'): Promise<Said> {
   return inNewFolder(async (folder) => {
     mkdirSync(folder);
     const { stdout } = await run('announce', [PLUGIN, table], {
-      env: { NCCL_TRACE_DIR: folder, NCCL_TRACE_RING_MB: '1', NCCL_TRACE_RING_DIR: 'none', ...SAFE, ...env },
+      env: { NCCL_TRACE_DIR: folder, ...SAFE, ...env },
       cwd: folder,
     });
     const after = (word: string) =>
@@ -123,7 +123,6 @@ test.each([
 test.each([
   ['1', '1', '5'],
   ['4.9', '1', '5'],
-  ['67', '64', '68'],
   ['1', '0.25', '5'],
 ])(
   'NCCL_TRACE_MAX_MB=%s with %s MB of rings becomes the least that works: %s',
@@ -149,7 +148,7 @@ test.each([
   [6, '2.30.7'],
 ])('the file says which NCCL called: interface v%i, %s', async (abi, version) => {
   await inNewFolder(async (folder) => {
-    const env = { NCCL_PROFILER_PLUGIN: PLUGIN, NCCL_TRACE_DIR: folder, NCCL_TRACE_RING_DIR: 'none' };
+    const env = { NCCL_PROFILER_PLUGIN: PLUGIN, NCCL_TRACE_DIR: folder, ...SAFE };
     await runRaw(`--ranks 2 --abi ${abi} --iterations 1 --ops allreduce:4K`, env);
     expect(openRankFile(join(folder, 'rank00000.bin')).header.ncclVersion).toBe(version);
   });
@@ -159,7 +158,7 @@ test('a program that exports no version: not known', async () => {
   await inNewFolder(async (folder) => {
     mkdirSync(folder);
     await run('announce', [PLUGIN, 'ncclProfiler_v6'], {
-      env: { NCCL_TRACE_DIR: folder, NCCL_TRACE_RING_DIR: 'none', RANK: '0' },
+      env: { NCCL_TRACE_DIR: folder, ...SAFE, RANK: '0' },
       cwd: folder,
     });
     expect(openRankFile(join(folder, 'rank00000.bin')).header.ncclVersion).toBeNull();
@@ -183,37 +182,37 @@ test('nothing asked for: nothing done', async () => {
   ]);
 });
 
-test.each([
-  ['NCCL_TRACE_RING_MB', '-1'],
-  ['NCCL_TRACE_RING_MB', '64MB'],
-  ['NCCL_TRACE_RING_MB', '0'],
-  ['NCCL_TRACE_RING_MB', '99999999999999999999'],
-  ['NCCL_TRACE_MODE', 'x'],
-  ['NCCL_TRACE_MAX_MB', '1'],
-  ['NCCL_TRACE_MAX_MB', '64MB'],
-  ['NCCL_TRACE_MAX_MB', '-1'],
-  ['NCCL_TRACE_EVENTS', 'Coll,Bogus'],
-  ['NCCL_TRACE_EVENTS', ','],
-  ['NCCL_PROFILE_EVENT_MASK', '-2'],
-  ['NCCL_PROFILE_EVENT_MASK', '0x'],
-  ['NCCL_TRACE_SAMPLE', '0'],
-  ['NCCL_TRACE_SAMPLE', '1.5'],
-  ['NCCL_TRACE_KEEP', '0'],
-  ['NCCL_TRACE_KEEP', '-1'],
-  ['NCCL_TRACE_KEEP', '1.5'],
-  ['NCCL_TRACE_KEEP', '5XB'],
-  ['NCCL_TRACE_KEEP', '500G'],
-  ['NCCL_TRACE_KEEP', '99999999999TB'],
-  ['NCCL_TRACE_KEEP', '50'], // and the run has no name
-  ['NCCL_TRACE_RING_DIR', 'shm'],
-  ['NCCL_TRACE_RING_DIR', `/${'x'.repeat(127)}`],
-  ['NCCL_TRACE_DIR', `/${'x'.repeat(5000)}`],
-])('%s=%s is one warning and the default', async (name, value) => {
-  const said = await announce({ [name]: value });
+/** Values that cannot be, of several names at a time. */
+const WRONG: readonly Record<string, string>[] = [
+  {
+    ...{ NCCL_TRACE_RING_MB: '-1', NCCL_TRACE_MODE: 'x', NCCL_TRACE_MAX_MB: '1' },
+    ...{ NCCL_TRACE_EVENTS: 'Coll,Bogus', NCCL_TRACE_SAMPLE: '0', NCCL_TRACE_KEEP: '0' },
+    ...{ NCCL_TRACE_RING_DIR: 'shm', NCCL_TRACE_DIR: `/${'x'.repeat(5000)}` },
+  },
+  {
+    ...{ NCCL_TRACE_RING_MB: '64MB', NCCL_TRACE_MAX_MB: '64MB', NCCL_TRACE_EVENTS: ',' },
+    ...{ NCCL_TRACE_SAMPLE: '1.5', NCCL_TRACE_KEEP: '-1', NCCL_TRACE_RING_DIR: `/${'x'.repeat(127)}` },
+  },
+  {
+    ...{ NCCL_TRACE_RING_MB: '0', NCCL_TRACE_MAX_MB: '-1' },
+    ...{ NCCL_PROFILE_EVENT_MASK: '-2', NCCL_TRACE_KEEP: '1.5' },
+  },
+  { NCCL_TRACE_RING_MB: '9'.repeat(20), NCCL_PROFILE_EVENT_MASK: '0x', NCCL_TRACE_KEEP: '5XB' },
+  { NCCL_TRACE_KEEP: '500G' },
+  { NCCL_TRACE_KEEP: '99999999999TB' },
+  { NCCL_TRACE_KEEP: '50' }, // and the run has no name
+];
+
+test.each(WRONG.map((wrong) => [wrong]))('%j: each is one warning and the default', async (wrong) => {
+  const { warnings, mask, files } = await announce(wrong);
   // On a machine that is busy enough another warning may say that the file was late.
-  expect(said.warnings.filter((line) => line.includes(name))).toHaveLength(1);
-  expect(said.mask).toBe(DEFAULT);
-  expect(said.files).toHaveLength(1);
+  for (const name of Object.keys(wrong))
+    expect(
+      warnings.filter((line) => line.startsWith(`nccl-trace: ${name}`)),
+      name,
+    ).toHaveLength(1);
+  expect(mask).toBe(DEFAULT);
+  expect(files).toHaveLength(1);
 });
 
 test.each([

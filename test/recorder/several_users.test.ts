@@ -91,7 +91,6 @@ describe.skipIf(NOT_TWO_USERS !== null)(`two users (${NOT_TWO_USERS ?? 'here'})`
         RANK: rank,
         NCCL_TRACE_DIR: at('alice'),
         NCCL_TRACE_RING_DIR: '/dev/shm',
-        NCCL_TRACE_RING_MB: '1',
       };
       const one = startPuppet(env, become(ALICE));
       jobs.push(one);
@@ -126,7 +125,7 @@ describe.skipIf(NOT_TWO_USERS !== null)(`two users (${NOT_TWO_USERS ?? 'here'})`
 
   it('root asks no recorder by way of a file of another user, and that user gets no copy', async () => {
     const env = { RANK: '0', NCCL_TRACE_DIR: at('alice'), NCCL_TRACE_RING_DIR: 'none' };
-    const one = startPuppet({ ...env, NCCL_TRACE_RING_MB: '1' }, become(ALICE));
+    const one = startPuppet(env, become(ALICE));
     jobs.push(one);
     await one.tell('coll 10');
     const forged = at('bob', 'rank00000.bin');
@@ -193,7 +192,6 @@ describe.skipIf(NOT_TWO_USERS !== null)(`two users (${NOT_TWO_USERS ?? 'here'})`
         RANK: '0',
         NCCL_TRACE_DIR: at('alice'),
         NCCL_TRACE_RING_DIR: 'none',
-        NCCL_TRACE_RING_MB: '1',
       };
       const one = startPuppet(env, [...become(ALICE), ...limited(1)]);
       await one.tell('coll 10');

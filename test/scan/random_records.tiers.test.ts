@@ -13,7 +13,7 @@ import { RankFileBuilder, type RingBuilder } from '../support/rank_files/rank_fi
 import { inTier } from '../support/tiers/tier.js';
 import { viewTrace } from '../support/traces/trace_view.js';
 
-const RUNS = inTier({ first: 50, ci: 150, long: 3000 });
+const RUNS = inTier({ first: 50, long: 3000 });
 const KINDS = 22;
 
 /** Of every sort of event, and two of none. */

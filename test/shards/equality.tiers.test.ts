@@ -38,7 +38,7 @@ async function expectEqual(
 const SAMPLES = samples.map(({ name }) => name);
 
 describe('merged in steps: the same bytes', () => {
-  it.each(inTier({ first: ['hosts', 'hang', 'pxn', 'stream-killed'], ci: SAMPLES, long: SAMPLES }))(
+  it.each(inTier({ first: ['hosts', 'hang', 'pxn', 'stream-killed'], long: SAMPLES }))(
     'sample %s',
     async (name) => {
       await expectEqual(filesOf(path.join(root, name)), 1);
@@ -56,7 +56,7 @@ describe('merged in steps: the same bytes', () => {
 });
 
 const OPS = ['allreduce:64K', 'allreduce:4M', 'allgather:128K', 'broadcast:32K', 'sleep:5ms'];
-const RUNS = inTier({ first: 1, ci: 4, long: 30 });
+const RUNS = inTier({ first: 1, long: 30 });
 
 describe('random runs, in random shards', () => {
   it.each(Array.from({ length: RUNS }, (_, i) => i))('run %i', async (run) => {

@@ -127,7 +127,9 @@ describe("a stranger's reader agrees with ours on chunks", () => {
 
   it('a newer lap of chunks before the older one', () => {
     const history = upTo(12).map((i) => (i % 5 === 0 ? 90 : 11));
-    const kept = upTo(12).flatMap((keep) => upTo(keep).map((newest) => ({ keep, newest })));
+    const kept = upTo(12)
+      .flatMap((keep) => upTo(keep).map((newest) => ({ keep, newest })))
+      .filter((_, i) => i % 3 === 0);
     const wrapped = kept.map(({ keep, newest }) =>
       streamed(history).dropChunks(keep).wrapChunks(newest).build(),
     );
@@ -164,7 +166,7 @@ describe("a stranger's reader agrees with ours on chunks", () => {
     const shift = fc.record({ chunk, by: fc.integer({ min: -40, max: 40 }) });
     const damages = fc.sample(fc.array(fc.oneof(byte, number, shift), { minLength: 1, maxLength: 4 }), {
       seed: 32,
-      numRuns: inTier({ first: 15, ci: 60, long: 1000 }),
+      numRuns: inTier({ first: 15, long: 1000 }),
     });
     const files = damages.map((changes) => {
       const damaged = bytes.slice();

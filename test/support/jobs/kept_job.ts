@@ -6,14 +6,13 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'vitest';
-import { inTier } from '../tiers/tier.js';
+import { expect, inject } from 'vitest';
 import { record } from './loopback.js';
 import { PROJECT } from './native.js';
 import { unpackRecording } from './packed_recording.js';
 
 const KEPT = join(PROJECT, 'test/fixtures/loopback');
-const isPlayed = inTier({ first: true, ci: false, long: false });
+const isPlayed = inject('tier') === 'first';
 
 /** As `record`: returns where the rank files are, below a new folder in `folder`. */
 export async function keptJob(

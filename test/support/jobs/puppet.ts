@@ -17,11 +17,11 @@ export interface Puppet {
   readonly kill: () => Promise<void>;
 }
 
-/** `wrapper`: words before its command line (other_time.ts, two_users.ts). */
+/** `wrapper`: words before its command line (other_time.ts, two_users.ts). Its rings are small: those of the usual size take a second to make. */
 export function startPuppet(env: Readonly<Record<string, string>>, wrapper: Wrapper = []): Puppet {
   const [program, ...args] = [...wrapper, PROGRAM, PLUGIN];
   const child = spawn(program, args, {
-    env: { PATH: process.env.PATH, ...env },
+    env: { PATH: process.env.PATH, NCCL_TRACE_RING_MB: '1', ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const exit = once(child, 'exit');

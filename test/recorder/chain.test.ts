@@ -10,7 +10,6 @@ import { openRankFile } from '../../src/rankfile/index.js';
 import { recorderOf } from '../../src/report/run_report.js';
 import { builtNative } from '../support/jobs/native.js';
 import { runRaw } from '../loopback/loopback.js';
-import { inTier } from '../support/tiers/tier.js';
 import { inNewFolder, PLUGIN } from './programs.js';
 
 const VERSIONS = [1, 2, 3, 4, 5, 6, 7] as const;
@@ -19,6 +18,8 @@ const plugin = (version: number): string => strict[version - 1]!;
 
 const WORK = 'allreduce:128K,group{send+recv:64K},graph{allreduce:16K+allgather:32K}*3,reduce:8K';
 const CHEAP = '--ranks 2 --iterations 2 --seed 7 --timeout 20';
+/** Rings of the usual size take ten times as long to make as the job takes. */
+const SMALL = { NCCL_TRACE_RING_DIR: 'none', NCCL_TRACE_RING_MB: '1' };
 
 interface Case {
   readonly abi: number;
@@ -31,7 +32,7 @@ async function logOf(folder: string, { abi, args = '', env = {} }: Case): Promis
   mkdirSync(folder, { recursive: true });
   const ops = args.includes('--ops') ? '' : `--ops ${WORK}`;
   const exit = await runRaw(`${CHEAP} --abi ${abi} ${ops} ${args}`, {
-    NCCL_TRACE_RING_DIR: 'none',
+    ...SMALL,
     NCCL_TRACE_DIR: join(folder, 'recorded'),
     STRICT_LOG: folder,
     ...env,
@@ -51,28 +52,32 @@ const chained = (folder: string, versions: readonly number[], of: Case): Promise
     env: { ...of.env, NCCL_PROFILER_PLUGIN: PLUGIN, NCCL_TRACE_CHAIN: versions.map(plugin).join(':') },
   });
 
-/** `!` is a broken promise of NCCL (strict_plugin.cc). */
-async function expectEqual(version: number, of: Case): Promise<void> {
+/** All see behind ours what each sees alone. `!` is a broken promise of NCCL (strict_plugin.cc). */
+async function expectEqual(versions: readonly number[], of: Case): Promise<void> {
   await inNewFolder(async (folder) => {
-    const expected = await alone(folder, version, of);
-    expect(expected).toHaveLength((of.args ?? '').includes('--ranks 3') ? 3 : 2);
-    expect(expected.join('')).toContain('ProxyStep');
-    expect(expected.join('\n').match(/^! .*/gm)).toBeNull();
-    expect(await chained(folder, [version], of)).toEqual(expected);
+    const each = await Promise.all(versions.map((version) => alone(join(folder, `${version}`), version, of)));
+    for (const expected of each) {
+      expect(expected).toHaveLength((of.args ?? '').includes('--ranks 3') ? 3 : 2);
+      expect(expected.join('')).toContain('ProxyStep');
+      expect(expected.join('\n').match(/^! .*/gm)).toBeNull();
+    }
+    expect(await chained(folder, versions, of)).toEqual(each.flat().sort());
+    if (versions.length === 1) return;
+    const { header } = openRankFile(join(folder, 'chained/recorded/rank00000.bin'));
+    const names = versions.map((version) => `libnccl-profiler-strict-v${version}.so(v${version})`);
+    expect(recorderOf(header)).toBe(`${header.recorderVersion} with ${names.join(':')}`);
   });
 }
 
-const pairs = VERSIONS.flatMap((abi) => VERSIONS.slice(0, abi).map((version) => [version, abi] as const));
-const some = inTier({
-  first: pairs.filter(([version, abi]) => version === abi - 2 || abi === 7),
-  ci: pairs,
-  long: pairs,
-});
+// At most three in a chain. NCCL counts collectives of graphs only with KernelCh, whoever asks for it; those before v3 cannot.
+const GROUPS = [[2, 1], [5, 4, 3], [7, 6]]; // prettier-ignore
+const BESIDE = VERSIONS.flatMap((abi) =>
+  GROUPS.map((group) => [group.filter((version) => version <= abi), abi] as const),
+).filter(([group]) => group.length > 0);
 
-test.for(some)('a plugin of v%i sees under an NCCL of v%i what it sees alone', async ([version, abi]) => {
-  // NCCL counts collectives of graphs only with KernelCh, whoever asks for it; those before v3 cannot.
-  await expectEqual(version, { abi, env: { NCCL_TRACE_EVENTS: version < 3 ? 'default' : 'all' } });
-});
+test.for(BESIDE)('plugins of %j see under an NCCL of v%i what they see alone', ([versions, abi]) =>
+  expectEqual(versions, { abi, env: { NCCL_TRACE_EVENTS: versions.includes(1) ? 'default' : 'all' } }),
+);
 
 const SCENES: Record<string, readonly [version: number, of: Case]> = {
   'sends of another process': [6, { abi: 6, args: '--ranks 3 --pxn 0:1' }],
@@ -100,21 +105,7 @@ const SCENES: Record<string, readonly [version: number, of: Case]> = {
 };
 
 test.for(Object.entries(SCENES))('%s: as alone', async ([, [version, of]]) => {
-  await expectEqual(version, of);
-});
-
-test('three plugins of different versions beside each other', async () => {
-  await inNewFolder(async (folder) => {
-    const of = { abi: 6, args: '--groups tp=2', env: { NCCL_TRACE_EVENTS: 'all' } };
-    const each = await Promise.all(
-      [6, 5, 4].map((version) => alone(join(folder, `${version}`), version, of)),
-    );
-    expect(await chained(folder, [6, 5, 4], of)).toEqual(each.flat().sort());
-    const { header } = openRankFile(join(folder, 'chained/recorded/rank00000.bin'));
-    const names = [6, 5, 4].map((version) => `libnccl-profiler-strict-v${version}.so(v${version})`);
-    expect(recorderOf(header)).toBe(`${header.recorderVersion} with ${names.join(':')}`);
-    expect(header.ncclVersion).toBe('2.30.7');
-  });
+  await expectEqual([version], of);
 });
 
 /** What goes wrong, the variable, what the plugin does, and the line. The recorder records on. */
@@ -148,6 +139,7 @@ test.for(Object.entries(LEFT_OUT))('%s: one line, and no harm', async ([, [chain
   await inNewFolder(async (folder) => {
     const recorded = join(folder, 'recorded');
     const exit = await runRaw(`${CHEAP} --ops ${WORK} --groups tp=2`, {
+      ...SMALL,
       NCCL_DEBUG: 'WARN',
       NCCL_PROFILER_PLUGIN: PLUGIN,
       NCCL_TRACE_CHAIN: chain(folder),
