@@ -15,7 +15,7 @@ import { isDeepStrictEqual, parseArgs } from 'node:util';
 import { FILE_HEADER } from '../../src/rankfile/format/constants.js';
 import { type Forgery, forger, type Random, randomOf } from '../support/forged/forged_values.js';
 import { grower } from '../support/forged/grown_file.js';
-import { readByStranger, readByUs } from '../strangers/readings.js';
+import { readByStranger, readByUs, type Reading } from '../strangers/readings.js';
 import { mergeWith, recordedAt, type Sample, samplesIn } from './run_with.js';
 
 const MERGE_EVERY = 25;
@@ -73,6 +73,7 @@ function isRounded(change: string, recorded: Uint8Array): boolean {
 
 interface Read extends Finding {
   readonly file: string;
+  readonly ours: Reading;
 }
 
 export async function fuzz(options: FuzzOptions): Promise<Fuzzed> {
@@ -90,9 +91,8 @@ export async function fuzz(options: FuzzOptions): Promise<Fuzzed> {
       forStranger.map(({ file }) => file),
       options.stranger,
     );
-    forStranger.splice(0).forEach(({ seed, what, file }, i) => {
-      if (!isDeepStrictEqual(theirs[i], readByUs(file)))
-        found(seed, `${what}\n  the stranger reads something else`);
+    forStranger.splice(0).forEach(({ seed, what, ours }, i) => {
+      if (!isDeepStrictEqual(theirs[i], ours)) found(seed, `${what}\n  the stranger reads something else`);
     });
   };
   let worst: Cost[] = [];
@@ -112,12 +112,13 @@ export async function fuzz(options: FuzzOptions): Promise<Fuzzed> {
       try {
         const place = path.join(folder, `${forStranger.length}.bin`);
         writeFileSync(place, bytes);
-        if (readByUs(place) === 'refused') refused++;
+        const ours = readByUs(place);
+        if (ours === 'refused') refused++;
         reads++;
         const recorded = recordedAt(sample, which);
         const isExact =
           options.copies === undefined && !changes.some((change) => isRounded(change, recorded));
-        if (isExact && bytes.length <= LARGEST) forStranger.push({ seed, what, file: place });
+        if (isExact && bytes.length <= LARGEST) forStranger.push({ seed, what, file: place, ours });
         if (forStranger.length === READ_AT_ONCE) compare();
         if (seed % options.mergeEvery !== 0) continue;
         merges++;

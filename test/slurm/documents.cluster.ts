@@ -97,7 +97,6 @@ const hangs = (run: string): boolean =>
 describe.each(['train.sbatch', 'torchrun-pyxis.sbatch'])('%s', (script) => {
   it.each([
     ['as by default', {}],
-    ['under --export=NAME', { SBATCH_EXPORT: 'HOME' }],
     ['under --export=NONE', { SBATCH_EXPORT: 'NONE' }],
   ])('copies the files of all nodes when the job has ended, %s', (_, environment) => {
     const job = train(script, ENDS, environment);
