@@ -1,13 +1,33 @@
-// Type errors and formatting are not the linter's business (tsc and prettier see to them). What is left: mistakes
-// that types allow, and the house rules that can be told from one file. Which folder may import which is
-// test/layers.test.ts.
+// The compiler's errors, mistakes that types allow, and the house rules that can be told from one file. Formatting is
+// prettier's business. Which folder may import which is test/layers.test.ts.
 
 import js from '@eslint/js';
 import { defineConfig } from 'eslint/config';
+import ts from 'typescript';
 import tseslint from 'typescript-eslint';
 
 const plainJavaScript = ['**/*.js', '**/*.mjs'];
 const typeScript = ['**/*.ts'];
+
+/** The linter has the compiler's programs. tsc beside it would read all again, and what the page imports once more. */
+const compiler = {
+  rules: {
+    errors: {
+      create: (context) => ({
+        Program(node) {
+          const { program, esTreeNodeToTSNodeMap } = context.sourceCode.parserServices;
+          for (const { start, messageText } of program.getSemanticDiagnostics(
+            esTreeNodeToTSNodeMap.get(node),
+          ))
+            context.report({
+              loc: context.sourceCode.getLocFromIndex(start),
+              message: ts.flattenDiagnosticMessageText(messageText, '\n'),
+            });
+        },
+      }),
+    },
+  },
+};
 
 export default defineConfig([
   { ignores: ['dist/', 'build/', 'coverage/', 'src/trace/perfetto/generated/', 'src/shards/generated/'] },
@@ -23,6 +43,7 @@ export default defineConfig([
 
   {
     files: typeScript,
+    plugins: { compiler },
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
     languageOptions: {
       parserOptions: {
@@ -31,6 +52,7 @@ export default defineConfig([
       },
     },
     rules: {
+      'compiler/errors': 'error',
       eqeqeq: 'error',
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/switch-exhaustiveness-check': [

@@ -25,7 +25,7 @@ const cplusplus = ['native', 'tools']
 const lint = tool('eslint/bin/eslint.js', ...(write ? ['--fix'] : ['--max-warnings=0']), '.');
 const prettier = tool('prettier/bin/prettier.cjs', '--log-level=warn', write ? '--write' : '--check', '.');
 const formats = [
-  ['lint', lint],
+  ['types and lint', lint],
   ['format', prettier],
   ['format C++', clangFormat()],
 ];
@@ -34,8 +34,6 @@ const lists = write
   ? [formats]
   : [
       [
-        ['types', tool('typescript/bin/tsc', '--project', 'tsconfig.test.json')],
-        ['types of the page', tool('typescript/bin/tsc', '--project', 'src/page/client')],
         ['types of the kernel', tool('typescript/bin/tsc', '--project', 'src/kernel')],
         ['kernel', [process.execPath, 'scripts/kernel.mjs']],
         ['warnings C++', [process.execPath, 'scripts/build.mjs', '--native']],
