@@ -7,7 +7,7 @@
 
 import { UsageError } from '../base/errors.js';
 import { minOf } from '../base/extremes.js';
-import { addTo } from '../base/grouped.js';
+import { addTo, entryOf } from '../base/grouped.js';
 import { hint } from '../base/nearest.js';
 import type { CollectiveGroup } from './collectives.js';
 import type { LinkRow } from './link_rows.js';
@@ -56,7 +56,7 @@ function allowedBy(links: readonly LinkRow[], peaks: Peaks | null): Omit<Allowed
   const channels = new Map<unknown, Set<number | null>>();
   for (const { sourceHost, source, channel } of used) {
     const node = across.length > 0 ? sourceHost : source;
-    channels.set(node, (channels.get(node) ?? new Set()).add(channel));
+    entryOf(channels, node, () => new Set()).add(channel);
   }
   const fewest = minOf([...channels.values()].map(({ size }) => size));
   const rates = used.flatMap(({ least }) => (least && least.r2 >= LEAST_R2 ? (least.rateGBs ?? []) : []));

@@ -3,6 +3,7 @@
  * levels with their noise.
  */
 
+import { entryOf } from '../base/grouped.js';
 import { sizeClassOf, type CollectiveRow } from './collectives.js';
 import { levelOf, type Level } from './noise.js';
 import type { RankLabel } from '../runs/rank_labels.js';
@@ -54,8 +55,7 @@ export function groupsOf({ collectives }: RunNumbers, names: Names): Map<string,
     const sizeClass = bytes === null ? null : sizeClassOf(bytes);
     const of = { kind: 'collectives', comm: names(row.comm), commSize, func, sizeClass } as const;
     const key = JSON.stringify(of);
-    const group = groups.get(key) ?? { of, rows: [] };
-    groups.set(key, group);
+    const group = entryOf(groups, key, () => ({ of, rows: [] }));
     if (seen.has(`${commId} ${key}`)) group.rows.push(row);
     seen.add(`${commId} ${key}`);
   }

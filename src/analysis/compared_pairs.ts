@@ -107,12 +107,7 @@ function sendsByLink({ pairs, sends }: RunNumbers, names: Names): Map<string, Li
   return links;
 }
 
-const RANK_WAITS = [
-  ['gpuWait', 'gpu'],
-  ['peerWait', 'peer'],
-  ['recvWait', 'recv'],
-  ['flushWait', 'flush'],
-] as const;
+const RANK_WAITS = ['gpu', 'peer', 'recv', 'flush'] as const;
 
 function rankPairs(before: RunNumbers, after: RunNumbers, lateFloor: number): Pair[] {
   const files = new Map(before.ranks.map((rank, file) => [rank, file]));
@@ -127,10 +122,12 @@ function rankPairs(before: RunNumbers, after: RunNumbers, lateFloor: number): Pa
       ),
     );
     const count = after.lateness.files[file]!.collectives;
-    const waits = RANK_WAITS.flatMap(([measure, name]) => {
+    const waits = RANK_WAITS.flatMap((name) => {
       const [a, b] = [before.rankWaits[other]!, after.rankWaits[file]!];
       const levels = [a, b].map(({ overTime }) => levelOf(overTime[name], WAIT_FLOOR));
-      return paired(levels, { of, measure, floor: WAIT_FLOOR, count: b.transfers / IN_FLIGHT });
+      return paired(levels, {
+        ...{ of, measure: `${name}Wait`, floor: WAIT_FLOOR, count: b.transfers / IN_FLIGHT },
+      });
     });
     return [...paired(late, { of, measure: 'lateness', floor: lateFloor, count }), ...waits];
   });

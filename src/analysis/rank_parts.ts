@@ -3,10 +3,11 @@
  * through all parts once more. It keeps sums per rank and bin, and the parts around the moment.
  */
 
+import { addTo, entryOf } from '../base/grouped.js';
 import type { Spell } from '../cluster/collective_types.js';
 import type { Heard } from '../cluster/join.js';
 import type { RankWalk } from '../cluster/rank_walk.js';
-import { lateSpans, listOf, together } from '../cluster/late_spans.js';
+import { lateSpans, together } from '../cluster/late_spans.js';
 import type { Comparable } from '../clocks/comparable.js';
 import type { ClusterComm, Collective } from '../cluster/collective_view.js';
 
@@ -73,8 +74,8 @@ export class PartsCollector {
         if (one.root >= 0) continue;
         for (const span of lateSpans(one, bound)) {
           const { file } = span.late;
-          listOf(waits, file).push(span);
-          last.set(file, (last.get(file) ?? new Set()).add(one));
+          addTo(waits, file, span);
+          entryOf(last, file, () => new Set()).add(one);
         }
       }
     return {
@@ -122,8 +123,7 @@ export class PartsCollector {
       this.more[file]!++;
       return;
     }
-    let number = this.funcs.get(func);
-    if (number === undefined) this.funcs.set(func, (number = this.funcs.size));
+    const number = entryOf(this.funcs, func, () => this.funcs.size);
     slices.push([Math.round(at), end === null ? null : Math.round(end), number]);
   }
 }

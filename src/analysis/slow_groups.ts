@@ -3,7 +3,7 @@
  * on as many hosts, and the same calls. Times count from the last arrival. Where a slow link inside of it is known, that says more.
  */
 
-import { addTo } from '../base/grouped.js';
+import { addTo, entryOf } from '../base/grouped.js';
 import { hex64 } from '../base/hex.js';
 import { maxOf } from '../base/extremes.js';
 import { medianOf } from '../base/quantile.js';
@@ -22,7 +22,9 @@ export function slowGroups(evidence: CauseEvidence) {
   const { collectives, faults, links, kindOf } = evidence;
   const hosts = new Map<string, Set<string | null>>();
   for (const { commId, sourceHost, destinationHost } of links)
-    hosts.set(commId, (hosts.get(commId) ?? new Set()).add(sourceHost).add(destinationHost));
+    entryOf(hosts, commId, () => new Set())
+      .add(sourceHost)
+      .add(destinationHost);
   const kinds = new Map<string, CollectiveRow[]>();
   for (const row of collectives) {
     const { commId, commSize, func, bytes } = row;

@@ -3,6 +3,7 @@
  * either clock are not used. Both clocks are solved like any other clock, so no other code knows of jumps.
  */
 
+import { entryOf } from '../base/grouped.js';
 import { correctionAt, type Knots } from './corrections.js';
 import { wireOf, type EdgeEvidence, type EvidenceWindow } from './evidence.js';
 import type { Jump } from './jumps.js';
@@ -57,12 +58,7 @@ export function edgeSplitter(jump: Jump, next: number): (edges: readonly EdgeEvi
     const moved = { ...behind, ...(isInward ? { to: next } : { from: next }), wire };
     return [{ ...before, wire }, moved].filter(({ pairs }) => pairs > 0);
   };
-  return (edges) =>
-    edges.flatMap((edge) => {
-      const found = known.get(edge) ?? split(edge);
-      known.set(edge, found);
-      return found;
-    });
+  return (edges) => edges.flatMap((edge) => entryOf(known, edge, () => split(edge)));
 }
 
 function partOf(edge: EdgeEvidence, holds: (time: number, delay: number) => boolean): EdgeEvidence {

@@ -6,6 +6,7 @@
  * delay plus the difference of the clocks.
  */
 
+import { entryOf } from '../base/grouped.js';
 import { HullCollector } from './lower_hull.js';
 
 export type EvidenceKind =
@@ -122,11 +123,7 @@ export class EdgeCollector {
     this.pairs++;
     if (bytes < this.leastBytes) this.leastBytes = bytes;
     const index = Math.floor(time / this.width);
-    let window = this.windows.get(index);
-    if (!window) {
-      window = { pairs: 0, hull: new HullCollector() };
-      this.windows.set(index, window);
-    }
+    const window = entryOf(this.windows, index, () => ({ pairs: 0, hull: new HullCollector() }));
     window.pairs++;
     window.hull.add(time, delay);
     while (this.windows.size > this.maxWindows) this.widen();

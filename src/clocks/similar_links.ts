@@ -41,18 +41,12 @@ export function judge(links: readonly Link[], references: References, delayOf: D
   }
 }
 
-/** Sets the links' weights from their delays and from `judge`. Returns false if they have settled. */
-export function weigh(links: readonly Link[], delayOf: DelayOf, alike: number): boolean {
-  let moved = false;
+/** Sets the links' weights from their delays and from `judge`. */
+export function weigh(links: readonly Link[], delayOf: DelayOf, alike: number): void {
   statedSigmas(links, delayOf, byPart(alike)).forEach((sigma, i) => {
-    if (Math.abs(sigma - links[i]!.sigma) > SETTLED * sigma) moved = true;
     links[i]!.sigma = sigma;
   });
-  return moved;
 }
-
-/** Weights have settled if they change by at most this part. */
-const SETTLED = 0.01;
 
 /** Links whose minimum delays are unlike those of their likeness, worst first. */
 export function unlikeLinks(

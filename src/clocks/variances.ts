@@ -4,6 +4,7 @@
  * effect is largest at the ends of a piece. Between two knots no clock is farther off than at the worse of them.
  */
 
+import { entryOf } from '../base/grouped.js';
 import { median } from '../base/median.js';
 import { shownAt } from './corrected_times.js';
 import { knotTime, slack } from './corrections.js';
@@ -77,9 +78,7 @@ function ofLastPair(variance: Variances): Variances {
   let known = new Map<number, number>();
   return (a, b, at) => {
     if (a !== lastA || b !== lastB) [lastA, lastB, known] = [a, b, new Map<number, number>()];
-    let found = known.get(at);
-    if (found === undefined) known.set(at, (found = variance(a, b, at)));
-    return found;
+    return entryOf(known, at, () => variance(a, b, at));
   };
 }
 

@@ -3,6 +3,7 @@
  * communicators have them, and how much each rank sends and receives in a call, on average.
  */
 
+import { entryOf } from '../base/grouped.js';
 import { maxOf } from '../base/extremes.js';
 import type { Run, RunMember } from '../runs/run.js';
 import { ELEMENT_BYTES } from './bandwidth.js';
@@ -49,8 +50,7 @@ export function amongAll(run: Run): AmongAll[] {
         0,
       );
       const perCall = (of: 'sent' | 'received'): number => all.reduce((sum, one) => sum + one[of], 0) / calls;
-      const comm = comms.get(commId) ?? { name, size: nRanks, ranks: [], pairs: 0 };
-      comms.set(commId, comm);
+      const comm = entryOf(comms, commId, () => ({ name, size: nRanks, ranks: [], pairs: 0 }));
       comm.pairs += all.filter(({ sends }) => sends > 0).length;
       if (calls > 0)
         comm.ranks.push({ file, rank, calls, sent: perCall('sent'), received: perCall('received') });
@@ -76,11 +76,8 @@ function traffic({ works }: RunMember['scan']): Map<number, Map<number, PeerTraf
   works.seq.forEach((seq, row) => {
     const comm = works.comm[row]!;
     if (seq >= 0 || comm < 0) return;
-    const peers = byComm.get(comm) ?? new Map<number, PeerTraffic>();
-    byComm.set(comm, peers);
-    const peer = works.peer[row]!;
-    const one = peers.get(peer) ?? { sends: 0, receives: 0, sent: 0, received: 0 };
-    peers.set(peer, one);
+    const peers = entryOf(byComm, comm, () => new Map<number, PeerTraffic>());
+    const one = entryOf(peers, works.peer[row]!, () => ({ sends: 0, receives: 0, sent: 0, received: 0 }));
     const bytes = works.count[row]! * sizes[works.datatype[row]!]!;
     if (isSend[works.func[row]!]) {
       one.sends++;

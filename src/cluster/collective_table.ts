@@ -3,6 +3,7 @@
  * facts: ranks that did not end, never came, or came with other arguments. Consumers see a row as a `Collective` (collective_view.ts).
  */
 
+import { entryOf } from '../base/grouped.js';
 import { Names, withRows } from '../base/columns.js';
 import { isLostText } from '../base/lost_text.js';
 import type { Arrival } from './arrival.js';
@@ -123,8 +124,7 @@ export class CollectiveTable {
     const next = entry.row + 1;
     if (next < this.rows && this.isAt(next, func, seq, ordinal)) return (entry.row = next);
     const name = func * 2 ** 32 + ordinal;
-    let bySeq = this.byName.get(name);
-    if (!bySeq) this.byName.set(name, (bySeq = new Map<number, number>()));
+    const bySeq = entryOf(this.byName, name, () => new Map<number, number>());
     const known = bySeq.get(seq);
     if (known !== undefined) return (entry.row = known);
     const row = this.rows++;

@@ -3,6 +3,7 @@
  * collective. Nothing is matched by counting or by time, so a rank that lost records loses only those.
  */
 
+import { entryOf } from '../base/grouped.js';
 import { isLostText } from '../base/lost_text.js';
 import { addFile, CollectiveTable, Entry } from './collective_table.js';
 import { CollectiveView, type ClusterComm } from './collective_view.js';
@@ -21,9 +22,7 @@ export function joinCollectives(
   members.forEach((member, file) => {
     for (const { commId, name, nRanks } of member.communicators) {
       if (commId === 0n) continue;
-      const comm = comms.get(commId) ?? new CommDraft(commId);
-      comms.set(commId, comm);
-      comm.joined(file, name, nRanks);
+      entryOf(comms, commId, () => new CommDraft(commId)).joined(file, name, nRanks);
     }
   });
   for (const comm of comms.values()) comm.begin();
@@ -121,8 +120,7 @@ class CommDraft {
 
   placeOf(member: ClusterMember, file: number, { rank }: ClusterCommunicator): Place {
     const { table, parts, commId } = this;
-    let part = parts.get(file);
-    if (!part) parts.set(file, (part = new FilePart()));
+    const part = entryOf(parts, file, () => new FilePart());
     return new Place(commId, table, new Entry(table, member, file, rank), part);
   }
 

@@ -63,13 +63,3 @@ export function together(waits: readonly Spell[]): Spell[] {
   }
   return spells;
 }
-
-/** The list of a key, made when it is first asked for. */
-export function listOf<K, T>(lists: Map<K, T[]>, key: K): T[] {
-  let list = lists.get(key);
-  if (!list) {
-    list = [];
-    lists.set(key, list);
-  }
-  return list;
-}

@@ -3,6 +3,7 @@
  * counts as late only if it was idle: a rank that was still busy with the collective before is late because of that collective.
  */
 
+import { entryOf } from '../base/grouped.js';
 import { maxOf } from '../base/extremes.js';
 import { firstIndex } from '../base/first_index.js';
 import type { TraceNs } from '../base/time.js';
@@ -114,8 +115,7 @@ class BusyGpus {
 
   constructor(communicators: readonly ClusterCommunicator[]) {
     const ranks = new Map<bigint, Set<number>>();
-    for (const { commId, rank } of communicators)
-      ranks.set(commId, (ranks.get(commId) ?? new Set()).add(rank));
+    for (const { commId, rank } of communicators) entryOf(ranks, commId, () => new Set()).add(rank);
     if (![...ranks].some(([commId, some]) => commId !== 0n && some.size > 1)) return;
     for (const { number } of communicators) this.own.set(number, new Busy());
     for (const { number, commId, rank } of communicators) {

@@ -4,6 +4,7 @@
  * not read.
  */
 
+import { entryOf } from '../base/grouped.js';
 import { memoized } from '../base/memoized.js';
 import { STATES, type Calls, type CallKind, type DumpedCall, type Frame, type ReadCall } from './calls.js';
 import { PickleDict, PickleError, readPickle, type PickleValue } from './pickle.js';
@@ -221,20 +222,17 @@ class Reader {
     const [inputs, outputs] = [this.sizes(entry.get('input_sizes')), this.sizes(entry.get('output_sizes'))];
     const inputTypes = this.texts(entry.get('input_dtypes'));
     const dtypes = inputTypes.length > 0 ? inputTypes : this.texts(entry.get('output_dtypes'));
-    const { all } = this.kinds;
     const names = `${text(group, 'process_group')}\0${text(description ?? '', 'process_group')}\0${title}`;
     const groupId = whole(entry.get('pg_id'), 'pg_id');
     const timeoutMs = number(entry.get('timeout_ms'));
     const isP2p = entry.get('is_p2p') === true;
     const sizes = `${inputs.length} ${inputs.join(' ')} ${outputs.join(' ')}`;
     const key = `${names}\0${groupId} ${timeoutMs} ${isP2p} ${stack} ${sizes} ${dtypes.join()}`;
-    const known = all.get(key) ?? {
+    return entryOf(this.kinds.all, key, () => ({
       ...callNamed(title, isP2p),
       ...{ group: group as string, description: (description ?? '') as string, groupId, timeoutMs },
       ...{ inputs, outputs, dtypes, frames },
-    };
-    all.set(key, known);
-    return known;
+    }));
   }
 }
 

@@ -4,7 +4,7 @@
  */
 
 import { maxOf } from '../base/extremes.js';
-import { addTo } from '../base/grouped.js';
+import { addTo, entryOf } from '../base/grouped.js';
 import { completedTo } from './call_ends.js';
 import { functionOf, wayOf, type RankCall } from './compared_calls.js';
 import type { Dump, ProcessGroup } from './dump.js';
@@ -45,9 +45,7 @@ export function joinDumps(dumps: readonly Dump[]): JoinedGroup[] {
       addTo(rows, group, row);
     });
     for (const group of dump.groups) {
-      const key = groupKey(group);
-      const known = groups.get(key) ?? { group, members: new Map<number, Member>() };
-      groups.set(key, known);
+      const known = entryOf(groups, groupKey(group), () => ({ group, members: new Map() }));
       if (group.ranks.includes(dump.rank))
         known.members.set(dump.rank, { dump, rows: rows.get(group.name) ?? [] });
     }

@@ -5,7 +5,7 @@
  */
 
 import { minOf } from '../base/extremes.js';
-import { addTo } from '../base/grouped.js';
+import { addTo, entryOf } from '../base/grouped.js';
 import { isPending } from './call_ends.js';
 import type { CallKind, DumpedCall } from './calls.js';
 import {
@@ -458,9 +458,8 @@ export function factsOf(dumps: readonly Dump[]): DumpFacts {
     firstOpen.get(rank)?.record === call.record;
   const waitsFor = new Map<number, Set<number>>();
   const add = (rank: number, others: readonly number[]): void => {
-    const known = waitsFor.get(rank) ?? new Set<number>();
+    const known = entryOf(waitsFor, rank, () => new Set());
     for (const other of others) known.add(other);
-    waitsFor.set(rank, known);
   };
   for (const { group, seq, waiting, finished, behind } of places) {
     const isFirst = waiting.every((rank) => {

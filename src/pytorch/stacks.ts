@@ -1,5 +1,6 @@
 /** Python stacks of many ranks: mostly all are the same, so each is kept once, with its ranks. */
 
+import { entryOf } from '../base/grouped.js';
 import type { DumpedCall, Frame } from './calls.js';
 
 export interface SharedStack {
@@ -18,9 +19,7 @@ export function stacksOf(
   for (const { rank, call } of callers) {
     if (call.frames.length === 0) continue;
     const key = call.frames.map(frameText).join('\n');
-    const known = stacks.get(key) ?? { ranks: [], frames: call.frames };
-    known.ranks.push(rank);
-    stacks.set(key, known);
+    entryOf(stacks, key, () => ({ ranks: [], frames: call.frames })).ranks.push(rank);
   }
   return [...stacks.values()].sort((a, b) => b.ranks.length - a.ranks.length);
 }

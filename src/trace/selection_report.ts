@@ -1,5 +1,6 @@
 /** Counts what was selected and left out, for the report, the summary and the trace's attributes. */
 
+import { entryOf } from '../base/grouped.js';
 import { maxOf } from '../base/extremes.js';
 import { durationText } from '../base/duration.js';
 import { DETAILS, type Detail } from '../model/detail.js';
@@ -78,9 +79,7 @@ function drawnAlike(plans: readonly (DrawPlan | null)[]): DrawnAlike[] {
     const { coll, op, step } = plan.windows;
     const windows = { coll: windowReport(coll), op: windowReport(op), step: windowReport(step) };
     const key = JSON.stringify(windows);
-    const group = groups.get(key) ?? { files: [], windows };
-    group.files.push(file);
-    groups.set(key, group);
+    entryOf(groups, key, () => ({ files: [], windows })).files.push(file);
   });
   return [...groups.values()];
 }

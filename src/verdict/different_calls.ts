@@ -1,5 +1,6 @@
 /** The first calls that differ between ranks. Groups are compared as a whole, because their inner order does not matter. */
 
+import { entryOf } from '../base/grouped.js';
 import { hex64 } from '../base/hex.js';
 import { ELEMENT_BYTES } from '../cluster/bandwidth.js';
 import type { CallShape } from '../model/call_table.js';
@@ -121,12 +122,7 @@ const within = ({ calls, from: first }: Placed, from: number, end: number): Host
 /** Numbers the shapes of two files: the same call has the same number. */
 function commonNumbers(a: readonly CallShape[], b: readonly CallShape[], keyOf: KeyOf): Numbers {
   const known = new Map<string, number>();
-  const commonOf = (shape: CallShape): number => {
-    const key = keyOf(shape);
-    const number = known.get(key) ?? known.size;
-    known.set(key, number);
-    return number;
-  };
+  const commonOf = (shape: CallShape): number => entryOf(known, keyOf(shape), () => known.size);
   return [a.map(commonOf), b.map(commonOf)];
 }
 
@@ -164,9 +160,7 @@ function describe(commId: bigint, callers: readonly Placed[], { from, end }: Blo
     if (!isBorderAt(caller, from) || !isBorderAt(caller, end) || hasUnknown(caller, from, end)) continue;
     const keys = Array.from({ length: end - from }, (_, i) => callOf(shapeAt(caller, from + i)));
     const key = [...keys].sort().join('\n');
-    const group = byShapes.get(key) ?? { keys, callers: [] };
-    group.callers.push(caller);
-    byShapes.set(key, group);
+    entryOf(byShapes, key, () => ({ keys, callers: [] })).callers.push(caller);
   }
   const groups = [...byShapes.values()].sort((a, b) => b.callers.length - a.callers.length);
   const [usual, other] = groups;

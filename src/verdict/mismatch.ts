@@ -3,6 +3,7 @@
  * Otherwise its behaviour is undefined: it hangs, or continues with wrong data.
  */
 
+import { entryOf } from '../base/grouped.js';
 import { maxOf, minOf } from '../base/extremes.js';
 import { hex64 } from '../base/hex.js';
 import { isLostText } from '../base/lost_text.js';
@@ -139,9 +140,8 @@ function differentArguments(
     const alike = isLostText(named) ? calls.find((other) => isLike(other, { count, root })) : undefined;
     const datatype = alike?.datatype ?? named;
     const key = `${count} ${datatype} ${root}`;
-    const group = byArguments.get(key) ?? { args: { count, datatype, root }, entered: [] };
+    const group = entryOf(byArguments, key, () => ({ args: { count, datatype, root }, entered: [] }));
     group.entered.push({ file, record, at });
-    byArguments.set(key, group);
   }
   const ways = [...byArguments.values()]
     .sort((a, b) => b.entered.length - a.entered.length)

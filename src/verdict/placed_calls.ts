@@ -45,9 +45,8 @@ export const callersByComm = cached((ranks: readonly RankWitness[]): Sections =>
     for (const [number, { commId, name, nRanks, rank }] of witness.communicators) {
       const calls = witness.hostCalls.get(number);
       if (!calls || commId === 0n) continue;
-      const callers = found.get(commId) ?? [];
-      callers.push({ file, name, nRanks, rank, own: ranksInComm(witness, commId), calls });
-      found.set(commId, callers);
+      const own = ranksInComm(witness, commId);
+      addTo(found, commId, { file, name, nRanks, rank, own, calls });
     }
   });
   return new Map([...found].map(([commId, callers]) => [commId, sectionsOf(callers)]));

@@ -12,9 +12,10 @@
  * was over, nothing is claimed. A GPU whose sends take as long has no room for more: it waits for a later rank or for the wire.
  */
 
+import { addTo } from '../base/grouped.js';
 import { minOf } from '../base/extremes.js';
 import type { TraceNs } from '../base/time.js';
-import { listOf, type LoneWait } from '../cluster/late_spans.js';
+import type { LoneWait } from '../cluster/late_spans.js';
 import type { ClusterComm, Collective } from '../cluster/collective_view.js';
 import { ranksInComm } from './absence.js';
 import type { Case } from './case.js';
@@ -62,7 +63,7 @@ export function takenLate(
     const { file, first, to, took, channel } = most;
     const rank = ranksInComm(ranks[file]!, comm.commId)[0]!;
     const spell = { from: to - took, to, called: -Infinity };
-    listOf(byNode, first).push({ ...spell, file, rank, basis: 'step', one, bound: 0 });
+    addTo(byNode, first, { ...spell, file, rank, basis: 'step', one, bound: 0 });
     if (channel !== null) channels.set(channel, (channels.get(channel) ?? 0) + most.waited);
   }
   return whole.length === 0 ? null : { byNode, nodes: nodes.length, channels, whole };
@@ -172,7 +173,7 @@ const heldOf = ({ heldFrom, heldTo }: Pick<Through, 'heldFrom' | 'heldTo'>): num
 function placesIn(whole: readonly Collective[]): (call: CallNumber) => number | undefined {
   const places = new Map<number, number[]>();
   const sumOf = ({ seq, ordinal }: CallNumber): number => seq + ordinal * 1_000_003;
-  for (const [place, one] of whole.entries()) listOf(places, sumOf(one)).push(place);
+  for (const [place, one] of whole.entries()) addTo(places, sumOf(one), place);
   const isAt = (place: number, { func, seq, ordinal }: CallNumber): boolean => {
     const one = whole[place];
     return one?.seq === seq && one.ordinal === ordinal && one.func === func;

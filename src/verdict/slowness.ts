@@ -3,12 +3,13 @@
  * late rank is the last on the GPU (cluster/arrival.ts). The reason is its host, or its GPU if its call was on time.
  */
 
+import { addTo, entryOf } from '../base/grouped.js';
 import type { Spell } from '../cluster/collective_types.js';
 import { maxOf, minOf } from '../base/extremes.js';
 import { firstIndex } from '../base/first_index.js';
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
-import { lateSpans, listOf, spansTogether, together, type LoneWait } from '../cluster/late_spans.js';
+import { lateSpans, spansTogether, together, type LoneWait } from '../cluster/late_spans.js';
 import type { ClusterComm, Collective } from '../cluster/collective_view.js';
 import { ranksInComm } from './absence.js';
 import { cached, collectiveName, type Case } from './case.js';
@@ -185,10 +186,8 @@ function lateTogether(
         span.from,
       );
       if (from >= to) continue;
-      let bySet = byCount.get(ranks.length);
-      if (!bySet) byCount.set(ranks.length, (bySet = new Map() as Sets));
-      const set = String(ranks.map(({ rank }) => rank));
-      listOf(bySet, set).push({ ...span, ...ranks[0]!, from, one, bound: 0 });
+      const bySet = entryOf(byCount, ranks.length, (): Sets => new Map());
+      addTo(bySet, String(ranks.map(({ rank }) => rank)), { ...span, ...ranks[0]!, from, one, bound: 0 });
     }
   const found = [...byCount].map(([count, bySet]) =>
     judgedWaits(bySet, whole, comm, choicesOf(count, size), tests + Math.log(byCount.size), evidence, null),
@@ -221,7 +220,7 @@ function latenessOf(
     for (const { late, from: since, to } of lateSpans(one, bound)) {
       const { file, rank, basis, called } = late;
       const from = Math.max(since, waitedUntil(file, to, evidence));
-      if (from < to) listOf(byRank, rank).push({ from, to, file, rank, basis, called, one, bound });
+      if (from < to) addTo(byRank, rank, { from, to, file, rank, basis, called, one, bound });
     }
   }
   return judgedWaits(byRank, whole, comm, size, tests, evidence, null);
@@ -240,7 +239,7 @@ const lastCallsOf = cached((comms: Case['comms']): ReadonlyMap<number, readonly 
   for (const { files, collectives } of comms)
     for (const one of collectives.filter(({ end }) => end === null)) {
       const { file, called } = one.late.onHost;
-      for (const other of files) if (other !== file) listOf(times, other).push(called);
+      for (const other of files) if (other !== file) addTo(times, other, called);
     }
   for (const own of times.values()) own.sort((a, b) => a - b);
   return times;

@@ -1,5 +1,6 @@
 /** Calls that have not returned. */
 
+import { entryOf } from '../base/grouped.js';
 import { maxOf, minOf } from '../base/extremes.js';
 import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
@@ -26,9 +27,7 @@ export function insideStalls(evidence: Case, covered: ReadonlyMap<bigint, Stall>
       const commId = communicators.get(call.comm)?.commId ?? 0n;
       if (commId === 0n || covered.has(commId)) continue;
       const key = `${commId} ${call.isTransfer}`;
-      const group = groups.get(key) ?? { commId, inside: [] };
-      group.inside.push({ file, call, hasReturned: false });
-      groups.set(key, group);
+      entryOf(groups, key, () => ({ commId, inside: [] })).inside.push({ file, call, hasReturned: false });
     }
   });
   return [...groups.values()].map(({ commId, inside }) => insideStall(commId, inside, evidence));

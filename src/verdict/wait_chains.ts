@@ -4,7 +4,7 @@
  * had died when the stall began, has no file, or contradicts it. This is the place to look first, though not always the reason.
  */
 
-import { addTo } from '../base/grouped.js';
+import { addTo, entryOf } from '../base/grouped.js';
 import { ALL_TO_ALL } from '../model/roots.js';
 import { Wait } from '../model/waits.js';
 import { cached } from './case.js';
@@ -59,10 +59,9 @@ export function endOfWaits(
   const chains = new Chains(all, { nodeOf: passOnce(all, { fileOf, nodeOf }) ? nodeOf : alone }, isGone);
   for (const end of chains.ends().values()) {
     const key = isSuspect(end) ? end.op.peer : end;
-    const group = groups.get(key) ?? { ends: [], waiters: 0 };
+    const group = entryOf(groups, key, () => ({ ends: [], waiters: 0 }));
     group.ends.push(end);
     group.waiters++;
-    groups.set(key, group);
   }
   const found = [...groups.values()].map(({ ends, waiters }) => ({ front: foremost(ends), waiters }));
   const ranked = [...found.filter(({ front: { op } }) => needsPeer(op)), ...leastDone(found)];
@@ -102,10 +101,10 @@ function onWire(lost: readonly FileOp[], fileOf: Places['fileOf']): Front['onWir
   const links = new Map<string, Front['onWire'][number] & { channels: number[] }>();
   for (const { file: peerFile, rank, op } of lost) {
     const file = fileOf(op.peer);
-    const key = `${op.peer} ${rank}`;
-    const link = links.get(key) ?? { file, inComm: op.peer, peerFile, peerInComm: rank, channels: [] };
+    const link = entryOf(links, `${op.peer} ${rank}`, () => ({
+      ...{ file, inComm: op.peer, peerFile, peerInComm: rank, channels: [] },
+    }));
     if (!link.channels.includes(op.channel)) link.channels.push(op.channel);
-    links.set(key, link);
   }
   return [...links.values()];
 }
@@ -372,12 +371,13 @@ interface CommPlaces {
   isAlone: boolean;
 }
 
+const noPlaces = (): CommPlaces => ({ files: new Map(), nodes: new Map(), isAlone: false });
+
 const commsOf = cached((ranks: readonly RankWitness[]): ReadonlyMap<bigint, CommPlaces> => {
   const comms = new Map<bigint, CommPlaces>();
   ranks.forEach(({ communicators, node }, file) => {
     for (const { commId, rank, nNodes, nRanks } of communicators.values()) {
-      let places = comms.get(commId);
-      if (!places) comms.set(commId, (places = { files: new Map(), nodes: new Map(), isAlone: false }));
+      const places = entryOf(comms, commId, noPlaces);
       places.files.set(rank, file);
       if (places.nodes.get(node.id)?.at(-1) !== file) addTo(places.nodes, node.id, file);
       if (nNodes > 0 && nNodes === nRanks) places.isAlone = true;

@@ -37,15 +37,12 @@ export class EdgeCollectors {
       entryOf(this.farBackwards, link, () => ({ from: edge.from, to: edge.to, pairs: 0 })).pairs++;
       return;
     }
-    const pair = pairOf(edge.from, edge.to);
-    let byLike = this.byPair.get(pair);
-    if (!byLike) this.byPair.set(pair, (byLike = new Map<string, EdgeCollector>()));
-    let collector = byLike.get(edge.like);
-    if (!collector) {
-      collector = new EdgeCollector(edge, this.maxWindows);
-      byLike.set(edge.like, collector);
-      this.collectors.push(collector);
-    }
+    const byLike = entryOf(this.byPair, pairOf(edge.from, edge.to), () => new Map<string, EdgeCollector>());
+    const collector = entryOf(byLike, edge.like, () => {
+      const made = new EdgeCollector(edge, this.maxWindows);
+      this.collectors.push(made);
+      return made;
+    });
     collector.add(time, delay, bytes);
   }
 

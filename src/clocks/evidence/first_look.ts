@@ -3,6 +3,7 @@
  * shows which networks refuse sends until the receiver is ready.
  */
 
+import { entryOf } from '../../base/grouped.js';
 import { toLocal, type ClockAxes } from '../domains.js';
 import { distanceByCollectives, type SeenCollective } from './collective_evidence.js';
 import { pairOf } from './edge_collectors.js';
@@ -31,9 +32,7 @@ export function firstLook(
   const seen = new Map<number, SeenDelays>();
   const insisting = new Set<number>();
   const see = (from: number, to: number, delay: number): void => {
-    const known = seen.get(pairOf(from, to));
-    if (known) known.delays.push(delay);
-    else seen.set(pairOf(from, to), { from, to, delays: [delay] });
+    entryOf(seen, pairOf(from, to), () => ({ from, to, delays: [] })).delays.push(delay);
   };
   joinTransfers(
     sources,

@@ -1,5 +1,6 @@
 /** Looks up the work that began in a file. The index is made when it is first needed, because most files are never asked. */
 
+import { entryOf } from '../../base/grouped.js';
 import type { TraceNs } from '../../base/time.js';
 import type { ClusterCommunicator } from '../../cluster/collective_types.js';
 import { recordOf } from '../../model/handle_key.js';
@@ -90,11 +91,11 @@ export function rankCalls(
 
 /** By number of the communicator. */
 function pairsOf({ comm, seq, func, funcs, peer, ordinal, ordinalAbsolute }: WorkTable) {
-  const found = new Map<number, Map<string, { func: string; peer: number; count: number }>>();
+  type Pairs = Map<string, { func: string; peer: number; count: number }>;
+  const found = new Map<number, Pairs>();
   seq.forEach((number, row) => {
     if (number >= 0 || ordinalAbsolute[row] !== 1) return;
-    const own = found.get(comm[row]!) ?? new Map<string, { func: string; peer: number; count: number }>();
-    found.set(comm[row]!, own);
+    const own = entryOf(found, comm[row]!, (): Pairs => new Map());
     const one = { func: funcs[func[row]!]!, peer: peer[row]! };
     const key = `${one.func} ${one.peer}`;
     own.set(key, { ...one, count: Math.max(own.get(key)?.count ?? 0, ordinal[row]! + 1) });
