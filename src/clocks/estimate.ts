@@ -83,6 +83,41 @@ export function estimate(
   };
 }
 
+/** Standard errors of rows. */
+interface Sigmas {
+  /** Of the least delays of a link. */
+  minimum(link: Link, i: number): number;
+  /** How far a link's least delay is from its like. */
+  tie(i: number): number;
+  bend(clock: number, knot: number): number;
+}
+
+/** All that is known. The unknowns are the corrections, then the least delays of links, then those of likenesses. `bends` sets their sigmas again. */
+export function systemOf(
+  { links, names, floors }: Linked,
+  place: Places,
+  delays: ArrayLike<number>,
+  sigmas: Sigmas,
+) {
+  const likes = place.count + floors;
+  const system = new SparseLeastSquares(likes + names.length, {
+    count: place.solved.length,
+    size: place.knots.count,
+    // Each least delay is in rows of all knots.
+    shared: names.length + (place.solved.length < place.knots.count ? floors : 0),
+  });
+  const rows = links.map((link, i) =>
+    addMinima(system, link, place, place.count + link.floor, sigmas.minimum(link, i)),
+  );
+  const ties = links.map((link, i) =>
+    system.add([place.count + link.floor, likes + link.like], [1, -1], 0, sigmas.tie(i)),
+  );
+  addRatePriors(system, place);
+  const bends = addBendRows(system, place, (clock, knot) => sigmas.bend(clock, knot));
+  const priors = addLikenessPriors(system, likes, likenessPriors(names, delays));
+  return { system, rows, ties, bends, priors };
+}
+
 interface Fit extends Linked {
   readonly references: References;
   readonly place: Places;
@@ -98,30 +133,13 @@ function fit(
   { links, names, floors, references, place, wander, alike, choice, passes }: Fit,
   x: Float64Array,
 ): void {
-  const likes = place.count + floors;
-  const delays = x.subarray(likes);
+  const delays = x.subarray(place.count + floors);
   const delayOf = (link: Link): number => delays[link.like]!;
-  const system = new SparseLeastSquares(x.length, {
-    count: place.solved.length,
-    size: place.knots.count,
-    // Each least delay is in rows of all knots.
-    shared: names.length + (place.solved.length < place.knots.count ? floors : 0),
+  const { system, rows, ties, bends, priors } = systemOf({ links, names, floors }, place, delays, {
+    minimum: ({ spread }) => (choice === 0 ? FIRST_SIGMA_NS : READ_OUT_NS + spread),
+    tie: () => FIRST_SIGMA_NS,
+    bend: (clock) => wander.of(clock),
   });
-  const rows = links.map((link) =>
-    addMinima(
-      system,
-      link,
-      place,
-      place.count + link.floor,
-      choice === 0 ? FIRST_SIGMA_NS : READ_OUT_NS + link.spread,
-    ),
-  );
-  const ties = links.map((link) =>
-    system.add([place.count + link.floor, likes + link.like], [1, -1], 0, FIRST_SIGMA_NS),
-  );
-  addRatePriors(system, place);
-  const bends = addBendRows(system, place, (clock) => wander.of(clock));
-  const priors = addLikenessPriors(system, likes, likenessPriors(names, delays));
   for (let pass = 0; pass < passes; pass++) {
     const before = x.slice(0, place.count);
     system.solve(x);
@@ -141,9 +159,7 @@ function fit(
     });
     if (choice > 0 || pass >= RESTLESS_PASSES) {
       wander.measure(x);
-      bends((row, sigma) => {
-        system.setSigma(row, sigma);
-      });
+      bends();
     }
     if (before.every((value, i) => Math.abs(x[i]! - value) < STILL_NS)) break;
   }

@@ -63,12 +63,22 @@ export class SparseLeastSquares {
     return rest;
   }
 
+  /** The unknowns so numbered that the whole matrix is narrow, as far as possible. */
+  wholeOrder(): Order {
+    const { unknowns, blocks, rows, index, value } = this;
+    return (this.order ??= orderOf(unknowns, blocks.shared ?? 0, { rows, width: WIDTH, index, value }));
+  }
+
+  /** The whole matrix, for variances. */
+  factored(): OrderedCholesky {
+    return this.factoredBy(this.wholeOrder());
+  }
+
   /** Starts from `x` and improves it in place, until nothing moves by more than a small part of the rows' sigmas. */
   solve(x: Float64Array): Float64Array {
-    const order = this.cheapOrder();
-    const near = new OrderedCholesky(this.unknowns, order);
-    this.addTo(near);
-    near.factor();
+    const whole = this.wholeOrder();
+    const isWhole = whole.cost <= MOST_COST;
+    const near = this.factoredBy(isWhole ? whole : apart(this.unknowns, this.blocks));
     const gradient = this.gradient(x);
     const towards = near.solve(gradient, new Float64Array(this.unknowns));
     const direction = towards.slice();
@@ -76,7 +86,7 @@ export class SparseLeastSquares {
     let size = dot(gradient, towards);
     let small = 0;
     // The whole matrix gives the solution at once, except for rounding. Further rounds do not reduce the rounding.
-    const rounds = order === this.order ? LAST_ROUNDS : 4 * this.unknowns + 100;
+    const rounds = isWhole ? LAST_ROUNDS : 4 * this.unknowns + 100;
     for (let round = 0; round < rounds && size > 0; round++) {
       this.timesNormal(direction, image);
       const step = size / dot(direction, image);
@@ -94,13 +104,6 @@ export class SparseLeastSquares {
       for (let i = 0; i < x.length; i++) direction[i] = towards[i]! + keep * direction[i]!;
     }
     return x;
-  }
-
-  /** How the unknowns are numbered: over the whole matrix, or block by block. */
-  private cheapOrder(): Order {
-    const { unknowns, blocks, rows, index, value } = this;
-    this.order ??= orderOf(unknowns, blocks.shared ?? 0, { rows, width: WIDTH, index, value });
-    return this.order.cost <= MOST_COST ? this.order : apart(unknowns, blocks);
   }
 
   private gradient(x: Float64Array): Float64Array {
@@ -137,8 +140,9 @@ export class SparseLeastSquares {
     }
   }
 
-  private addTo(matrix: OrderedCholesky): void {
+  private factoredBy(order: Order): OrderedCholesky {
     const { index, value, weight } = this;
+    const matrix = new OrderedCholesky(this.unknowns, order);
     for (let row = 0; row < this.rows; row++) {
       const first = row * WIDTH;
       for (let a = first; a < first + WIDTH; a++) {
@@ -148,6 +152,7 @@ export class SparseLeastSquares {
         for (let b = first; b < a; b++) matrix.add(index[a]!, index[b]!, value[b]! * factor);
       }
     }
+    return matrix.factor();
   }
 
   private grow(): void {
@@ -184,5 +189,6 @@ const apart = (unknowns: number, { count, size }: Blocks): Order => ({
     { length: unknowns },
     (_, i) => i - (i < count * size ? Math.min(BAND, i % size) : 0),
   ),
+  entries: 0,
   cost: 0,
 });

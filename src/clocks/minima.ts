@@ -9,7 +9,7 @@ import { entryOf } from '../base/grouped.js';
 import { append } from '../base/extremes.js';
 import type { SparseLeastSquares } from './least_squares.js';
 import { FLOOR_SIGMA_NS, type Link } from './links.js';
-import { terms, type Places, type Rows } from './unknowns.js';
+import { terms, type Places } from './unknowns.js';
 
 /** The part of a link's minima that may lie below the solution: just enough that a single wrong minimum moves nothing. */
 const MOST_BELOW = 0.15;
@@ -21,14 +21,14 @@ const NEAR_FLOOR = 0.2;
 const SMALLEST_RESIDUAL_NS = 300;
 
 /** One row per minimum. `minimum`: index of the unknown for the link's least delay. */
-export function addMinima<Row>(
-  system: Rows<Row>,
+export function addMinima(
+  system: SparseLeastSquares,
   { edge, minima }: Link,
   place: Places,
   minimum: number,
   sigma: number,
-): Row[] {
-  const rows: Row[] = [];
+): number[] {
+  const rows: number[] = [];
   for (let i = 0; i < minima.length; i += 2) {
     const delay = minima[i + 1]!;
     const { indices, coefficients } = terms(edge, minima[i]!, delay, place, minimum);

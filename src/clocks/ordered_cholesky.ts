@@ -17,7 +17,8 @@ export interface Order {
   readonly place: Int32Array;
   /** By place: the first place with which it is in a row. */
   readonly first: Int32Array;
-  /** Multiplications of `factor`, about. */
+  /** Numbers of the factored matrix, and multiplications of `factor`, about. */
+  readonly entries: number;
   readonly cost: number;
 }
 
@@ -88,12 +89,11 @@ export function orderOf(unknowns: number, shared: number, terms: Terms): Order {
     const least = own.reduce((min, one) => Math.min(min, place[one]!), unknowns);
     for (const one of own) first[place[one]!] = Math.min(first[place[one]!]!, least);
   }
-  return { place, first, cost: costOf(first) };
+  const entries = first.reduce((sum, from, at) => sum + at - from, 0);
+  return { place, first, entries, cost: entries > MOST_ENTRIES ? Infinity : costOf(first) };
 }
 
-/** Multiplications of `factor`, by place: the first place with which it is in a row. */
-export function costOf(first: Int32Array): number {
-  if (first.reduce((sum, from, at) => sum + at - from, 0) > MOST_ENTRIES) return Infinity;
+function costOf(first: Int32Array): number {
   let cost = 0;
   for (let at = 0; at < first.length; at++)
     for (let left = first[at]!; left <= at; left++) cost += left - Math.max(first[at]!, first[left]!);
@@ -126,7 +126,7 @@ export class OrderedCholesky {
     if (column >= first[row]!) this.lower[this.start[row]! + column - first[row]!]! += value;
   }
 
-  factor(): void {
+  factor(): this {
     const { start, lower, unknowns } = this;
     const { first } = this.order;
     for (let i = 0; i < unknowns; i++) {
@@ -139,6 +139,7 @@ export class OrderedCholesky {
         lower[row + j] = i === j ? (sum > 0 ? Math.sqrt(sum) : Infinity) : sum / lower[other + j]!;
       }
     }
+    return this;
   }
 
   solve(right: Float64Array, out: Float64Array): Float64Array {
@@ -162,16 +163,16 @@ export class OrderedCholesky {
   }
 
   /**
-   * Variance of the sum of coefficients[i] * x[indices[i]], if the matrix is a sum of squares in standard errors. The order is by place.
-   * Indices below 0 are known to be 0.
+   * Variance of the sum of coefficients[i] * x[indices[i]], if the matrix is a sum of squares in standard errors. Indices below 0 are known to be 0.
    */
   variance(indices: readonly number[], coefficients: readonly number[]): number {
     const { start, lower, unknowns, work } = this;
-    const { first } = this.order;
-    const from = indices.reduce((least, index) => (index < 0 ? least : Math.min(least, index)), unknowns);
+    const { place, first } = this.order;
+    let from = unknowns;
+    for (const one of indices) if (one >= 0) from = Math.min(from, place[one]!);
     work.fill(0, from);
-    indices.forEach((index, i) => {
-      if (index >= 0) work[index]! += coefficients[i]!;
+    indices.forEach((one, i) => {
+      if (one >= 0) work[place[one]!]! += coefficients[i]!;
     });
     let sum = 0;
     for (let i = from; i < unknowns; i++) {

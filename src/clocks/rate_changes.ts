@@ -9,8 +9,9 @@
 
 import { median } from '../base/median.js';
 import { pieceAt, type Knots } from './corrections.js';
+import type { SparseLeastSquares } from './least_squares.js';
 import type { Link } from './links.js';
-import type { Places, Rows } from './unknowns.js';
+import type { Places } from './unknowns.js';
 
 /**
  * Crystals at rest change by 0.1 ppm in a minute, at random. Over a shorter time they change less, but not in proportion. This is assumed
@@ -144,12 +145,12 @@ export function seenWander(
 const HALF_MINUTE_NS = 30e9;
 
 /** Keeps each clock's bends small. `sigma`: how large they are, 1/ns. Returns a function that sets the rows again. */
-export function addBendRows<Row>(
-  system: Rows<Row>,
+export function addBendRows(
+  system: SparseLeastSquares,
   place: Places,
   sigma: (domain: number, knot: number) => number,
-): (set: (row: Row, sigma: number) => void) => void {
-  const rows: { readonly row: Row; readonly domain: number; readonly knot: number }[] = [];
+): () => void {
+  const rows: { readonly row: number; readonly domain: number; readonly knot: number }[] = [];
   const { knots } = place;
   for (const domain of place.solved) {
     for (let knot = 1; knot + 1 < knots.count; knot++) {
@@ -158,7 +159,7 @@ export function addBendRows<Row>(
       rows.push({ row, domain, knot });
     }
   }
-  return (set) => {
-    for (const { row, domain, knot } of rows) set(row, sigma(domain, knot) * knots.step ** 2);
+  return () => {
+    for (const { row, domain, knot } of rows) system.setSigma(row, sigma(domain, knot) * knots.step ** 2);
   };
 }

@@ -2,6 +2,7 @@
 
 import { pieceAt, shareAt, type Knots } from './corrections.js';
 import { WAITED_CREDIT, type EdgeEvidence } from './evidence.js';
+import type { SparseLeastSquares } from './least_squares.js';
 import type { References } from './similar_links.js';
 import { FIRST_SIGMA_NS } from './links.js';
 
@@ -15,14 +16,6 @@ const LIKENESS_PRIOR = 2;
 /** A credit for which the sender waited takes between hardly any time and twice the time of the shortest data. As a standard error. */
 const CREDIT_PRIOR = 1 / Math.sqrt(3);
 
-/**
- * Takes rows of least squares: the sum of coefficients[i] * x[indices[i]] should be `target`, within `sigma`. Returns its own name of the
- * row.
- */
-export interface Rows<Row> {
-  add(indices: readonly number[], coefficients: readonly number[], target: number, sigma: number): Row;
-}
-
 /** Corrections come first, domain by domain. */
 export interface Places {
   readonly knots: Knots;
@@ -34,19 +27,17 @@ export interface Places {
   readonly references: References;
 }
 
-/** Clock by clock, or knot by knot. */
-export function unknownPlaces(references: References, knots: Knots, by: 'clock' | 'knot' = 'clock'): Places {
+export function unknownPlaces(references: References, knots: Knots): Places {
   const together = new Set(references.filter((reference, domain) => reference !== domain));
   const solved = references.flatMap((reference, domain) => (together.has(reference) ? [domain] : []));
   const base = new Int32Array(references.length).fill(-1);
-  solved.forEach((domain, i) => (base[domain] = by === 'clock' ? i * knots.count : i));
-  const apart = by === 'clock' ? 1 : solved.length;
+  solved.forEach((domain, i) => (base[domain] = i * knots.count));
   return {
     knots,
     count: solved.length * knots.count,
     solved,
     references,
-    of: (domain, knot) => (base[domain]! < 0 ? -1 : base[domain]! + apart * knot),
+    of: (domain, knot) => (base[domain]! < 0 ? -1 : base[domain]! + knot),
   };
 }
 
@@ -88,7 +79,7 @@ export function terms(
   };
 }
 
-export function addRatePriors(system: Rows<unknown>, place: Places): void {
+export function addRatePriors(system: SparseLeastSquares, place: Places): void {
   const { knots } = place;
   // The prior counts once for all knots of a clock together.
   const sigma = RATE_PRIOR * knots.step * Math.sqrt(knots.count - 1);
@@ -135,11 +126,11 @@ const SHORT_NS = 5000;
 const FAR_NS = 1e9;
 
 /** `first`: index of the unknown of the first likeness. Returns the numbers of the rows. */
-export function addLikenessPriors<Row>(
-  system: Rows<Row>,
+export function addLikenessPriors(
+  system: SparseLeastSquares,
   first: number,
   priors: readonly LikenessPrior[],
-): Row[] {
+): number[] {
   return priors.map(({ less, more, sigma }) =>
     less < 0
       ? system.add([first + more], [1], 0, sigma)

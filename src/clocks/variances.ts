@@ -9,26 +9,17 @@ import { median } from '../base/median.js';
 import { shownAt } from './corrected_times.js';
 import { knotTime, slack } from './corrections.js';
 import type { References } from './similar_links.js';
-import { EnvelopeMatrix } from './envelope_matrix.js';
-import { delaysOf, type Estimate } from './estimate.js';
+import { delaysOf, systemOf, type Estimate } from './estimate.js';
 import type { EdgeEvidence } from './evidence.js';
-import { addMinima } from './minima.js';
+import { SparseLeastSquares } from './least_squares.js';
 import { FLOOR_SIGMA_NS, statedSigmas, type Alike, type Link } from './links.js';
-import { addBendRows } from './rate_changes.js';
-import {
-  addLikenessPriors,
-  addRatePriors,
-  atTime,
-  likenessPriors,
-  unknownPlaces,
-  type Places,
-} from './unknowns.js';
+import { addLikenessPriors, atTime, likenessPriors, unknownPlaces } from './unknowns.js';
 
 /** Variance of the difference of two domains of one group, at the worse end of a piece, ns². */
 export type Variances = (a: number, b: number, piece: number) => number;
 
-/** Beyond this many multiplications, about half a second, clocks are moved as wholes. */
-const MOST_WORK = 5e8;
+/** Beyond this many multiplications, some seconds, clocks are moved as wholes. */
+const MOST_WORK = 2e9;
 
 export function variances(references: References, guess: Estimate, alike: Alike): Variances {
   return fromMinima(references, guess, alike) ?? asWholes(references, guess, alike);
@@ -37,26 +28,19 @@ export function variances(references: References, guess: Estimate, alike: Alike)
 /** Null: too expensive. */
 function fromMinima(references: References, guess: Estimate, alike: Alike): Variances | null {
   const { knots, links, floors, delays, wander } = guess;
-  const corrections = unknownPlaces(references, knots, 'knot');
-  // The first unknowns are solved first: links do not depend on each other, and knots only on their neighbours.
-  const linksFirst = floors > corrections.count;
-  const minimum = linksFirst ? 0 : corrections.count;
-  const place = linksFirst ? shifted(corrections, floors) : corrections;
-  const likes = place.count + floors;
-  const matrix = new EnvelopeMatrix(likes + delays.size);
+  const place = unknownPlaces(references, knots);
   const own = statedSigmas(links, delaysOf(guess), alike, () => LOWEST_ABOVE);
   // Of each group one clock is the axis, so pairs show one clock less.
   const axes = place.solved.filter((domain) => references[domain] === domain).length;
-  const scatters = scattersOf(links, guess, likes - axes * knots.count);
-  links.forEach((link, i) => {
-    addMinima(matrix, link, place, minimum + link.floor, scatters[i]!);
-    matrix.add([minimum + link.floor, likes + link.like], [1, -1], 0, own[i]!);
+  const scatters = scattersOf(links, guess, place.count + floors - axes * knots.count);
+  const { system } = systemOf({ links, floors, names: [...delays.keys()] }, place, [...delays.values()], {
+    minimum: (_, i) => scatters[i]!,
+    tie: (i) => own[i]!,
+    bend: (clock, knot) => wander.at(clock, knot),
   });
-  addRatePriors(matrix, place);
-  addBendRows(matrix, place, (clock, knot) => wander.at(clock, knot));
-  addLikenessPriors(matrix, likes, likenessPriors([...delays.keys()], [...delays.values()]));
-  if (matrix.cost > MOST_WORK) return null;
-  matrix.factor();
+  const { cost, entries } = system.wholeOrder();
+  if (cost + place.count * entries > MOST_WORK) return null;
+  const matrix = system.factored();
   // At one instant two clocks show different times.
   const shown = guess.corrections.map((own) =>
     own.map((_, knot) => shownAt(knots, own, knotTime(knots, knot))),
@@ -81,14 +65,6 @@ function ofLastPair(variance: Variances): Variances {
     return entryOf(known, at, () => variance(a, b, at));
   };
 }
-
-const shifted = (place: Places, by: number): Places => ({
-  ...place,
-  of: (domain, knot) => {
-    const at = place.of(domain, knot);
-    return at < 0 ? at : at + by;
-  },
-});
 
 /** The lowest of few minima lies above the least delay, by about this part of their scatter. */
 const LOWEST_ABOVE = 0.25;
@@ -153,14 +129,15 @@ function asWholes(references: References, guess: Estimate, alike: Alike): Varian
   const solved = references.flatMap((reference, domain) => (reference === domain ? [] : [domain]));
   const place = new Int32Array(references.length).fill(-1);
   solved.forEach((domain, i) => (place[domain] = i));
-  const matrix = new EnvelopeMatrix(solved.length + delays.size);
+  const shared = delays.size;
+  const system = new SparseLeastSquares(solved.length + shared, { count: 0, size: 1, shared });
   const sigmas = statedSigmas(links, delaysOf(guess), alike, atEnds);
   links.forEach(({ edge, like }, i) => {
-    matrix.add([place[edge.from]!, place[edge.to]!, solved.length + like], [1, -1, 1], 0, sigmas[i]!);
+    system.add([place[edge.from]!, place[edge.to]!, solved.length + like], [1, -1, 1], 0, sigmas[i]!);
   });
-  for (let i = 0; i < solved.length; i++) matrix.add([i], [1], 0, UNHEARD_NS);
-  addLikenessPriors(matrix, solved.length, likenessPriors([...delays.keys()], [...delays.values()]));
-  matrix.factor();
+  for (let i = 0; i < solved.length; i++) system.add([i], [1], 0, UNHEARD_NS);
+  addLikenessPriors(system, solved.length, likenessPriors([...delays.keys()], [...delays.values()]));
+  const matrix = system.factored();
   const ofPair = ofLastPair((a, b) => matrix.variance([place[a]!, place[b]!], [1, -1]));
   return (a, b) => (a === b ? 0 : ofPair(a, b, 0));
 }

@@ -5,7 +5,6 @@
 
 import { ALIGNMENT_DEFAULTS } from '../../../src/clocks/alignment.js';
 import { correctionAt, type Knots } from '../../../src/clocks/corrections.js';
-import { EnvelopeMatrix } from '../../../src/clocks/envelope_matrix.js';
 import type { EdgeEvidence, EvidenceKind } from '../../../src/clocks/evidence.js';
 import { SparseLeastSquares } from '../../../src/clocks/least_squares.js';
 import { addBendRows } from '../../../src/clocks/rate_changes.js';
@@ -37,14 +36,12 @@ export function oracle(run: SimulatedRun, wander: number, instants: readonly num
   const { edges, hosts, seconds, steady } = run;
   const knots: Knots = { first: 0, step: STEP_NS, count: Math.ceil((seconds * 1e9) / STEP_NS) + 1 };
   const place = unknownPlaces(new Array<number>(hosts).fill(0), knots);
-  const byKnot = unknownPlaces(new Array<number>(hosts).fill(0), knots, 'knot');
   const likes = [...new Set(edges.map(({ like }) => like))];
   const links = place.count;
-  const system = new SparseLeastSquares(place.count + edges.length + likes.length, {
-    count: place.solved.length,
-    size: knots.count,
-  });
-  const known = new EnvelopeMatrix(system.unknowns);
+  const unknowns = place.count + edges.length + likes.length;
+  const blocks = { count: place.solved.length, size: knots.count };
+  const system = new SparseLeastSquares(unknowns, blocks);
+  const known = new SparseLeastSquares(unknowns, { ...blocks, shared: edges.length + likes.length });
   const rows: number[] = [];
   edges.forEach((edge, link) => {
     const least = new Map<number, readonly [time: number, delay: number]>();
@@ -60,8 +57,7 @@ export function oracle(run: SimulatedRun, wander: number, instants: readonly num
     for (const [time, delay] of least.values()) {
       const { indices, coefficients } = terms(edge, time, delay, place, links + link);
       rows.push(system.add(indices, coefficients, delay, SCATTER_NS));
-      const atKnots = terms(edge, time, delay, byKnot, links + link);
-      known.add(atKnots.indices, coefficients, delay, SCATTER_NS);
+      known.add(indices, coefficients, delay, SCATTER_NS);
     }
     const like = links + edges.length + likes.indexOf(edge.like);
     // A wire differs from others by the same amount for all sizes of messages.
@@ -75,15 +71,12 @@ export function oracle(run: SimulatedRun, wander: number, instants: readonly num
       else rows.add([links + link, like, links + first, before], [1, -1, -1, 1], 0, ONE_WIRE_NS);
     }
   });
-  for (const [rows, at] of [
-    [system, place],
-    [known, byKnot],
-  ] as const) {
-    addBendRows<unknown>(rows, at, () => wander);
+  for (const rows of [system, known]) {
+    addBendRows(rows, place, () => wander);
     // For two kinds of links whose delays nothing else separates, and for a host that is heard in one direction only.
     likes.forEach((_, i) => rows.add([links + edges.length + i], [1], LIKE_DELAY, LIKE_DELAY));
-    for (const domain of at.solved) rows.add([at.of(domain, 0)], [1], 0, UNHEARD);
-    addRatePriors(rows, at);
+    for (const domain of place.solved) rows.add([place.of(domain, 0)], [1], 0, UNHEARD);
+    addRatePriors(rows, place);
   }
   const x = new Float64Array(system.unknowns);
   for (let pass = 0; pass < PASSES; pass++) {
@@ -100,7 +93,7 @@ export function oracle(run: SimulatedRun, wander: number, instants: readonly num
       return at < 0 ? 0 : x[at]!;
     }),
   );
-  known.factor();
+  const matrix = known.factored();
   const errors: number[] = [];
   const halfWidths: number[] = [];
   for (const time of instants) {
@@ -112,7 +105,7 @@ export function oracle(run: SimulatedRun, wander: number, instants: readonly num
     for (let a = 0; a < hosts; a++) {
       for (let b = a + 1; b < hosts; b++) {
         errors.push(aligned[b]! - aligned[a]!);
-        halfWidths.push(OF_99 * Math.sqrt(known.variance([byKnot.of(a, knot), byKnot.of(b, knot)], [1, -1])));
+        halfWidths.push(OF_99 * Math.sqrt(matrix.variance([place.of(a, knot), place.of(b, knot)], [1, -1])));
       }
     }
   }
