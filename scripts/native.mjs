@@ -156,7 +156,7 @@ export const TARGETS = [
       {
         sources: ['tools/loopback/*.cc'],
         flags: ['-Itools'],
-        // Half of the time of its compiler is the headers that 66 small files include.
+        // Half of the time of its compiler is the headers that 65 small files include.
         inParts: 4,
       },
       // Each of its own version of NCCL's interface, under the same names.

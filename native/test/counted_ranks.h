@@ -43,6 +43,17 @@ inline void CallMany(Nccl& nccl, void* context, int rank, uint64_t calls) {
   }
 }
 
+/** Rank 1, which has a rank file and lives until it is killed. */
+inline pid_t SpawnVictim() {
+  const pid_t victim = Spawn(1, [](Nccl& nccl, void* context) {
+    CallMany(nccl, context, 1, kCalls);
+    Forever();
+  });
+  Await("calls", [] { return shared->calls[1] == kCalls; });
+  Await("the rank file", [] { return CopiedTick(1) != 0; });
+  return victim;
+}
+
 inline uint64_t CollsIn(const RankFileReader& file) {
   uint64_t starts = 0;
   for (const uint32_t ring : file.AreasOf(rank_file::kRingHost)) {

@@ -101,12 +101,7 @@ void OtherPids() {
 
 // A process that holds its lock is alive, even if /proc is of another namespace or shows other start times.
 void StrangeProc() {
-  const pid_t victim = Spawn(1, [](Nccl& nccl, void* context) {
-    CallMany(nccl, context, 1, kCalls);
-    Forever();
-  });
-  Await("calls", [] { return shared->calls[1] == kCalls; });
-  Await("the rank file", [] { return CopiedTick(1) != 0; });
+  const pid_t victim = SpawnVictim();
   int fd;
   nccl_trace::ProcessName process = OnlyProcess(&fd);
   close(fd);
@@ -132,12 +127,7 @@ void FuseHangs() {
   if (unshare(CLONE_NEWNS) != 0 || mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
     Skip("cannot have mounts of our own");
   }
-  const pid_t victim = Spawn(1, [](Nccl& nccl, void* context) {
-    CallMany(nccl, context, 1, kCalls);
-    Forever();
-  });
-  Await("calls", [] { return shared->calls[1] == kCalls; });
-  Await("the rank file", [] { return CopiedTick(1) != 0; });
+  const pid_t victim = SpawnVictim();
   Kill(victim);
   const int server = open("/dev/fuse", O_RDWR | O_CLOEXEC);
   if (server < 0) Skip("no FUSE");
@@ -173,12 +163,7 @@ void OtherMounts() {
 
 /** Leaves the rings of a dead process of a mount namespace that no process here has. */
 void LeaveFromOtherMounts() {
-  const pid_t victim = Spawn(1, [](Nccl& nccl, void* context) {
-    CallMany(nccl, context, 1, kCalls);
-    Forever();
-  });
-  Await("calls", [] { return shared->calls[1] == kCalls; });
-  Await("the rank file", [] { return CopiedTick(1) != 0; });
+  const pid_t victim = SpawnVictim();
   int fd;
   OnlyProcess(&fd);
   const nccl_trace::HostFacts host = nccl_trace::CollectHostFacts();

@@ -189,12 +189,7 @@ void FullShm() {
   setenv("LOCAL_WORLD_SIZE", "1", 1);
   MountOver("/dev/shm", "tmpfs", "size=1101m");  // 1 GiB, 64 MiB, and one rank's rings of 8 to 9 MiB
   rings = "/dev/shm/nccl-trace-" + std::to_string(geteuid());
-  const pid_t victim = Spawn(1, [](Nccl& nccl, void* context) {
-    CallMany(nccl, context, 1, kCalls);
-    Forever();
-  });
-  Await("calls", [] { return shared->calls[1] == kCalls; });
-  Await("the rank file", [] { return CopiedTick(1) != 0; });
+  const pid_t victim = SpawnVictim();
   CHECK_EQ(HeaderOf(1).placement, rank_file::kInRingFile);
   Kill(victim);
   CHECK_EQ(NamesIn(rings).size(), 1);

@@ -85,12 +85,7 @@ void AllDie() {
 
 // A saver dies while it saves: its claim and its half of a file do not stop the next one.
 void SaverDies() {
-  const pid_t victim = Spawn(1, [](Nccl& nccl, void* context) {
-    CallMany(nccl, context, 1, kCalls);
-    Forever();
-  });
-  Await("calls", [] { return shared->calls[1] == kCalls; });
-  Await("the rank file", [] { return CopiedTick(1) != 0; });
+  const pid_t victim = SpawnVictim();
   Kill(victim);
   const std::string name = NamesIn(rings).at(0);
   const std::string stem = rings + "/" + name.substr(0, name.rfind('.'));

@@ -4,19 +4,17 @@
 
 #pragma once
 
-#include <condition_variable>
 #include <deque>
-#include <mutex>
-#include <thread>
 
 #include "loopback/gpu.h"
 #include "loopback/host_events.h"
 #include "loopback/progress.h"
 #include "loopback/scheduler.h"
+#include "loopback/side_thread.h"
 
 namespace loopback {
 
-class HostStream {
+class HostStream : public SideThread {
  public:
   /** The work of a host function. The kernel may run after it. */
   struct Item {
@@ -30,12 +28,10 @@ class HostStream {
   /** Performs the rest. */
   ~HostStream() { Stop(); }
 
+  /** The thread begins with the first item. */
   void Add(Item item);
   /** True while an added item is not done. False: everything that the thread wrote is visible. */
   bool Busy();
-  void Stop();
-  /** Afterwards it makes no callbacks. */
-  void Freeze();
 
   const CallCounts& counts() const { return events_.counts(); }
 
@@ -46,14 +42,7 @@ class HostStream {
   Gpu* const gpu_;
   ProgressThread* const progress_;
   HostEvents events_;
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<Item> items_;  // the first one is being performed
-  bool stop_ = false;
-  bool freeze_ = false;
-  bool frozen_ = false;
-  std::thread thread_;  // starts with the first item
+  std::deque<Item> items_;  // under mutex_; the first one is being performed
 };
 
 }  // namespace loopback

@@ -1,14 +1,15 @@
 #include "loopback/kernel_thread.h"
 
 #include <sys/prctl.h>
-#include <unistd.h>
 
 #include "loopback/kernel_marks.h"
 
 namespace loopback {
 
 KernelThread::KernelThread(Profiler* profiler, Completion* completion, bool spin)
-    : completion_(completion), events_(profiler), backoff_(spin), thread_([this] { Run(); }) {}
+    : completion_(completion), events_(profiler), backoff_(spin) {
+  Begin([this] { Run(); });
+}
 
 void KernelThread::Post(const ProxyOp& op) {
   {
@@ -17,26 +18,7 @@ void KernelThread::Post(const ProxyOp& op) {
     posted_.back().op = op;
     posted_.back().posted = 0;
   }
-  wake_.notify_one();
-}
-
-void KernelThread::Stop() {
-  if (!thread_.joinable()) return;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    stop_ = true;
-  }
-  wake_.notify_one();
-  thread_.join();
-}
-
-void KernelThread::Freeze() {
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    freeze_ = true;
-  }
-  wake_.notify_one();
-  while (!frozen_.load(std::memory_order_acquire)) SleepNs(100 * kMicrosecond);
+  Wake();
 }
 
 void KernelThread::Run() {
@@ -49,14 +31,9 @@ void KernelThread::Run() {
 /** False: it is time to end. */
 bool KernelThread::WaitForWork() {
   std::unique_lock<std::mutex> lock(mutex_);
-  wake_.wait(lock, [&] { return !posted_.empty() || !active_.empty() || stop_ || freeze_; });
-  if (freeze_) {
-    lock.unlock();
-    frozen_.store(true, std::memory_order_release);
-    while (true) pause();
-  }
+  if (!Await(lock, [this] { return !posted_.empty() || !active_.empty(); })) return false;
   active_.splice(active_.end(), posted_);
-  return !stop_ || !active_.empty();
+  return true;
 }
 
 bool KernelThread::Round() {

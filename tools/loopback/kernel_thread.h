@@ -3,29 +3,22 @@
 
 #pragma once
 
-#include <atomic>
-#include <condition_variable>
 #include <list>
-#include <mutex>
-#include <thread>
 
 #include "loopback/clock.h"
 #include "loopback/completion.h"
 #include "loopback/proxy_events.h"
 #include "loopback/proxy_op.h"
+#include "loopback/side_thread.h"
 
 namespace loopback {
 
-class KernelThread {
+class KernelThread : public SideThread {
  public:
   KernelThread(Profiler* profiler, Completion* completion, bool spin);
   ~KernelThread() { Stop(); }
 
   void Post(const ProxyOp& op);
-  /** Finishes what it watches, and joins. */
-  void Stop();
-  /** As in ProgressThread: there is no callback after it. */
-  void Freeze();
 
   const CallCounts& counts() const { return events_.counts(); }
 
@@ -39,16 +32,8 @@ class KernelThread {
   ProxyEvents events_;
   Backoff backoff_;
 
-  std::mutex mutex_;
-  std::condition_variable wake_;
   std::list<ProxySub> posted_;  // under mutex_
-  bool stop_ = false;           // under mutex_
-  bool freeze_ = false;         // under mutex_
-  std::atomic<bool> frozen_{false};
-
-  // The thread's own.
-  std::list<ProxySub> active_;
-  std::thread thread_;
+  std::list<ProxySub> active_;  // the thread's own
 };
 
 }  // namespace loopback

@@ -17,13 +17,6 @@ constexpr size_t kPiece = 64 * kKiB;
 /** Bytes moved. 0: nothing now, or the peer is gone, which looks the same here. */
 size_t Moved(ssize_t result) { return result < 0 ? 0 : result; }
 
-/** A connection with helper threads knows the first request's parent only. */
-const NetParent& ParentOf(NetParent& first, const NetParent& parent, const NetHelper* helper, uint64_t posted) {
-  if (helper == nullptr) return parent;
-  if (posted == 0) first = parent;
-  return first;
-}
-
 }  // namespace
 
 size_t RateLimit::Allow(size_t wanted, int64_t since) {
@@ -39,6 +32,34 @@ size_t RateLimit::Allow(size_t wanted, int64_t since) {
   budget_ += static_cast<double>(now - filledAt_) * rate_ / kSecond;
   filledAt_ = now;
   return budget_ < std::min(wanted, kPiece) ? 0 : std::min<double>(wanted, budget_);
+}
+
+bool Socket::TestOldest() {
+  bool moved = false;
+  if (helper_ == nullptr) Move(*events_, &moved);
+  if (counts_.moved.load(std::memory_order_acquire) == counts_.done) return false;
+  counts_.done += 1;
+  return true;
+}
+
+int Socket::Move(NetEvents& events, bool* moved) {
+  const uint64_t oldest = counts_.moved.load(std::memory_order_relaxed);
+  // Each test asks for one request.
+  if (oldest == counts_.posted.load(std::memory_order_acquire) || !MoveOldest(events, moved)) return 0;
+  counts_.moved.store(oldest + 1, std::memory_order_release);
+  return 1;
+}
+
+/** A connection with helper threads knows the first request's parent only. */
+const NetParent& Socket::ParentOf(const NetParent& parent) {
+  if (helper_ == nullptr) return parent;
+  if (counts_.posted.load(std::memory_order_relaxed) == 0) first_ = parent;
+  return first_;
+}
+
+void Socket::Posted() {
+  counts_.posted.store(counts_.posted.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  if (helper_ != nullptr) helper_->Posted();
 }
 
 bool SendSocket::TakeCredit() {
@@ -60,29 +81,11 @@ bool SendSocket::Post(const char* data, size_t bytes, uint64_t step, const NetPa
   request.data = data;
   request.sent = 0;
   request.postedAt = rate_->isLimited() ? MonotonicNs() : 0;
-  request.events.Posted(*events_, ParentOf(first_, parent, helper_, posted), true, fd_, posted % kSteps, bytes);
-  counts_.posted.store(posted + 1, std::memory_order_release);
-  if (helper_ != nullptr) helper_->Posted();
+  request.events.Posted(*events_, ParentOf(parent), true, fd_, posted % kSteps, bytes);
+  Posted();
   return true;
 }
 
-bool SendSocket::TestOldest() {
-  bool moved = false;
-  if (helper_ == nullptr) Move(*events_, &moved);
-  if (counts_.moved.load(std::memory_order_acquire) == counts_.done) return false;
-  counts_.done += 1;
-  return true;
-}
-
-int SendSocket::Move(NetEvents& events, bool* moved) {
-  const uint64_t oldest = counts_.moved.load(std::memory_order_relaxed);
-  // Each test asks for one request.
-  if (oldest == counts_.posted.load(std::memory_order_acquire) || !MoveOldest(events, moved)) return 0;
-  counts_.moved.store(oldest + 1, std::memory_order_release);
-  return 1;
-}
-
-/** True: it is complete. */
 bool SendSocket::MoveOldest(NetEvents& events, bool* moved) {
   Request& request = requests_[counts_.moved.load(std::memory_order_relaxed) % kSteps];
   const size_t total = sizeof(MessageHeader) + request.header.bytes;
@@ -124,9 +127,8 @@ bool RecvSocket::Post(char* data, size_t capacity, uint64_t step, const NetParen
   request.data = data;
   request.capacity = capacity;
   request.step = step;
-  request.events.Posted(*events_, ParentOf(first_, parent, helper_, posted), false, fd_, posted % kSteps, 0);
-  counts_.posted.store(posted + 1, std::memory_order_release);
-  if (helper_ != nullptr) helper_->Posted();
+  request.events.Posted(*events_, ParentOf(parent), false, fd_, posted % kSteps, 0);
+  Posted();
   return true;
 }
 
@@ -152,22 +154,11 @@ void RecvSocket::CheckHeader(const Request& request) const {
 }
 
 bool RecvSocket::TestOldest(size_t* bytes) {
-  bool moved = false;
-  if (helper_ == nullptr) Move(*events_, &moved);
-  if (counts_.moved.load(std::memory_order_acquire) == counts_.done) return false;
-  *bytes = requests_[counts_.done % kSteps].bytes;
-  counts_.done += 1;
+  if (!Socket::TestOldest()) return false;
+  *bytes = requests_[(counts_.done - 1) % kSteps].bytes;
   return true;
 }
 
-int RecvSocket::Move(NetEvents& events, bool* moved) {
-  const uint64_t oldest = counts_.moved.load(std::memory_order_relaxed);
-  if (oldest == counts_.posted.load(std::memory_order_acquire) || !MoveOldest(events, moved)) return 0;
-  counts_.moved.store(oldest + 1, std::memory_order_release);
-  return 1;
-}
-
-/** True: it is complete. */
 bool RecvSocket::MoveOldest(NetEvents& events, bool* moved) {
   Request& request = requests_[counts_.moved.load(std::memory_order_relaxed) % kSteps];
   const size_t before = got_;

@@ -60,18 +60,42 @@ struct RequestCounts {
   uint64_t done = 0;
 };
 
-class SendSocket : public MovableRequests {
+/** One end of a connection. */
+class Socket : public MovableRequests {
  public:
+  int Move(NetEvents& events, bool* moved) override;
+
+ protected:
   /** Without `helper` the caller of TestOldest moves the bytes, and `events` makes that thread's calls. */
+  Socket(int fd, RateLimit* rate, NetEvents* events, NetHelper* helper)
+      : fd_(fd), rate_(rate), events_(events), helper_(helper) {}
+
+  bool TestOldest();
+  /** True: it is complete. */
+  virtual bool MoveOldest(NetEvents& events, bool* moved) = 0;
+  const NetParent& ParentOf(const NetParent& parent);
+  /** One more request. */
+  void Posted();
+
+  const int fd_;
+  RateLimit* const rate_;
+  NetEvents* const events_;
+  NetHelper* const helper_;
+  RequestCounts counts_;
+
+ private:
+  NetParent first_{};  // of the connection's first request
+};
+
+class SendSocket : public Socket {
+ public:
   SendSocket(int fd, bool needsCredits, RateLimit* rate, NetEvents* events, NetHelper* helper)
-      : fd_(fd), needsCredits_(needsCredits), rate_(rate), events_(events), helper_(helper) {}
+      : Socket(fd, rate, events, helper), needsCredits_(needsCredits) {}
 
   /** isend. False: not accepted now, ask again. The data must stay until the send is done. */
   bool Post(const char* data, size_t bytes, uint64_t step, const NetParent& parent);
   /** test, for the oldest send. True once, when the kernel has all its bytes. */
-  bool TestOldest();
-
-  int Move(NetEvents& events, bool* moved) override;
+  using Socket::TestOldest;
 
  private:
   struct Request {
@@ -83,31 +107,23 @@ class SendSocket : public MovableRequests {
   };
 
   bool TakeCredit();
-  bool MoveOldest(NetEvents& events, bool* moved);
+  bool MoveOldest(NetEvents& events, bool* moved) override;
   size_t SendSome(Request& request, size_t most);
 
-  const int fd_;
   const bool needsCredits_;
-  RateLimit* const rate_;
-  NetEvents* const events_;
-  NetHelper* const helper_;
   int64_t credits_ = 0;
-  RequestCounts counts_;
-  NetParent first_{};  // of the connection's first request
   std::array<Request, kSteps> requests_;
 };
 
-class RecvSocket : public MovableRequests {
+class RecvSocket : public Socket {
  public:
   RecvSocket(int fd, bool grantsCredits, RateLimit* rate, NetEvents* events, NetHelper* helper)
-      : fd_(fd), grantsCredits_(grantsCredits), rate_(rate), events_(events), helper_(helper) {}
+      : Socket(fd, rate, events, helper), grantsCredits_(grantsCredits) {}
 
   /** irecv. False: not accepted now. */
   bool Post(char* data, size_t capacity, uint64_t step, const NetParent& parent);
   /** test, for the oldest receive. True once, when its message is complete. It has `*bytes`. */
   bool TestOldest(size_t* bytes);
-
-  int Move(NetEvents& events, bool* moved) override;
 
  private:
   struct Request {
@@ -118,17 +134,11 @@ class RecvSocket : public MovableRequests {
     RequestEvents events;
   };
 
-  bool MoveOldest(NetEvents& events, bool* moved);
+  bool MoveOldest(NetEvents& events, bool* moved) override;
   bool ReadInto(char* to, size_t size, size_t from);
   void CheckHeader(const Request& request) const;
 
-  const int fd_;
   const bool grantsCredits_;
-  RateLimit* const rate_;
-  NetEvents* const events_;
-  NetHelper* const helper_;
-  RequestCounts counts_;
-  NetParent first_{};
   std::array<Request, kSteps> requests_;
   MessageHeader header_;
   size_t got_ = 0;         // of the oldest message, header included

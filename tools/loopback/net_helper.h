@@ -3,14 +3,11 @@
 
 #pragma once
 
-#include <atomic>
-#include <condition_variable>
-#include <mutex>
-#include <thread>
 #include <vector>
 
 #include "loopback/clock.h"
 #include "loopback/net_events.h"
+#include "loopback/side_thread.h"
 
 namespace loopback {
 
@@ -22,7 +19,8 @@ class MovableRequests {
   virtual int Move(NetEvents& events, bool* moved) = 0;
 };
 
-class NetHelper {
+/** When it is stopped, no request may be under way. */
+class NetHelper : public SideThread {
  public:
   NetHelper(const char* threadName, Profiler* profiler, const NetEventOptions& options, bool spin)
       : threadName_(threadName), events_(profiler, options), backoff_(spin) {}
@@ -31,33 +29,21 @@ class NetHelper {
   /** Before Begin. */
   void Add(MovableRequests* socket) { sockets_.push_back(socket); }
   void Begin() {
-    thread_ = std::thread([this] { Run(); });
+    SideThread::Begin([this] { Run(); });
   }
   /** Call it when one more request waits to be moved. */
   void Posted();
-  /** No request may be under way. */
-  void Stop();
-  /** Afterwards it makes no call and moves nothing until the process ends. */
-  void Freeze();
 
   const CallCounts& counts() const { return events_.counts(); }
 
  private:
   void Run();
-  bool WaitForWork();
 
   const char* const threadName_;
   NetEvents events_;
   Backoff backoff_;
   std::vector<MovableRequests*> sockets_;
-
-  std::mutex mutex_;
-  std::condition_variable wake_;
   int underWay_ = 0;  // under mutex_
-  bool stop_ = false;
-  bool freeze_ = false;
-  std::atomic<bool> frozen_{false};
-  std::thread thread_;
 };
 
 }  // namespace loopback

@@ -90,6 +90,43 @@ void CopyP2p(Member& p2p, const Event& event) {
   p2p.peer = event->p2p.peer;
 }
 
+/** Until v4: the descriptor that `kFill` makes of the event. */
+template <typename Profiler, typename Descriptor, void (*kFill)(Descriptor& d, const Event& event)>
+bool StartFilled(const void* table, void* context, void** handle, const Event& event) {
+  Poisoned<Descriptor> d;
+  kFill(*d, event);
+  As<Profiler>(table).startEvent(context, handle, &*d);
+  return true;
+}
+
+/** v1 and v2: newer events are dropped, but not unknown ones. */
+template <typename Profiler, typename Descriptor, void (*kFill)(Descriptor& d, const Event& event), int kKnown>
+bool StartKnown(const void* table, void* context, void** handle, const Event& event) {
+  if ((event->type & kKnown) != 0 || event->type == kUnknownEventType)
+    return StartFilled<Profiler, Descriptor, kFill>(table, context, handle, event);
+  *handle = nullptr;
+  return false;
+}
+
+/** v1 to v3 through an adapter: newer and unknown events are dropped. */
+template <typename Profiler, typename Descriptor, void (*kFill)(Descriptor& d, const Event& event), int kKnown>
+bool AdaptFilled(const void* table, void* context, void** handle, const Event& event) {
+  *handle = nullptr;
+  return (event->type & kKnown) != 0 && StartFilled<Profiler, Descriptor, kFill>(table, context, handle, event);
+}
+
+/** An adapter does not know the communicator. */
+template <typename Descriptor>
+void ForgetComm(Descriptor& d, const Event& event) {
+  if (event->type == EventType::kColl) {
+    d.coll.name = nullptr;
+    d.coll.commHash = 0;
+  } else if (event->type == EventType::kP2p) {
+    d.p2p.name = nullptr;
+    d.p2p.commHash = 0;
+  }
+}
+
 /** v5 and v6: the beginning of the newest descriptor. */
 template <typename Profiler, typename Descriptor>
 bool StartPrefix(const void* table, void* context, void** handle, const Event& event) {

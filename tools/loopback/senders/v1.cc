@@ -66,37 +66,20 @@ void Fill(v1::Descriptor& d, const Event& event) {
   if (event->type == EventType::kP2p) CopyP2p(d, event);
 }
 
-bool Start(const void* table, void* context, void** handle, const Event& event) {
-  if ((event->type & v1::kMask) == 0 && event->type != kUnknownEventType) {
-    *handle = nullptr;
-    return false;
-  }
-  Poisoned<v1::Descriptor> d;
-  Fill(*d, event);
-  As<v1::Profiler>(table).startEvent(context, handle, &*d);
-  return true;
+void FillAdapted(v1::Descriptor& d, const Event& event) {
+  Fill(d, event);
+  ForgetComm(d, event);
+  if (event->type == EventType::kColl) d.coll.trafficBytes = 0;
 }
 
-bool Adapt(const void* table, void* context, void** handle, const Event& event) {
-  *handle = nullptr;
-  if ((event->type & v1::kMask) == 0) return false;
-  Poisoned<v1::Descriptor> d;
-  Fill(*d, event);
-  if (event->type == EventType::kColl) {
-    d->coll.name = nullptr;
-    d->coll.commHash = d->coll.trafficBytes = 0;
-  } else if (event->type == EventType::kP2p) {
-    d->p2p.name = nullptr;
-    d->p2p.commHash = 0;
-  }
-  As<v1::Profiler>(table).startEvent(context, handle, &*d);
-  return true;
-}
+constexpr auto kStart = StartKnown<v1::Profiler, v1::Descriptor, Fill, v1::kMask>;
+constexpr auto kAdapt = AdaptFilled<v1::Profiler, v1::Descriptor, FillAdapted, v1::kMask>;
 
 }  // namespace
 
-const Sender kSenderV1 = {FunctionsOf<v1::Profiler>, InitWithoutInfo<v1::Profiler>, Start, StateBeforeV4<v1::Profiler>};
-const Sender kAdapterV1 = {FunctionsOf<v1::Profiler>, InitWithoutInfo<v1::Profiler>, Adapt,
+const Sender kSenderV1 = {FunctionsOf<v1::Profiler>, InitWithoutInfo<v1::Profiler>, kStart,
+                          StateBeforeV4<v1::Profiler>};
+const Sender kAdapterV1 = {FunctionsOf<v1::Profiler>, InitWithoutInfo<v1::Profiler>, kAdapt,
                            AdaptStateBeforeV4<v1::Profiler>};
 
 }  // namespace loopback

@@ -22,37 +22,20 @@ void Fill(v2::Descriptor& d, const Event& event) {
   }
 }
 
-bool Start(const void* table, void* context, void** handle, const Event& event) {
-  if ((event->type & v2::kMask) == 0 && event->type != kUnknownEventType) {
-    *handle = nullptr;
-    return false;
-  }
-  Poisoned<v2::Descriptor> d;
-  Fill(*d, event);
-  As<v2::Profiler>(table).startEvent(context, handle, &*d);
-  return true;
+void FillAdapted(v2::Descriptor& d, const Event& event) {
+  Fill(d, event);
+  ForgetComm(d, event);
+  if (event->type == EventType::kColl) d.coll.trafficBytes = 0;
 }
 
-bool Adapt(const void* table, void* context, void** handle, const Event& event) {
-  *handle = nullptr;
-  if ((event->type & v2::kMask) == 0) return false;
-  Poisoned<v2::Descriptor> d;
-  Fill(*d, event);
-  if (event->type == EventType::kColl) {
-    d->coll.name = nullptr;
-    d->coll.commHash = d->coll.trafficBytes = 0;
-  } else if (event->type == EventType::kP2p) {
-    d->p2p.name = nullptr;
-    d->p2p.commHash = 0;
-  }
-  As<v2::Profiler>(table).startEvent(context, handle, &*d);
-  return true;
-}
+constexpr auto kStart = StartKnown<v2::Profiler, v2::Descriptor, Fill, v2::kMask>;
+constexpr auto kAdapt = AdaptFilled<v2::Profiler, v2::Descriptor, FillAdapted, v2::kMask>;
 
 }  // namespace
 
-const Sender kSenderV2 = {FunctionsOf<v2::Profiler>, InitWithoutInfo<v2::Profiler>, Start, StateBeforeV4<v2::Profiler>};
-const Sender kAdapterV2 = {FunctionsOf<v2::Profiler>, InitWithoutInfo<v2::Profiler>, Adapt,
+const Sender kSenderV2 = {FunctionsOf<v2::Profiler>, InitWithoutInfo<v2::Profiler>, kStart,
+                          StateBeforeV4<v2::Profiler>};
+const Sender kAdapterV2 = {FunctionsOf<v2::Profiler>, InitWithoutInfo<v2::Profiler>, kAdapt,
                            AdaptStateBeforeV4<v2::Profiler>};
 
 }  // namespace loopback

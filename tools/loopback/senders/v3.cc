@@ -23,33 +23,19 @@ void Fill(v3::Descriptor& d, const Event& event) {
   }
 }
 
-bool Start(const void* table, void* context, void** handle, const Event& event) {
-  Poisoned<v3::Descriptor> d;
-  Fill(*d, event);
-  As<v3::Profiler>(table).startEvent(context, handle, &*d);
-  return true;
+void FillAdapted(v3::Descriptor& d, const Event& event) {
+  Fill(d, event);
+  ForgetComm(d, event);
 }
 
-bool Adapt(const void* table, void* context, void** handle, const Event& event) {
-  *handle = nullptr;
-  if ((event->type & v3::kMask) == 0) return false;
-  Poisoned<v3::Descriptor> d;
-  Fill(*d, event);
-  if (event->type == EventType::kColl) {
-    d->coll.name = nullptr;
-    d->coll.commHash = 0;
-  } else if (event->type == EventType::kP2p) {
-    d->p2p.name = nullptr;
-    d->p2p.commHash = 0;
-  }
-  As<v3::Profiler>(table).startEvent(context, handle, &*d);
-  return true;
-}
+constexpr auto kStart = StartFilled<v3::Profiler, v3::Descriptor, Fill>;
+constexpr auto kAdapt = AdaptFilled<v3::Profiler, v3::Descriptor, FillAdapted, v3::kMask>;
 
 }  // namespace
 
-const Sender kSenderV3 = {FunctionsOf<v3::Profiler>, InitWithoutInfo<v3::Profiler>, Start, StateBeforeV4<v3::Profiler>};
-const Sender kAdapterV3 = {FunctionsOf<v3::Profiler>, InitWithoutInfo<v3::Profiler>, Adapt,
+const Sender kSenderV3 = {FunctionsOf<v3::Profiler>, InitWithoutInfo<v3::Profiler>, kStart,
+                          StateBeforeV4<v3::Profiler>};
+const Sender kAdapterV3 = {FunctionsOf<v3::Profiler>, InitWithoutInfo<v3::Profiler>, kAdapt,
                            AdaptStateBeforeV4<v3::Profiler>};
 
 }  // namespace loopback

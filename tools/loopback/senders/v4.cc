@@ -27,26 +27,22 @@ void Fill(v4::Descriptor& d, const Event& event) {
   }
 }
 
-bool Start(const void* table, void* context, void** handle, const Event& event) {
-  Poisoned<v4::Descriptor> d;
-  Fill(*d, event);
-  if (event->type == EventType::kP2p) d->p2p.nChannels = event->p2p.nChannels;
-  As<v4::Profiler>(table).startEvent(context, handle, &*d);
-  return true;
+void FillWithChannels(v4::Descriptor& d, const Event& event) {
+  Fill(d, event);
+  if (event->type == EventType::kP2p) d.p2p.nChannels = event->p2p.nChannels;
 }
+
+constexpr auto kStart = StartFilled<v4::Profiler, v4::Descriptor, FillWithChannels>;
 
 /** Drops the channels of a P2p. Does not change the handle of an event that it does not know. */
 bool Adapt(const void* table, void* context, void** handle, const Event& event) {
-  if ((event->type & v4::kMask) == 0) return false;
-  Poisoned<v4::Descriptor> d;
-  Fill(*d, event);
-  As<v4::Profiler>(table).startEvent(context, handle, &*d);
-  return true;
+  return (event->type & v4::kMask) != 0 &&
+         StartFilled<v4::Profiler, v4::Descriptor, Fill>(table, context, handle, event);
 }
 
 }  // namespace
 
-const Sender kSenderV4 = {FunctionsOf<v4::Profiler>, Init, Start, State<v4::Profiler>};
+const Sender kSenderV4 = {FunctionsOf<v4::Profiler>, Init, kStart, State<v4::Profiler>};
 const Sender kAdapterV4 = {FunctionsOf<v4::Profiler>, Init, Adapt, AdaptState<v4::Profiler, nccl_abi::kKernelChStop>};
 
 }  // namespace loopback
