@@ -7,11 +7,10 @@ import { printable } from '../report/text.js';
 import { ExitCode } from './exit.js';
 import { commandWith } from './help.js';
 import { addMemoryOption } from './memory_option.js';
-import { wholeNumber } from './numbers.js';
 import { listsRuns } from './run_option.js';
 import { say, tellProblems } from './streams.js';
 import { refuseStudy } from './study_input.js';
-import { addStudyOptions, studyOptions, type StudyFlags } from './study_options.js';
+import { addStudyOptions, JOBS, studyOptions, type StudyFlags } from './study_options.js';
 import { watched } from './watching.js';
 import { addWithOption, withFiles } from './with_option.js';
 
@@ -35,11 +34,7 @@ export function exportCommand(setExit: (code: ExitCode) => void): Command {
     .argument('<paths...>', 'rank files or their directories')
     .option('--parquet <folder>', 'the folder to make, with Parquet files (schemas/tables.md)')
     .option('--csv <folder>', 'the folder to make, with CSV files')
-    .option(
-      '-j, --jobs <n>',
-      'files to work on at once (default: by size, at most one per CPU)',
-      wholeNumber(1),
-    )
+    .option(...JOBS)
     .option('-q, --quiet', 'print errors only');
   return addMemoryOption(addStudyOptions(addWithOption(command))).action(
     async (paths: string[], options: Options) => {

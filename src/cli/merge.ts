@@ -23,12 +23,11 @@ import {
 import { checkNames, writeSummary } from './output.js';
 import { say, tellProblems } from './streams.js';
 import { listsRuns } from './run_option.js';
-import { wholeNumber } from './numbers.js';
 import { traceTexts } from '../report/headline.js';
 import { coloured, watched } from './watching.js';
 import { addWithOption, withFiles } from './with_option.js';
 import { addMemoryOption } from './memory_option.js';
-import { addStudyOptions, studyOptions, type StudyFlags } from './study_options.js';
+import { addStudyOptions, JOBS, studyOptions, type StudyFlags } from './study_options.js';
 
 interface Options extends SelectionOptions, PageOptions, StudyFlags {
   readonly report?: string;
@@ -61,11 +60,7 @@ export function mergeCommand(setExit: (code: ExitCode) => void): Command {
     .option('--strict', 'fail on a file that cannot be used; exit with 1 if the report names any problem')
     .option('--summary <file>', 'write the findings as JSON, - for the standard output (schemas/trace.md)')
     .option('--report <file>', 'also write a page (.html), as "report" does')
-    .option(
-      '-j, --jobs <n>',
-      'files to work on at once (default: by size, at most one per CPU)',
-      wholeNumber(1),
-    )
+    .option(...JOBS)
     .option('-q, --quiet', 'no report, no progress, errors only')
     .option('--link', 'print a link to the Perfetto UI that shows the moment; open the trace there by hand');
   addWithOption(command);

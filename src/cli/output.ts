@@ -22,7 +22,7 @@ export function checkNames(
 
 const summaryAt = (path: string): Output => ({ path, kind: SUMMARY });
 
-const permission = (force: boolean | undefined, inputs: readonly string[]): Permission => ({
+export const permission = (force: boolean | undefined, inputs: readonly string[]): Permission => ({
   force: force ?? false,
   inputs,
   others: OUTPUT_KINDS,

@@ -9,9 +9,8 @@ import { ExitCode } from './exit.js';
 import { commandWith } from './help.js';
 import { interruptible } from './interrupts.js';
 import { addMemoryOption } from './memory_option.js';
-import { wholeNumber } from './numbers.js';
 import { complain, print, tellProblems } from './streams.js';
-import { addStudyOptions, studyOptions, type StudyFlags } from './study_options.js';
+import { addStudyOptions, JOBS, studyOptions, type StudyFlags } from './study_options.js';
 import { refuseStudy } from './study_input.js';
 import { terminalWidth, whileWatched } from './watching.js';
 
@@ -34,11 +33,7 @@ export function queryCommand(setExit: (code: ExitCode) => void): Command {
     .argument('<paths...>', 'rank files or their directories, then the query')
     .option('--csv', 'all rows as CSV')
     .option('--json', 'all rows as JSON')
-    .option(
-      '-j, --jobs <n>',
-      'files to work on at once (default: by size, at most one per CPU)',
-      wholeNumber(1),
-    )
+    .option(...JOBS)
     .option('-q, --quiet', 'print the answer and errors only');
   return addMemoryOption(addStudyOptions(command)).action(async (paths: string[], options: Options) => {
     await run(paths.slice(0, -1), paths.at(-1)!, options);

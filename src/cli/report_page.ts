@@ -4,7 +4,7 @@ import { basename, dirname, extname } from 'node:path';
 import { Readable } from 'node:stream';
 import { Option, type Command } from 'commander';
 import { OutputError, UsageError } from '../base/errors.js';
-import { checkOutput, type Output, type Permission } from '../output/allowed.js';
+import { checkOutput, type Output } from '../output/allowed.js';
 import { deliver, withWorkFolderFor } from '../output/deliver.js';
 import { reason } from '../base/reason.js';
 import { readIncident } from '../live/incident.js';
@@ -13,10 +13,10 @@ import type { PageData } from '../page/page_data.js';
 import { PAGE } from '../page/page_kind.js';
 import { TRACE_BUDGET, traceInPage } from '../page/trace_in_page.js';
 import type { RunReport } from '../report/run_report.js';
-import { OUTPUT_KINDS } from '../trace/output_kinds.js';
 import { PERFETTO } from '../trace/startup.js';
 import { howCut } from '../trace/trace_facts.js';
 import { amount } from './numbers.js';
+import { permission } from './output.js';
 import { webOrigin } from './web_origin.js';
 
 export interface PageOptions {
@@ -46,12 +46,6 @@ export const addPageOptions = (command: Command): Command =>
 const megabytes = amount('a number of MB', { above: 0, most: 500 });
 
 const pageAt = (path: string): Output => ({ path, kind: PAGE });
-
-const permission = (force: boolean | undefined, inputs: readonly string[]): Permission => ({
-  force: force ?? false,
-  inputs,
-  others: OUTPUT_KINDS,
-});
 
 /**
  * Called early, so that a command does not fail after long work. Throws OutputError. Throws UsageError if the name belongs to another kind

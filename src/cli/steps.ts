@@ -15,7 +15,6 @@ import { makeScan } from '../shards/scan_step.js';
 import { makeStudy } from '../shards/study_step.js';
 import { ExitCode } from './exit.js';
 import { surviveFileSizeLimit } from './interrupts.js';
-import { wholeNumber } from './numbers.js';
 import { writeSummary } from './output.js';
 import {
   addSelectionOptions,
@@ -25,7 +24,7 @@ import {
 } from './selection_options.js';
 import { complain, say, tellProblems } from './streams.js';
 import { addMemoryOption } from './memory_option.js';
-import { addStudyOptions, studyOptions, type StudyFlags } from './study_options.js';
+import { addStudyOptions, JOBS, studyOptions, type StudyFlags } from './study_options.js';
 import { coloured, watched, type Watched } from './watching.js';
 
 interface Common {
@@ -137,11 +136,7 @@ function step(name: string, about: string, output: string): Command {
     .description(about)
     .option('-o, --output <file>', 'the file to write', output)
     .option('-f, --force', 'run the step again, and replace an existing file')
-    .option(
-      '-j, --jobs <n>',
-      'files to work on at once (default: by size, at most one per CPU)',
-      wholeNumber(1),
-    )
+    .option(...JOBS)
     .option('-q, --quiet', 'print errors only');
 }
 

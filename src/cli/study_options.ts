@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 import { addClockOptions } from './clock_options.js';
+import { wholeNumber } from './numbers.js';
 import { addRunOptions } from './run_option.js';
 import { addVerdictOptions } from './verdict_options.js';
 
@@ -14,6 +15,13 @@ export interface StudyFlags {
   readonly clockWander?: number;
   readonly hungAfter?: number;
 }
+
+/** The option is the same in each command that reads many files. */
+export const JOBS = [
+  '-j, --jobs <n>',
+  'files to work on at once (default: by size, at most one per CPU)',
+  wholeNumber(1),
+] as const;
 
 export const addStudyOptions = (command: Command): Command =>
   addVerdictOptions(addClockOptions(addRunOptions(command)));

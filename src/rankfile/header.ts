@@ -118,6 +118,19 @@ function checkCrc(bytes: Uint8Array, view: DataView, fail: Fail): void {
   });
 }
 
+/** Writes into a header that its rings are in this file. */
+export function sayInFile(view: DataView): void {
+  view.setUint32(H.placement, format.Placement.InFile, true);
+  view.setUint32(H.copyIntervalMs, 0, true);
+  view.setBigUint64(H.copiedTick, 0n, true);
+}
+
+/** Writes the check of what the header says now. */
+export function seal(header: Uint8Array, view: DataView): void {
+  view.setUint32(H.headerCrc, 0, true);
+  view.setUint32(H.headerCrc, crc32(header.subarray(0, format.HEADER_FIXED_BYTES)), true);
+}
+
 /** If the CRC is right, only another writer can cause wrong sizes. Still, no size is used unchecked. */
 function checkSizes(view: DataView, fail: Fail): void {
   const wrong = (what: string, offset: number, expected: string | number, found: number): never =>

@@ -8,10 +8,9 @@
 import { readlinkSync, realpathSync, statSync } from 'node:fs';
 
 import * as format from './format/constants.js';
-import { crc32 } from './format/crc32.js';
 import { RankFileError } from '../base/errors.js';
 import { type ByteSource, type ClosableSource, memorySource } from './byte_source.js';
-import { readHeader } from './header.js';
+import { readHeader, sayInFile, seal } from './header.js';
 import { Problems } from './problems.js';
 import { processNow } from './process_now.js';
 import { openRingFile } from './ring_file.js';
@@ -69,11 +68,8 @@ function asSaved(rings: ClosableSource): ClosableSource {
   const header = rings.read(0, format.HEADER_BYTES).slice();
   readHeader(memorySource(rings.path, header), new Problems());
   const view = new DataView(header.buffer);
-  view.setUint32(H.placement, format.Placement.InFile, true);
-  view.setUint32(H.copyIntervalMs, 0, true);
-  view.setBigUint64(H.copiedTick, 0n, true);
-  view.setUint32(H.headerCrc, 0, true);
-  view.setUint32(H.headerCrc, crc32(header.subarray(0, format.HEADER_FIXED_BYTES)), true);
+  sayInFile(view);
+  seal(header, view);
   return {
     ...rings,
     read(offset, length) {

@@ -7,11 +7,10 @@
 import { closeSync, openSync, statSync, unlinkSync } from 'node:fs';
 
 import * as format from './format/constants.js';
-import { crc32 } from './format/crc32.js';
 import { type ByteSource, openFile } from './byte_source.js';
 import { openSource } from './rank_file_source.js';
 import { copyChunks, copyRings, isBehindHole, writeAll } from './copy.js';
-import { type HeaderLayout, readHeader } from './header.js';
+import { type HeaderLayout, readHeader, sayInFile, seal } from './header.js';
 import { Problems } from './problems.js';
 import { openRingFile } from './ring_file.js';
 
@@ -84,13 +83,8 @@ function copyNewestChunks(path: string, out: number, layout: HeaderLayout): numb
 function sayCopied(header: Uint8Array, realtime: bigint, fromElsewhere: boolean): void {
   const view = new DataView(header.buffer, header.byteOffset, header.length);
   view.setBigUint64(H.snapshotRealtime, realtime, true);
-  if (fromElsewhere) {
-    view.setUint32(H.placement, format.Placement.InFile, true);
-    view.setUint32(H.copyIntervalMs, 0, true);
-    view.setBigUint64(H.copiedTick, 0n, true);
-  }
-  view.setUint32(H.headerCrc, 0, true);
-  view.setUint32(H.headerCrc, crc32(header.subarray(0, format.HEADER_FIXED_BYTES)), true);
+  if (fromElsewhere) sayInFile(view);
+  seal(header, view);
 }
 
 /**
