@@ -78,20 +78,19 @@ complete -o bashdefault -o default -F _nccl_trace nccl-trace
 `;
 }
 
+/** How a shell is told what follows an option: nothing, a file, one of some words, or anything. */
+function textOfValue(option: Option, file: string, other: string, oneOf: (list: string) => string): string {
+  const value = valueOf(option);
+  if (value === 'nothing') return '';
+  return value === 'file' ? file : value === 'other' ? other : oneOf(words(value));
+}
+
 const zshQuoted = (text: string): string => text.replace(/[[\]:]/g, '\\$&').replaceAll("'", "'\\''");
 
 function zsh(commands: Commands): string {
   const specs = (command: Command): string[] =>
     command.options.map((option) => {
-      const value = valueOf(option);
-      const after =
-        value === 'nothing'
-          ? ''
-          : value === 'file'
-            ? ':file:_files'
-            : value === 'other'
-              ? ':value: '
-              : `:value:(${words(value)})`;
+      const after = textOfValue(option, ':file:_files', ':value: ', (list) => `:value:(${list})`);
       const names = namesOf(option);
       const either = names.length > 1 ? `'(${words(names)})'{${names.join(',')}}` : `'${names[0]}'`;
       return `${either}'[${zshQuoted(about(option))}]${after}'`;
@@ -132,15 +131,7 @@ function fish(commands: Commands): string {
   const lines = commands.flatMap((command) => [
     `${start} -n __fish_use_subcommand -f -a ${command.name()} -d ${fishQuoted(withoutDot(command.description()))}`,
     ...command.options.map((option) => {
-      const value = valueOf(option);
-      const after =
-        value === 'nothing'
-          ? ''
-          : value === 'file'
-            ? ' -r -F'
-            : value === 'other'
-              ? ' -x'
-              : ` -x -a ${fishQuoted(words(value))}`;
+      const after = textOfValue(option, ' -r -F', ' -x', (list) => ` -x -a ${fishQuoted(list)}`);
       const names = [
         ...(option.short === undefined ? [] : [`-s ${option.short.slice(1)}`]),
         ...(option.long === undefined ? [] : [`-l ${option.long.slice(2)}`]),

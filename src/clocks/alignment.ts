@@ -235,7 +235,7 @@ function alignOnce(
   const pieces = new PieceHulls(knots, mostWander);
   const hulls = pieces.of(inside);
   const estimated = guess.corrections.map((values) => values.slice());
-  const violated = project(knots, guess.corrections, hulls, references);
+  const violated = project({ knots, corrections: guess.corrections, hulls }, references);
   const culprits = violated > TOLERANCE_NS ? worstLinks(knots, estimated, hulls, asBadAs) : [];
   return { guess, pieces, culprits, tooSmall };
 }

@@ -24,19 +24,21 @@ const NEARLY_NS = 1000;
 /** Over-projection, which reaches the inside of narrow cones sooner. */
 const RELAXATION = 1.5;
 
-/** Moves `corrections`. Returns what remains violated: the worst, ns; 0 when all pairs hold. */
-export function project(
-  knots: Knots,
-  corrections: readonly Float64Array[],
-  hulls: readonly EdgeHull[],
-  references: readonly number[],
-): number {
+/** The clocks, and the pairs that they must hold. */
+interface Held {
+  readonly knots: Knots;
+  readonly corrections: readonly Float64Array[];
+  readonly hulls: readonly EdgeHull[];
+}
+
+/** Moves the corrections. Returns what remains violated: the worst, ns; 0 when all pairs hold. */
+export function project(held: Held, references: readonly number[]): number {
   let violated = 0;
-  const doubtful = worstInstant(knots, corrections, hulls);
+  const doubtful = worstInstant(held);
   for (let turn = 0; turn < TURNS; turn++) {
-    const isReached = pushAll(knots, corrections, hulls, doubtful);
-    pinReferences(corrections, references);
-    violated = worstViolation(knots, corrections, hulls);
+    const isReached = pushAll(held, doubtful);
+    pinReferences(held.corrections, references);
+    violated = worstViolation(held);
     if (violated === 0) break;
     // If evidence contradicts itself, another turn does not help either.
     if (!isReached && violated > NEARLY_NS) break;
@@ -45,12 +47,8 @@ export function project(
 }
 
 /** Whether all pairs hold within this many rounds. `doubtful`: the instant at which pairs may contradict each other. */
-function pushAll(
-  knots: Knots,
-  corrections: readonly Float64Array[],
-  hulls: readonly EdgeHull[],
-  doubtful: number,
-): boolean {
+function pushAll(held: Held, doubtful: number): boolean {
+  const { knots, corrections, hulls } = held;
   // A hull that held still holds if its two domains have not moved since.
   const moves = new Int32Array(corrections.length);
   const heldFrom = new Int32Array(hulls.length).fill(-1);
@@ -73,30 +71,19 @@ function pushAll(
       }
     }
     if (!moved) return true;
-    if (round === DOUBTFUL_ROUNDS && isHopeless(knots, corrections, hulls, doubtful)) return false;
+    if (round === DOUBTFUL_ROUNDS && isHopeless(held, doubtful)) return false;
   }
   return false;
 }
 
-function isHopeless(
-  knots: Knots,
-  corrections: readonly Float64Array[],
-  hulls: readonly EdgeHull[],
-  doubtful: number,
-): boolean {
-  if (worstViolation(knots, corrections, hulls) <= NEARLY_NS) return false;
-  return (
-    isImpossibleAt(knots, corrections, hulls, doubtful) ||
-    isImpossibleAt(knots, corrections, hulls, worstInstant(knots, corrections, hulls))
-  );
+function isHopeless(held: Held, doubtful: number): boolean {
+  if (worstViolation(held) <= NEARLY_NS) return false;
+  const { knots, corrections, hulls } = held;
+  return [doubtful, worstInstant(held)].some((at) => isImpossibleAt(knots, corrections, hulls, at));
 }
 
 /** When, on the common axis, the pair that is violated most began. */
-function worstInstant(
-  knots: Knots,
-  corrections: readonly Float64Array[],
-  hulls: readonly EdgeHull[],
-): number {
+function worstInstant({ knots, corrections, hulls }: Held): number {
   let worst = 0;
   let instant = knots.first;
   for (const { from, to, hull } of hulls) {
@@ -136,11 +123,7 @@ function pinReferences(corrections: readonly Float64Array[], references: readonl
   });
 }
 
-function worstViolation(
-  knots: Knots,
-  corrections: readonly Float64Array[],
-  hulls: readonly EdgeHull[],
-): number {
+function worstViolation({ knots, corrections, hulls }: Held): number {
   let worst = 0;
   for (const hull of hulls) worst = Math.max(worst, violationOf(knots, corrections, hull).by);
   return worst;

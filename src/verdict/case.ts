@@ -9,7 +9,7 @@ import type { ClusterComm, Collective } from '../cluster/collective_view.js';
 import type { PendingWork } from '../model/pending.js';
 import type { Communicator } from '../model/recording.js';
 import type { RankWitness } from './file_facts.js';
-import type { CallName, Evidence, ProcessState } from './types.js';
+import type { CallName, Evidence, Mismatch, ProcessState } from './types.js';
 
 /** What is known of the run. */
 export interface Facts extends Comparable {
@@ -134,6 +134,14 @@ export function callName(
     at: work.start,
   };
 }
+
+/** `call`: its number on the communicator, if it is known. */
+export const mismatchOn = (
+  { commId, name, nRanks }: { readonly commId: bigint; readonly name: string; readonly nRanks: number },
+  what: Mismatch['what'],
+  ways: Mismatch['ways'],
+  call: number | null = null,
+): Mismatch => ({ commId: hex64(commId), comm: name, nRanks, what, call, ways });
 
 /** As this file called it. */
 export const collectiveName = (

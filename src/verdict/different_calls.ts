@@ -4,7 +4,7 @@ import { entryOf } from '../base/grouped.js';
 import { hex64 } from '../base/hex.js';
 import { ELEMENT_BYTES } from '../cluster/bandwidth.js';
 import type { CallShape } from '../model/call_table.js';
-import { cached } from './case.js';
+import { cached, mismatchOn } from './case.js';
 import type { HostCalls, RankWitness } from './file_facts.js';
 import { byFile, callersByComm, evidenceAt, isBorderAt, shapeAt, type Placed } from './placed_calls.js';
 import type { Mismatch, Way } from './types.js';
@@ -173,7 +173,7 @@ function describe(commId: bigint, callers: readonly Placed[], { from, end }: Blo
   const what = ways.every(({ func }) => func === ways[0].func) ? 'arguments' : 'calls';
   // Within a group its position differs from rank to rank.
   const call = end - from === 1 && callers.some(({ calls }) => calls.isWhole) ? from : null;
-  return { commId: hex64(commId), comm: name, nRanks, what, call, ways };
+  return mismatchOn({ commId, name, nRanks }, what, ways, call);
 }
 
 /** The first call that is more frequent here than in `others`. */

@@ -10,12 +10,12 @@ import { isLostText } from '../base/lost_text.js';
 import { ELEMENT_BYTES } from '../cluster/bandwidth.js';
 import type { ClusterComm, Collective } from '../cluster/collective_view.js';
 import { enteredBy } from './absence.js';
-import type { Case } from './case.js';
+import { mismatchOn, type Case } from './case.js';
 import { differentHostCalls, haveParted } from './different_calls.js';
 import { found, type Rule } from './finding.js';
 import { allLived } from './process_states.js';
 import type { Stall } from './stall.js';
-import { sidesOf } from './stalled_transfers.js';
+import { sidesOf, transferWay } from './stalled_transfers.js';
 import { unmatchedAtEnd } from './unmatched.js';
 import { placesOf } from './wait_chains.js';
 import type { CallArguments, RankWitness } from './file_facts.js';
@@ -65,22 +65,10 @@ function otherSizes(
     const sides = peerFile === null ? null : sidesOf(one, peerFile, commId, ranks);
     const [own, other] = (sides ?? []).map((side) => side.count * (ELEMENT_BYTES[side.datatype] ?? NaN));
     if (!sides || own === other || Number.isNaN(own) || Number.isNaN(other)) continue;
-    const ways = sides.map(({ func, count, datatype, root, record, at }, i): Way => {
-      const entered = [{ file: i === 0 ? one.file : peerFile!, record, at }];
-      return {
-        commId: hex64(commId),
-        comm: name,
-        seq: null,
-        replay: 0,
-        func,
-        count,
-        datatype,
-        root,
-        entered,
-      };
-    });
+    const comm = { commId, name, nRanks };
+    const ways = sides.map((side, i) => transferWay(side, i === 0 ? one.file : peerFile!, comm));
     const [sent, received] = ways.sort((a) => (a.func === 'Send' ? -1 : 1)) as [Way, Way];
-    return { commId: hex64(commId), comm: name, nRanks, what: 'sizes', call: null, ways: [sent, received] };
+    return mismatchOn(comm, 'sizes', [sent, received]);
   }
   return null;
 }
@@ -147,16 +135,7 @@ function differentArguments(
     .sort((a, b) => b.entered.length - a.entered.length)
     .map(({ args, entered }) => wayOf(comm, one, args, entered));
   const [most, other, ...more] = ways;
-  if (!most || !other) return null;
-  const { commId, name, nRanks } = comm;
-  return {
-    commId: hex64(commId),
-    comm: name,
-    nRanks,
-    what: 'arguments',
-    call: null,
-    ways: [most, other, ...more],
-  };
+  return most && other ? mismatchOn(comm, 'arguments', [most, other, ...more]) : null;
 }
 
 const isLike = (call: CallArguments, { count, root }: Pick<CallArguments, 'count' | 'root'>): boolean =>

@@ -2,6 +2,7 @@
 
 import { addTo } from '../base/grouped.js';
 import { maxOf } from '../base/extremes.js';
+import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import { membersOf, ranksInComm } from './absence.js';
 import { tanglesIn, type Tangle } from './circle.js';
@@ -9,6 +10,7 @@ import { commOf, knownUntilOf, lastMoveIn } from './case.js';
 import type { EnteredCall, RankWitness } from './file_facts.js';
 import { placesOf, type FileWork } from './wait_chains.js';
 import { firstWorks, OTHER_SIDE, TRANSFER_MAY_TAKE, type Stall } from './stall.js';
+import type { Way } from './types.js';
 
 /**
  * Sends and receives, except those that were called after the communicator's stuck collective: their other sides may still stand in it. Also
@@ -159,6 +161,16 @@ export function sidesOf(
   const other = own && ranks[peerFile]!.calls.transferred(commId, there);
   return own && other ? [own, other] : null;
 }
+
+/** As one of the ways to call. */
+export const transferWay = (
+  { func, count, datatype, root, record, at }: EnteredCall,
+  file: number,
+  { commId, name }: { readonly commId: bigint; readonly name: string },
+): Way => ({
+  ...{ commId: hex64(commId), comm: name, func, seq: null, replay: 0 },
+  ...{ count, datatype, root, entered: [{ file, record, at }] },
+});
 
 /** null: no transfer ended. */
 function longestTransfer(files: readonly number[], ranks: readonly RankWitness[]): number | null {

@@ -4,14 +4,14 @@
  */
 
 import { maxOf } from '../base/extremes.js';
-import { hex64 } from '../base/hex.js';
 import type { TraceNs } from '../base/time.js';
 import { membersOf, SHORTEST_HANG } from './absence.js';
-import { cached, knownUntilOf, lastMoveIn, laterBy, type Case, type Facts } from './case.js';
+import { cached, knownUntilOf, lastMoveIn, laterBy, mismatchOn, type Case, type Facts } from './case.js';
 import type { PendingWork } from '../model/pending.js';
 import type { Communicator } from '../model/recording.js';
 import type { EnteredCall, RankWitness } from './file_facts.js';
 import { OTHER_SIDE, TRANSFER_MAY_TAKE, type Stall } from './stall.js';
+import { transferWay } from './stalled_transfers.js';
 import type { Mismatch } from './types.js';
 import { placesOf, type FileWork } from './wait_chains.js';
 
@@ -80,7 +80,7 @@ const workOf = ({ file, func, peer, comm, call }: Unmatched): FileWork => {
 /** Both ranks went on to a later collective, and have ended. */
 export const unmatchedAtEnd = (evidence: Facts): Mismatch[] =>
   unmatchedIn(evidence).flatMap(({ file, peerFile, call, func, peer, comm }) => {
-    const { commId, name, nRanks } = comm;
+    const { commId } = comm;
     const [own, other] = [evidence.ranks[file]!, evidence.ranks[peerFile]!];
     const later = other.calls.newest(commId);
     const newest = other.calls.transferred(commId, {
@@ -88,13 +88,7 @@ export const unmatchedAtEnd = (evidence: Facts): Mismatch[] =>
     });
     const wentOn = later && (own.calls.entered(commId, later)?.at ?? 0) > call.at;
     if (!own.life.isClosed || !other.life.isClosed || !newest || !wentOn) return [];
-    const way = (one: EnteredCall, by: number, what: string): Mismatch['ways'][number] => ({
-      ...{ commId: hex64(commId), comm: name, func: what, seq: null, replay: 0 },
-      ...{ count: one.count, datatype: one.datatype, root: one.root },
-      entered: [{ file: by, record: one.record, at: one.at }],
-    });
-    const ways = [way(call, file, func), way(newest, peerFile, OTHER_SIDE[func]!)] as const;
-    return [{ commId: hex64(commId), comm: name, nRanks, what: 'pairs', call: null, ways }];
+    return [mismatchOn(comm, 'pairs', [transferWay(call, file, comm), transferWay(newest, peerFile, comm)])];
   });
 
 /** Where both files have all calls up to a second after it. */

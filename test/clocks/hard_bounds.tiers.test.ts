@@ -110,7 +110,7 @@ describe('truth lies inside the hard bound', () => {
         const corrections = wrongCorrections(run, knots, random, 10 ** (2 + 4 * random()));
         const references = new Array<number>(hosts).fill(0);
         const hulls = new PieceHulls(knots, CURVATURE).of(run.edges);
-        fc.pre(project(knots, corrections, hulls, references) === 0);
+        fc.pre(project({ knots, corrections, hulls }, references) === 0);
         const bounds = new HardBounds(references, hulls, knots, corrections, CURVATURE);
         const { spans } = bounds;
         const estimated = { knots, spans, corrections };

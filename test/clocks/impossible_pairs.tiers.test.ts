@@ -68,6 +68,8 @@ describe('pairs that cannot all be true', () => {
     const corrections = nearly(tampered, KNOTS, random, 1000);
     expect(isImpossibleAt(KNOTS, corrections, hulls, tampered.clock(0, 31e9))).toBe(true);
     expect(isImpossibleAt(KNOTS, corrections, hulls, tampered.clock(0, 65e9))).toBe(false);
-    expect(project(KNOTS, corrections, hulls, new Array<number>(HOSTS).fill(0))).toBeGreaterThan(1000);
+    expect(project({ knots: KNOTS, corrections, hulls }, new Array<number>(HOSTS).fill(0))).toBeGreaterThan(
+      1000,
+    );
   });
 });
