@@ -1,13 +1,13 @@
-/** The command as a person runs it: the built program in a process of its own. `npm test` has built it. */
+/** The command as a person runs it; where its process matters, the built program in one of its own. `npm test` has built it. */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runHere } from '../support/program/command_line.js';
+import { runHere, type TextResult } from '../support/program/command_line.js';
 import { madeUpRank, SMALL_RUN, writeRun } from '../support/made_up/made_up_run.js';
-import { PROGRAM, runProgram, type ProgramResult } from '../support/program/program.js';
+import { PROGRAM, runProgram } from '../support/program/program.js';
 import { eachInItsFolder } from '../support/program/temporary_folder.js';
 import { viewTrace } from '../support/traces/trace_view.js';
 
@@ -19,7 +19,7 @@ eachInItsFolder((made) => {
   writeRun(join(folder, 'run'));
 });
 
-const run = (...args: string[]): Promise<ProgramResult> => runProgram(folder, ...args);
+const run = (...args: string[]): Promise<TextResult> => runHere(folder, ...args);
 
 /** What is there besides the input. */
 const filesOf = (path: string): string[] =>
@@ -29,7 +29,7 @@ const filesOf = (path: string): string[] =>
 
 describe('merge', () => {
   it('writes the trace and a short report', async () => {
-    const { code, out, err } = await run('merge', 'run', '-o', 't.pftrace');
+    const { code, out, err } = await runProgram(folder, 'merge', 'run', '-o', 't.pftrace');
     expect({ code, out: out.length }).toEqual({ code: 0, out: 0 });
     expect(err.replace(/\(\d+ kB, /, '(… kB, ')).toBe(
       [
@@ -56,8 +56,8 @@ describe('merge', () => {
 
   it('gives the same bytes with one worker, many, and to the standard output', async () => {
     await run('merge', 'run', '-o', 'one.pftrace', '-j', '1');
-    await run('merge', 'run', '-o', 'many.pftrace', '-j', '4');
-    const { out } = await run('merge', 'run', '-o', '-', '--quiet');
+    await runProgram(folder, 'merge', 'run', '-o', 'many.pftrace', '-j', '4');
+    const { out } = await runProgram(folder, 'merge', 'run', '-o', '-', '--quiet');
     const one = readFileSync(join(folder, 'one.pftrace'));
     expect(one.equals(readFileSync(join(folder, 'many.pftrace')))).toBe(true);
     expect(one.equals(out)).toBe(true);
@@ -66,7 +66,7 @@ describe('merge', () => {
 
   it('writes its findings as JSON', async () => {
     const { out } = await run('merge', 'run', '-o', 't.pftrace', '--summary', '-', '-q');
-    expect(JSON.parse(out.toString())).toMatchObject({
+    expect(JSON.parse(out)).toMatchObject({
       version: 3,
       worldSize: 4,
       trace: { processes: 4, flows: 72 },
@@ -101,7 +101,7 @@ describe('merge', () => {
     ['a target in no directory', ['merge', 'run', '-o', 'no/t.pftrace'], 4, /there is no directory/],
     ['no arguments', [], 2, /Usage/],
   ])('%s is one clear sentence', async (_, args, expected, sentence) => {
-    const { code, err } = await runHere(folder, ...args);
+    const { code, err } = await run(...args);
     expect({ code, err }).toMatchObject({ code: expected, err: expect.stringMatching(sentence) as string });
     expect(err).not.toMatch(/\s+at .*\.js:\d+/);
   });

@@ -7,20 +7,21 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { gzipSync } from 'node:zlib';
-import { chromium } from 'playwright-core';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { chromium, type Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { merge } from '../../src/merge.js';
 import { startupLink, startupQuery, withPins } from '../../src/trace/startup.js';
 import { howCut, traceFacts } from '../../src/trace/trace_facts.js';
 import { PortBusy, TraceServer } from '../../src/cli/trace_server.js';
-import { PROGRAM, runProgram } from '../support/program/program.js';
+import { runHere } from '../support/program/command_line.js';
+import { PROGRAM } from '../support/program/program.js';
 import { eachInItsFolder } from '../support/program/temporary_folder.js';
 
 const UI = 'https://ui.perfetto.dev';
 /** Another program's trace: packets of a timestamp and a sequence. */
 const PACKET = Buffer.from('0a0640e807508101', 'hex');
 const CONTENT = Buffer.concat(Array.from({ length: 37_500 }, () => PACKET));
-const RANK_FILE = path.join(path.dirname(path.dirname(PROGRAM)), 'samples/hang/rank00000.bin');
+const SAMPLE = path.join(path.dirname(path.dirname(PROGRAM)), 'samples/hang');
 const CHROMIUM = '/usr/bin/chromium';
 
 let folder: string;
@@ -152,7 +153,7 @@ describe('the command', () => {
       expect(link).toMatch(/^https:\/\/ui\.perfetto\.dev\/#!\/\?url=http%3A%2F%2F127\.0\.0\.1%3A9001%2F/);
       const url = new URLSearchParams(new URL(link).hash.slice('#!/?'.length)).get('url')!;
 
-      const second = await runProgram(folder, 'open', trace);
+      const second = await runHere(folder, 'open', trace);
       expect(second).toMatchObject({ code: 4 });
       expect(second.err).toMatch(/127\.0\.0\.1:9001: another program uses this port; end it/);
 
@@ -163,17 +164,6 @@ describe('the command', () => {
     }
   });
 
-  it.each(['run.pftrace', 'run.pftrace.zst', 'run.pftrace.gz'])(
-    'reads how the trace begins from %s',
-    async (name) => {
-      const sample = path.join(path.dirname(path.dirname(PROGRAM)), 'samples/straggler');
-      const { err } = await runProgram(folder, 'merge', sample, '--link', '-fo', name);
-      const startup = traceFacts(path.join(folder, name))?.get('nccl_trace.startup') ?? '';
-      expect(err).toContain(`\n${startupLink(UI, null, startup)}\n`);
-      expect(startup).toMatch(/^visStart=\d+&visEnd=\d+&startupCommands=%5B/);
-    },
-  );
-
   /** Ends of the gzip members or zstd frames before the last one, and places within both; of a plain trace, places. */
   const cuts = (bytes: Buffer): number[] => {
     const magic = bytes[0] === 0x0a ? null : bytes.subarray(0, 3);
@@ -182,11 +172,13 @@ describe('the command', () => {
   };
 
   it.each(['run.pftrace', 'run.pftrace.zst', 'run.pftrace.gz'])(
-    'says of %s that it was cut, wherever it was, and nothing of the whole one',
+    'reads how %s begins, says that it was cut, wherever it was, and nothing of the whole one',
     async (name) => {
-      const sample = path.join(path.dirname(path.dirname(PROGRAM)), 'samples/hang');
       const file = path.join(folder, name);
-      await runProgram(folder, 'merge', sample, '--ranks', '0,2', '-fqo', name);
+      const merged = await runHere(folder, 'merge', SAMPLE, '--ranks', '0,2', '--link', '-fo', name);
+      const startup = traceFacts(file)?.get('nccl_trace.startup') ?? '';
+      expect(merged.err).toContain(`\n${startupLink(UI, null, startup)}\n`);
+      expect(startup).toMatch(/^visStart=\d+&visEnd=\d+&startupCommands=%5B/);
       const bytes = readFileSync(file);
       expect(howCut(file)).toBeNull();
       for (const cut of cuts(bytes)) {
@@ -195,40 +187,39 @@ describe('the command', () => {
           /^the end of this trace is missing: it was cut/,
         );
       }
-      const { code, err } = await runProgram(folder, 'open', name, '-q', '--timeout', '0.001');
+      const { code, err } = await runHere(folder, 'open', name, '-q', '--timeout', '0.001');
       expect({ code, err }).toEqual({ code: 0, err: `nccl-trace: ${name}: ${howCut(file)}\n` });
     },
   );
 
-  it.each([
-    ['as zstd packs what a pipe brings, without a size', (all: Buffer) => zstdFrame(all)],
-    [
-      'as pzstd packs, with the size of each frame before it',
-      (all: Buffer) =>
+  it('finds them in what another program packed', async () => {
+    const file = path.join(folder, 'own.pftrace');
+    await merge({ inputs: [SAMPLE], output: file, jobs: 1 });
+    const facts = traceFacts(file);
+    expect(facts?.get('nccl_trace.startup')).toMatch(/PinTracks/);
+    const all = readFileSync(file);
+    const packed = path.join(folder, 'own.pftrace.zst');
+    for (const [as, bytes] of [
+      ['as zstd packs what a pipe brings, without a size', zstdFrame(all)],
+      [
+        'as pzstd packs, with the size of each frame before it',
         Buffer.concat([
           SIZE_AHEAD,
           zstdFrame(all.subarray(0, 5000)),
           SIZE_AHEAD,
           zstdFrame(all.subarray(5000)),
         ]),
-    ],
-    [
-      'as one frame that is larger than all that is read',
-      (all: Buffer) => zstdFrame(Buffer.concat([all, ...Array.from({ length: 20 }, () => CONTENT)])),
-    ],
-  ])('finds them in what another program packed: %s', async (_, pack) => {
-    const file = path.join(folder, 'own.pftrace');
-    await merge({ inputs: [path.dirname(RANK_FILE)], output: file, jobs: 1 });
-    const facts = traceFacts(file);
-    expect(facts?.get('nccl_trace.startup')).toMatch(/PinTracks/);
-    const packed = path.join(folder, 'own.pftrace.zst');
-    writeFileSync(packed, pack(readFileSync(file)));
-    expect(traceFacts(packed)).toEqual(facts);
-    const { code, out } = await runProgram(folder, 'open', packed, '-q', '--timeout', '0.001');
-    expect({ code, link: out.toString() }).toMatchObject({
-      code: 0,
-      link: expect.stringContaining('PinTracks') as string,
-    });
+      ],
+      [
+        'as one frame that is larger than all that is read',
+        zstdFrame(Buffer.concat([all, ...Array.from({ length: 20 }, () => CONTENT)])),
+      ],
+    ] as const) {
+      writeFileSync(packed, bytes);
+      expect(traceFacts(packed), as).toEqual(facts);
+    }
+    const { code, out } = await runHere(folder, 'open', packed, '-q', '--timeout', '0.001');
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('PinTracks') as string });
   });
 
   it('puts them and the patterns of --pin into the link, and none of them for a trace that is not ours', async () => {
@@ -248,7 +239,7 @@ describe('the command', () => {
   });
 
   it('gives up after its time', async () => {
-    const { code, err } = await runProgram(folder, 'open', trace, '--timeout', '0.001');
+    const { code, err } = await runHere(folder, 'open', trace, '--timeout', '0.001');
     expect({ code, err }).toMatchObject({
       code: 0,
       err: expect.stringMatching(/not loaded within 0\.001 minutes/) as string,
@@ -257,7 +248,7 @@ describe('the command', () => {
   });
 
   it.each([
-    [['open', RANK_FILE], 3, /is a rank file, not a trace; first: nccl-trace merge/],
+    [['open', path.join(SAMPLE, 'rank00000.bin')], 3, /is a rank file, not a trace; first: nccl-trace merge/],
     [['open', 'a trace.pftrace', '--pin', '('], 2, /must be a regular expression/],
     [['open', 'nothing.pftrace'], 3, /nothing\.pftrace: no such file; name a trace/],
     [['open', '/etc/passwd'], 3, /\/etc\/passwd: is not a Perfetto trace, or is damaged; name a trace/],
@@ -286,7 +277,7 @@ describe('the command', () => {
       ['summary', '{\n  "version": 3,\n  "verdict": {\n    "kind": "healthy"'],
     ] as const)
       writeFileSync(path.join(folder, name), content);
-    const result = await runProgram(folder, ...args);
+    const result = await runHere(folder, ...args);
     expect(result).toMatchObject({ code });
     expect(result.err).toMatch(sentence);
   });
@@ -295,12 +286,24 @@ describe('the command', () => {
 describe.skipIf(!existsSync(CHROMIUM))('a browser', () => {
   let pages: Server;
   let pageOrigin: string;
-  beforeEach(async () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await chromium.launch({
+      executablePath: CHROMIUM,
+      args: [
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-quic',
+        '--disable-background-networking',
+        '--disable-sync',
+      ],
+    });
     pages = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end(PAGE));
     await new Promise<void>((done) => pages.listen(0, '127.0.0.1', done));
     pageOrigin = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
   });
-  afterEach(() => {
+  afterAll(async () => {
+    await browser.close();
     pages.close();
     pages.closeAllConnections();
   });
@@ -314,7 +317,6 @@ describe.skipIf(!existsSync(CHROMIUM))('a browser', () => {
       note: null,
     };
     const query = withPins(startupQuery(screen), ['tx (rate|bytes)']);
-    const browser = await launch();
     try {
       const page = await browser.newPage();
       await page.goto(startupLink(pageOrigin, server.url, query));
@@ -336,52 +338,34 @@ describe.skipIf(!existsSync(CHROMIUM))('a browser', () => {
       });
       await server.delivered;
     } finally {
-      await browser.close();
       await server.close();
     }
   });
 
   it('reads the trace from the page that was named, and from no other', async () => {
-    const browser = await launch();
-    try {
-      const page = await browser.newPage();
-      await page.goto(pageOrigin);
-      for (const [origin, expected] of [
-        [pageOrigin, CONTENT.length],
-        [UI, 'TypeError'],
-      ] as const) {
-        const server = await TraceServer.start({ path: trace, origin, port: 0 });
-        // As the UI does: fetch(url), then the body as a blob.
-        const got = await page.evaluate(
-          (url) =>
-            fetch(url)
-              .then((r) => r.blob())
-              .then(
-                (b) => b.size,
-                (e: unknown) => (e as Error).name,
-              ),
-          server.url,
-        );
-        expect(got).toBe(expected);
-        await server.close();
-      }
-    } finally {
-      await browser.close();
+    const page = await browser.newPage();
+    await page.goto(pageOrigin);
+    for (const [origin, expected] of [
+      [pageOrigin, CONTENT.length],
+      [UI, 'TypeError'],
+    ] as const) {
+      const server = await TraceServer.start({ path: trace, origin, port: 0 });
+      // As the UI does: fetch(url), then the body as a blob.
+      const got = await page.evaluate(
+        (url) =>
+          fetch(url)
+            .then((r) => r.blob())
+            .then(
+              (b) => b.size,
+              (e: unknown) => (e as Error).name,
+            ),
+        server.url,
+      );
+      expect(got).toBe(expected);
+      await server.close();
     }
   });
 });
-
-const launch = () =>
-  chromium.launch({
-    executablePath: CHROMIUM,
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--disable-background-networking',
-      '--disable-sync',
-    ],
-  });
 
 /** Reads its own address as the UI does. */
 const PAGE = `<script>

@@ -1,6 +1,5 @@
 /** `export`: what a notebook reads from the files is what the program knows, to the nanosecond. */
 
-import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -43,7 +42,7 @@ async function exported(sample: string, format: 'parquet' | 'csv'): Promise<stri
   return to;
 }
 
-const SAMPLES = ['hosts', 'hang', 'wrapped', 'pxn', 'graph', 'abi-v1', 'torch-straggler'];
+const SAMPLES = ['hosts', 'hang', 'wrapped', 'pxn', 'graph', 'abi-v1'];
 const TYPES = { text: 'VARCHAR', whole: 'BIGINT', real: 'DOUBLE', time: 'TIMESTAMP' };
 
 describe('export --parquet', () => {
@@ -195,8 +194,8 @@ describe('all_to_alls', () => {
 
 describe('export --with', () => {
   it('has the training steps of the files, as merge counts them, and says which file it cannot use', async () => {
-    const input = path.join(root, 'samples/torch-straggler');
-    const output = at('torch.pftrace');
+    const input = path.join(root, 'samples/wrapped');
+    const output = at('wrapped.pftrace');
     await merge({ inputs: [input], output, jobs: 1 });
     const works = collectivesOf(viewTrace(readFileSync(output), { emptySlices: 'fine' }), 0);
     const [known, broken] = [at('known.json'), at('broken.json')];
@@ -222,9 +221,7 @@ describe('export --with', () => {
         ...{ duration_ns: BigInt(one.duration), nccl_ns: BigInt(one.nccl), exposed_ns: BigInt(one.exposed) },
       })),
     );
-    expect(
-      existsSync(path.join(await exported('torch-straggler', 'parquet'), 'training_steps.parquet')),
-    ).toBe(false);
+    expect(existsSync(path.join(await exported('wrapped', 'parquet'), 'training_steps.parquet'))).toBe(false);
   });
 
   // findings/parquet_nan_filter.sh
@@ -252,7 +249,7 @@ describe('export --csv', () => {
     expect(read).toEqual(await query(ids(`FROM '${parquet}/links.parquet'`)));
   });
 
-  it.each(['hosts', 'hang', 'torch-straggler'])('%s: the same rows', async (sample) => {
+  it.each(['hosts', 'hang', 'wrapped'])('%s: the same rows', async (sample) => {
     const [csv, parquet] = [await exported(sample, 'csv'), await exported(sample, 'parquet')];
     for (const name of ['collectives', 'links', 'pairs', 'ranks', 'waits', 'works', 'steps/*']) {
       const { columns } = [COLLECTIVES, LINKS, PAIRS, RANKS, WAITS, WORKS, STEPS].find((one) =>
@@ -313,12 +310,8 @@ describe('the folder', () => {
   it('needs one format and rank files', async () => {
     for (const args of [[], ['--csv', at('a'), '--parquet', at('b')]])
       expect(await run('export', 'samples/hang', ...args)).toMatchObject({ code: 2 });
-    execFileSync(process.execPath, ['bin/nccl-trace.js', 'scan', 'samples/healthy', '-qo', at('run.scan')], {
-      cwd: root,
-    });
-    execFileSync(process.execPath, ['bin/nccl-trace.js', 'study', at('run.scan'), '-qo', at('run.study')], {
-      cwd: root,
-    });
+    await run('scan', 'samples/abi-v4', '-qj1', '-o', at('run.scan'));
+    await run('study', at('run.scan'), '-qo', at('run.study'));
     expect((await run('export', at('run.study'), '--csv', at('c'))).err).toContain(
       'is a .study, which has too little for this; name rank files',
     );

@@ -21,19 +21,24 @@ import {
   type ViewSlice,
 } from '../support/traces/trace_view.js';
 
-const RUN = 'samples/torch-straggler';
+const RUN = 'samples/wrapped';
 let folder: string;
 let remove: () => void;
 let works: readonly ViewSlice[];
 let plain: TraceView;
 let plainBytes: Buffer;
+/** With the file of rank 0 as `text` makes it. */
+let base: Drawn;
+let baseBytes: Buffer;
 
 beforeAll(async () => {
   ({ folder, remove } = temporaryFolder());
   await mergeHere();
-  plainBytes = readFileSync(join(folder, 'out.pftrace'));
+  plainBytes = bytes();
   plain = view();
   works = collectivesOf(plain, 0);
+  base = await drawn();
+  baseBytes = bytes();
 });
 afterAll(() => {
   remove();
@@ -42,7 +47,8 @@ afterAll(() => {
 const mergeHere = (options: Partial<MergeOptions> = {}): Promise<MergeReport> =>
   merge({ inputs: [RUN], output: join(folder, 'out.pftrace'), force: true, jobs: 1, ...options });
 
-const view = (): TraceView => viewTrace(readFileSync(join(folder, 'out.pftrace')), { emptySlices: 'fine' });
+const bytes = (): Buffer => readFileSync(join(folder, 'out.pftrace'));
+const view = (): TraceView => viewTrace(bytes(), { emptySlices: 'fine' });
 
 const text = (options: Partial<KinetoOptions> = {}): string =>
   kinetoText(works, { rank: 0, worldSize: 2, ...options });
@@ -58,18 +64,15 @@ async function mergeWith(path: string, rank: number | null = null) {
   return { report, seen: view() };
 }
 
-async function drawn(options: Partial<KinetoOptions> = {}) {
-  const { report, seen } = await mergeWith(write('rank0.json', text(options)));
-  return { report, seen, own: report.foreign[0] as DrawnReport };
+interface Drawn {
+  readonly report: MergeReport;
+  readonly seen: TraceView;
+  readonly own: DrawnReport;
 }
 
-async function refused(content: string | Buffer, rank: number | null = null): Promise<RefusedReport> {
-  const { report } = await mergeWith(write('other.json', content), rank);
-  const own = report.foreign[0] as RefusedReport;
-  expect(report.problems).toContain(own.why);
-  // The run's own trace is as good as without the file.
-  expect(report.trace).toEqual(countsOf(plain));
-  return own;
+async function drawn(options: Partial<KinetoOptions> = {}): Promise<Drawn> {
+  const { report, seen } = await mergeWith(write('rank0.json', text(options)));
+  return { report, seen, own: report.foreign[0] as DrawnReport };
 }
 
 const onTrack = ({ slices }: TraceView, ...path: string[]): ViewSlice[] =>
@@ -77,8 +80,8 @@ const onTrack = ({ slices }: TraceView, ...path: string[]): ViewSlice[] =>
 const kernelsIn = (seen: TraceView): ViewSlice[] => onTrack(seen, 'PyTorch', 'GPU 0 stream 20');
 
 describe('a trace of PyTorch', () => {
-  it('is a group beside NCCL in its rank: nothing is lost, slices nest, the summary counts it', async () => {
-    const { report, seen, own } = await drawn();
+  it('is a group beside NCCL in its rank: nothing is lost, slices nest, the summary counts it', () => {
+    const { report, seen, own } = base;
     expect(seen.problems).toEqual([]);
     expect(report.trace).toEqual(countsOf(seen));
     const pytorch = seen.tracks.filter(({ path }) => path[1] === 'PyTorch');
@@ -111,12 +114,8 @@ describe('a trace of PyTorch', () => {
   });
 
   it('lies where the host stamped it, to the nanosecond, in both dialects that have them', async () => {
-    const [base, decimals, whole] = [
-      await drawn(),
-      await drawn({ dialect: 'decimals' }),
-      await drawn({ dialect: 'whole' }),
-    ];
-    const times = ({ seen }: typeof base): bigint[] => kernelsIn(seen).map(({ ts }) => ts);
+    const [decimals, whole] = [await drawn({ dialect: 'decimals' }), await drawn({ dialect: 'whole' })];
+    const times = ({ seen }: Drawn): bigint[] => kernelsIn(seen).map(({ ts }) => ts);
     expect(times(decimals)).toEqual(times(base));
     for (const [i, ts] of times(whole).entries()) {
       const off = times(base)[i]! - ts;
@@ -127,8 +126,8 @@ describe('a trace of PyTorch', () => {
     expect(base.own.kernels.corrected).toBe(0);
   });
 
-  it('has arrows from the call to our collective and from there to the kernel, and its own', async () => {
-    const { seen } = await drawn();
+  it('has arrows from the call to our collective and from there to the kernel, and its own', () => {
+    const { seen } = base;
     const names = seen.flows.map(({ from, to }: ViewFlow) => `${from.name} > ${to.name?.split('_')[0]}`);
     const count = (name: string): number => names.filter((one) => one === name).length;
     expect(count('cudaLaunchKernel > ncclDevKernel')).toBe(works.length);
@@ -141,11 +140,10 @@ describe('a trace of PyTorch', () => {
   });
 
   it('of a host whose clock is 3 ms ahead is moved back, and the report says so', async () => {
-    const straight = await drawn();
     const { seen, own, report } = await drawn({ shift: 3_000_000n });
-    const off = own.kernels.corrected - 3_000_000 - straight.own.kernels.residual!;
+    const off = own.kernels.corrected - 3_000_000 - base.own.kernels.residual!;
     expect(Math.abs(off)).toBeLessThan(50_000);
-    const moved = kernelsIn(seen).map(({ ts }, i) => Number(ts - kernelsIn(straight.seen)[i]!.ts));
+    const moved = kernelsIn(seen).map(({ ts }, i) => Number(ts - kernelsIn(base.seen)[i]!.ts));
     expect(Math.max(...moved.map(Math.abs))).toBeLessThan(200_000);
     expect(mergeReportText(report)).toContain('3.0 ms after them');
   });
@@ -153,21 +151,18 @@ describe('a trace of PyTorch', () => {
   it('with times that PyTorch did not know, also first in the file, loses only these', async () => {
     const lost =
       '{"ph": "X", "cat": "kernel", "name": "lost", "pid": 0, "tid": 20, "ts": 0.000, "dur": 0.000}';
-    const known = await drawn();
     const { report } = await mergeWith(
       write('rank0.json', text().replace('"traceEvents": [', `"traceEvents": [${lost},`)),
     );
     const own = report.foreign[0] as DrawnReport;
-    expect(own.leftOut).toEqual({ ...known.own.leftOut, 'events without a time': 1 });
-    expect({ ...own, leftOut: null }).toEqual({ ...known.own, leftOut: null });
+    expect(own.leftOut).toEqual({ ...base.own.leftOut, 'events without a time': 1 });
+    expect({ ...own, leftOut: null }).toEqual({ ...base.own, leftOut: null });
   });
 
   it('packed by gzip, in one member or two, is the same', async () => {
-    await drawn();
-    const bytes = readFileSync(join(folder, 'out.pftrace'));
     for (const packed of [gzipSync(text()), inTwoMembers(text())]) {
       await mergeWith(write('rank0.json', packed));
-      expect(readFileSync(join(folder, 'out.pftrace')).equals(bytes)).toBe(true);
+      expect(bytes().equals(baseBytes)).toBe(true);
     }
   });
 
@@ -245,13 +240,16 @@ describe('a run whose records do not say when collectives ended', () => {
 describe('without a file', () => {
   it('nothing of this is in the trace', async () => {
     await mergeHere({ with: [] });
-    expect(readFileSync(join(folder, 'out.pftrace')).equals(plainBytes)).toBe(true);
+    expect(bytes().equals(plainBytes)).toBe(true);
   });
 });
 
 describe('a file that may not share the axis', () => {
-  const one = (options: Partial<KinetoOptions>): string => text(options);
-  it.each<[string, () => string | Buffer, number | null, RegExp]>([
+  const NAMELESS = { rank: 0, worldSize: 2, isNameless: true };
+  /** As many as ours (the first of ours began before the window), and four times as fast: no shift of the clock fits more than some. */
+  const elsewhen = () =>
+    [works[0]!, ...works].map((one) => ({ ...one, ts: works[0]!.ts + (one.ts - works[0]!.ts) / 4n }));
+  const CASES: readonly (readonly [string, () => string | Buffer, number | null, RegExp])[] = [
     ['broken', () => text().slice(0, -200), null, /damaged or cut off.*copy it again/],
     ['broken', () => gzipSync(text()).subarray(0, 500), null, /damaged or cut off/],
     ['broken', () => text().replace('"dur"', 'dur'), null, /damaged or cut off/],
@@ -261,26 +259,35 @@ describe('a file that may not share the axis', () => {
     ['not-a-trace', () => '{"a": 1}', null, /not a trace/],
     ['not-a-trace', () => '{"traceEvents": [{"ph": "M"}]}', null, /no events/],
     ['not-a-trace', () => '{"traceEvents": []}', null, /no events/],
-    ['rank-unknown', () => one({ isNameless: true }), null, /--with RANK=/],
-    ['rank-differs', () => one({}), 1, /expected rank 1, found rank 0/],
-    ['rank-absent', () => one({ isNameless: true }), 9, /no rank file of rank 9/],
-    ['world-differs', () => one({ worldSize: 8 }), null, /expected 2 ranks, found 8/],
-    ['host-differs', () => one({ host: 'node17' }), null, /found node17/],
+    ['rank-unknown', () => text({ isNameless: true }), null, /--with RANK=/],
+    ['rank-differs', () => text({}), 1, /expected rank 1, found rank 0/],
+    ['rank-absent', () => text({ isNameless: true }), 9, /no rank file of rank 9/],
+    ['world-differs', () => text({ worldSize: 8 }), null, /expected 2 ranks, found 8/],
+    ['host-differs', () => text({ host: 'node17' }), null, /found node17/],
     ['times-unknown', () => text().replace('baseTimeNanoseconds', 'base'), null, /baseTimeNanoseconds/],
     [
       'other-time',
-      () => one({ shift: 86_400_000_000_000n }),
+      () => text({ shift: 86_400_000_000_000n }),
       null,
       /another time \(expected .*Z to .*Z, found/,
     ],
-    ['other-work', () => one({ func: 'ReduceScatter' }), null, /found ReduceScatter/],
-    // Both ranks call the same, so their counts are no difference.
-    ['other-work', () => one({ isNameless: true }), 1, /by name and time; name .* its own rank$/],
-    ['other-work', () => one({ numbered: (i) => ({ Seq: 1000 - i }) }), null, /are others by "Seq"/],
-  ])('%s %#', async (kind, content, rank, why) => {
-    const own = await refused(content(), rank);
-    expect(own).toMatchObject({ refused: kind });
-    expect(own.why).toMatch(why);
+    ['other-work', () => text({ func: 'ReduceScatter' }), null, /found ReduceScatter/],
+    // The same calls, so their counts are no difference.
+    ['other-work', () => kinetoText(elsewhen(), NAMELESS), 1, /by name and time; name .* its own rank$/],
+    ['other-work', () => text({ numbered: (i) => ({ Seq: 1000 - i }) }), null, /are others by "Seq"/],
+  ];
+
+  it('is refused with what was expected and found, and costs the run nothing', async () => {
+    const files = CASES.map(([, content, rank], i) => ({ path: write(`${i}.json`, content()), rank }));
+    const report = await mergeHere({ with: files });
+    expect(report.foreign).toHaveLength(CASES.length);
+    for (const [i, [kind, , , why]] of CASES.entries()) {
+      const own = report.foreign[i] as RefusedReport;
+      expect(own).toMatchObject({ path: files[i]!.path, refused: kind });
+      expect(own.why).toMatch(why);
+      expect(report.problems).toContain(own.why);
+    }
+    expect(report.trace).toEqual(countsOf(plain));
   });
 
   it('is the end of a strict merge, before anything is written', async () => {

@@ -46,13 +46,13 @@ function damaged(text: string, random: Random): string {
   return made;
 }
 
-const TIMES = 400;
+const TIMES = 200;
 /** Of the files that can be read, so many are merged, too. */
 const MERGES = 10;
 const output = path.join(folder, 'run.pftrace');
 const mergeWith = (...paths: string[]): Promise<MergeReport> =>
   merge({
-    ...{ inputs: [projectFile('samples/torch-straggler')], output, force: true, jobs: 1 },
+    ...{ inputs: [projectFile('samples/wrapped')], output, force: true, jobs: 1 },
     with: paths.map((one) => ({ path: one, rank: null })),
   });
 let works: ViewSlice[];
@@ -107,7 +107,7 @@ const PAGE = 4096;
 
 it('exports of Nsight Systems', async () => {
   const file = path.join(folder, 'export.sqlite');
-  writeNsys(file, [{ pid: 1267, works: works.slice(0, 40) }]);
+  writeNsys(file, [{ pid: 27012, works }]);
   const whole = readFileSync(file);
   const outcomes = { read: 0, refused: 0 };
   for (let seed = 0; seed < TIMES / 2; seed++) {

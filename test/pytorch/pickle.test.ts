@@ -102,10 +102,10 @@ sys.stdout.buffer.write(pickle.dumps([{'__proto__': 7}, many], 2))`,
 frame = {'name': 'f', 'filename': 'x', 'line': 1}
 frames = [frame] * 2000
 entry = {'record_id': 1, 'pg_id': 0, 'process_group': ('TP', ''), 'collective_seq_id': 1, 'profiling_name': 'nccl:all_reduce', 'state': 'scheduled', 'frames': frames}
-sys.stdout.buffer.write(pickle.dumps({'version': '2.9', 'pg_config': {'TP': {'name': 'TP', 'desc': '', 'ranks': '[0]'}}, 'entries': [dict(entry, record_id=i) for i in range(20000)]}, 2))`,
+sys.stdout.buffer.write(pickle.dumps({'version': '2.9', 'pg_config': {'TP': {'name': 'TP', 'desc': '', 'ranks': '[0]'}}, 'entries': [dict(entry, record_id=i) for i in range(500)]}, 2))`,
     );
     const { calls } = readDump('d', 0, bytes);
-    expect(calls).toHaveLength(20_000);
+    expect(calls).toHaveLength(500);
     expect(new Set(calls.map(({ kind }) => kind.frames)).size).toBe(1);
   });
 
