@@ -144,11 +144,9 @@ async function inspectStudy(path: string, options: Options): Promise<ExitCode> {
   const { diagnoseStudy } = await import('../shards/study_file.js');
   const { problems, ...diagnosis } = diagnoseStudy(path, options);
   tellProblems({ problems, unusable: diagnosis.unusable }, options.quiet);
-  const text = verdictText(
-    diagnosis,
-    diagnosis.suggestion ? [mergeNext(diagnosis, [])] : [],
-    process.stdout.isTTY,
-  );
+  const text = verdictText(diagnosis, diagnosis.suggestion ? [mergeNext(diagnosis, [])] : [], {
+    isTerminal: process.stdout.isTTY,
+  });
   const output = coloured(text.map((line) => `${line}\n`).join(''), process.stdout);
   await print(options.json === true ? jsonLine({ diagnosis }) : output);
   const otherwise = options.strict === true && problems.length > 0 ? ExitCode.problems : ExitCode.ok;
@@ -210,7 +208,10 @@ function verdictOutput(all: readonly JudgedRun[], paths: readonly string[], opti
   const blocks = all.map(({ run, found }) => {
     const next = inspectNext(found, paths, askedOf(options, run));
     const title = run === undefined ? 'The newest run:' : `At the same time, ${printable(run)}:`;
-    return [...(all.length > 1 ? [title] : []), ...verdictText(found, next, process.stdout.isTTY)];
+    return [
+      ...(all.length > 1 ? [title] : []),
+      ...verdictText(found, next, { isTerminal: process.stdout.isTTY }),
+    ];
   });
   const factsFollow = options.files ?? options.records !== undefined;
   const lines = blocks.flatMap((block, i) => (i > 0 ? ['', ...block] : block));

@@ -83,7 +83,7 @@ export function studyCommand(setExit: SetExit): Command {
       }
       const diagnosis = diagnosisOf(made, null);
       tellProblems(diagnosis, options.quiet);
-      const lines = verdictText(diagnosis, [], process.stderr.isTTY);
+      const lines = verdictText(diagnosis, [], { isTerminal: process.stderr.isTTY });
       if (!options.quiet) say(coloured(lines.map((line) => `${line}\n`).join(''), process.stderr));
       setExit(ExitCode.ok);
     },

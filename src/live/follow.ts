@@ -4,12 +4,13 @@
  */
 
 import { statSync } from 'node:fs';
+import { hex64 } from '../base/hex.js';
 import { codeOf } from '../base/reason.js';
 import { RankFileError } from '../base/errors.js';
 import { findRankFiles, openRankFileTables, processNow, readPulse, type Pulse } from '../rankfile/index.js';
 import type { FileInRun } from '../runs/find_runs.js';
 import { pickRun } from '../runs/run.js';
-import { groupIntoRuns, processKey } from '../runs/runs.js';
+import { compare, groupIntoRuns, processKey, sharedIds } from '../runs/runs.js';
 
 /** ms: a recorder writes a heartbeat each second, and a file of another node may reach us a minute late. */
 const SILENT_AFTER = 60_000;
@@ -40,7 +41,7 @@ export type Event = 'appeared' | 'ended' | 'died';
 export interface Sight {
   /** The name of the run; null: there is none yet, or its files are gone. */
   readonly run: string | null;
-  /** The name that its job was given, the same on all nodes; may be empty. */
+  /** The name that its job was given, the same on all nodes; else the id of its first communicator, which is random. Empty: it has neither yet. */
   readonly id: string;
   /** Other jobs whose processes went on running beside this one, not only while it was started again. */
   readonly beside: readonly string[];
@@ -193,7 +194,7 @@ export class Follower {
     if (chosen?.name !== this.run?.name) this.chosenAt = now;
     this.run = chosen && {
       name: chosen.name,
-      id: chosen.id,
+      id: chosen.id || firstCommunicator(chosen.files),
       lastSeen: Number(chosen.lastSeen / 1_000_000n),
       paths: pathsOf(chosen),
     };
@@ -201,6 +202,13 @@ export class Follower {
       .filter((run) => run !== chosen)
       .map((run) => ({ name: run.name, paths: pathsOf(run) }));
   }
+}
+
+/** Of the process that started first. Empty: NCCL reported none. */
+function firstCommunicator(files: readonly FileInRun[]): string {
+  const inOrder = files.toSorted((a, b) => compare(a.header.startRealtime, b.header.startRealtime));
+  const [first] = inOrder.flatMap((file) => sharedIds(file));
+  return first === undefined ? '' : hex64(first);
 }
 
 const memberOf = (path: string, { pulse, process, isOver, movedAt, livedAt, hasMoved }: Known): Member => ({

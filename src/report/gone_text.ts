@@ -3,7 +3,7 @@
 import { durationText } from '../base/duration.js';
 import { goneFirst } from '../verdict/facts/suspects.js';
 import type { Hang, Silent } from '../verdict/types.js';
-import { labelled } from './text.js';
+import { continued, labelled } from './text.js';
 import { clockTime, filesOf, rankList, rankWithHost, type VerdictReport } from './verdict_phrases.js';
 
 /** Ranks whose processes ended in order, while the others wait for them. */
@@ -19,11 +19,11 @@ export function endedLines({ ended }: Hang, report: VerdictReport): string[] {
 
 /** Those that are not said before. */
 export function silentOfHang(hang: Hang, report: VerdictReport): string[] {
-  const { silent, until, neverEntered, waiting: entered, isRelated } = hang;
+  const { silent, until, neverEntered, waiting: entered, isRelated, wasKilled } = hang;
   const said = new Set(filesOf(neverEntered));
   const first = new Set(filesOf(goneFirst(hang)));
   const rest = silent.filter(({ file }) => !first.has(file) && (!said.has(file) || neverEntered.length > 1));
-  const lines = [...heartbeatLines(rest, until, report), ...copyLines(silent, report)];
+  const lines = [...heartbeatLines(rest, until, report, wasKilled), ...copyLines(silent, report)];
   const ranks = new Set([...filesOf(neverEntered), ...filesOf(entered)]);
   if (!isRelated && ranks.size > 0) lines.push(labelled('fell silent', 'not known who: clocks not related'));
   return lines;
@@ -51,15 +51,20 @@ export function neverClosedLines(
   return [labelled(label, `${who}, ${sign}`)];
 }
 
-/** Ranks whose last sign came before that of the others. */
-export function heartbeatLines(all: readonly Silent[], until: number, report: VerdictReport): string[] {
+/**
+ * Ranks whose last sign came before that of the others. `wasKilled`: all processes are gone. Then it is not known whether these died first, or
+ * were stopped until all were killed.
+ */
+export function heartbeatLines(
+  all: readonly Silent[],
+  until: number,
+  report: VerdictReport,
+  wasKilled = false,
+): string[] {
   const stopped = all.filter(({ isStopped }) => isStopped);
-  const silent = all.filter(({ isGone, isStopped }) => !isGone && !isStopped);
-  const died = neverClosedLines(
-    all.filter(({ isGone }) => isGone),
-    report,
-    'process died',
-  );
+  const gone = wasKilled ? [] : all.filter(({ isGone }) => isGone);
+  const silent = all.filter((one) => !gone.includes(one) && !stopped.includes(one));
+  const died = neverClosedLines(gone, report, 'process died');
   if (stopped.length > 0)
     died.push(
       labelled('stopped', `${rankList(filesOf(stopped), report)}, by a signal, a debugger or its cgroup`),
@@ -73,7 +78,8 @@ export function heartbeatLines(all: readonly Silent[], until: number, report: Ve
     lastSign === null
       ? 'ever'
       : `since ${clockTime(report, lastSign)} (${durationText(Math.max(0, until - lastSign))} before the end)`;
-  return [...died, labelled('no heartbeat', `${who} ${since}`)];
+  const what = `${silent.length === 1 ? 'it' : 'they'} died then, or stood still; all processes are gone`;
+  return [...died, labelled('no heartbeat', `${who} ${since}`), ...(wasKilled ? [continued(what)] : [])];
 }
 
 /** ns: heartbeats come once a second. One is overdue after this, as in the verdict. */

@@ -96,7 +96,7 @@ function stallLines(verdict: Detail, verb: string, why: readonly string[], repor
   return [
     ...title(verdict, verb, report),
     ...mismatch(hang, report),
-    ...(verdict.kind === 'broken' ? [] : heartbeatLines(goneFirst(hang), hang.until, report)),
+    ...(verdict.kind === 'broken' ? [] : heartbeatLines(goneFirst(hang), hang.until, report, hang.wasKilled)),
     ...endedLines(hang, report),
     ...why,
     ...strays(hang, verdict.kind === 'waiting' ? 'not entered' : 'never entered', report),

@@ -26,6 +26,7 @@ export interface MergeTextOptions {
 }
 
 export function mergeReportText(report: MergeReport, { isTerminal, link }: MergeTextOptions = {}): string {
+  const saysClocks = report.clocks.length > 1;
   const lines = [
     ...headline(report),
     ...selectionLines(report),
@@ -33,14 +34,14 @@ export function mergeReportText(report: MergeReport, { isTerminal, link }: Merge
     ...copies(report),
     ...losses(report),
     ...notReported(report),
-    ...(report.clocks.length > 1 ? clockLines(report) : []),
+    ...(saysClocks ? clockLines(report) : []),
     ...withoutArrows(report),
     ...doubts(report),
     ...foreignLines(report.foreign),
     ...report.problems.map((problem) => `problem: ${printable(problem)}`),
     `trace: ${printable(report.output)} (${size(report.bytes)}, ${report.trace.slices} slices, ${report.trace.flows} arrows)`,
     ...howToOpen(report, link),
-    ...verdictText(report, [openNext(report.output)], isTerminal),
+    ...verdictText(report, [openNext(report.output)], { isTerminal, saysClocks }),
   ];
   return lines.map((line) => `${line}\n`).join('');
 }

@@ -53,11 +53,18 @@ const LINES = 15;
 export const printedVerdict = (report: VerdictReport): string =>
   verdictText({ ...report, otherRuns: [] }).join('\n');
 
-/** `next`: the most useful command first. `isTerminal`: it has no room for more. */
+export interface VerdictTextOptions {
+  /** It has no room for more. */
+  readonly isTerminal?: boolean | undefined;
+  /** The lines before it say how well the clocks are known. */
+  readonly saysClocks?: boolean;
+}
+
+/** `next`: the most useful command first. */
 export function verdictText(
   report: VerdictReport,
   next: readonly NextCommand[] = [],
-  isTerminal = false,
+  { isTerminal = false, saysClocks = false }: VerdictTextOptions = {},
 ): string[] {
   const { verdict } = report;
   const [first = '', ...rest] = verdictLines(verdict, report);
@@ -75,7 +82,10 @@ export function verdictText(
     ...(report.flightRecorder ? flightLines(report.flightRecorder) : []),
     ...(report.ras ? rasLines(report.ras) : []),
   ];
-  const foot = [labelled('lost records', lossText(report)), labelled('clocks', clockText(report))];
+  const foot = [
+    labelled('lost records', lossText(report)),
+    ...(saysClocks ? [] : [labelled('clocks', clockText(report))]),
+  ];
   const command = next.flatMap((one, i) => commandLines(i === 0 ? 'next' : 'or', one, COLUMNS));
   if (!isTerminal) return [first, ...lines, ...flight, ...foot, ...command];
   const room = Math.max(1, LINES - foot.length - command.length - 1);
@@ -107,7 +117,7 @@ function verdictLines(verdict: Detail, report: VerdictReport): string[] {
         hasNoEnd(report)
           ? `NO END RECORDED  and nothing unfinished seen${withoutText(report)}`
           : isWhole(report)
-            ? `HEALTHY  everything that began${wasGivenUp(report) ? ' since the recovery' : ''} also ended`
+            ? `HEALTHY  everything that began${wasGivenUp(report) ? ' since the recovery' : ''} also ended${lateText(report)}`
             : `HEALTHY  nothing unfinished was seen, ${asFarAs(report)}`,
         labelled('seen', seenText(report)),
         ...latestLines(report),
@@ -213,6 +223,10 @@ function withoutText({ verdict: { notRecorded } }: VerdictReport): string {
 
 const wasGivenUp = ({ verdict: { findings } }: VerdictReport): boolean =>
   findings.some(({ next }) => next !== null);
+
+/** Of several hosts whose clocks nothing relates. */
+const lateText = ({ verdict }: VerdictReport): string =>
+  verdict.lateness ? '' : '; whether a rank is late is not known';
 
 function asFarAs({ unusable }: VerdictReport): string {
   if (unusable.length === 0) return 'as far as is recorded';

@@ -67,10 +67,11 @@ function sharedCommunicators<T extends RunFile>(files: readonly T[]): T[][] {
   return groups;
 }
 
-const commKeys = ({ communicators }: RunFile): string[] =>
-  communicators
-    .filter(({ commId, nRanks }) => commId !== 0n && nRanks !== 1)
-    .map(({ commId }) => `comm ${commId}`);
+const commKeys = (file: RunFile): string[] => sharedIds(file).map((commId) => `comm ${commId}`);
+
+/** The ids of its communicators that other processes have, too: random at every start. */
+export const sharedIds = ({ communicators }: RunFile): bigint[] =>
+  communicators.flatMap(({ commId, nRanks }) => (commId !== 0n && nRanks !== 1 ? [commId] : []));
 
 /** Ids that are not random (tests, a seed) repeat in the next run. The next run has another name. */
 function byIdWhereRanksRepeat<T extends RunFile>(group: T[]): T[][] {

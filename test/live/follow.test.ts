@@ -89,6 +89,12 @@ it('a hundred starts beside each other: the newest is the job, and the others ar
   expect(names(follower.look(3))).toEqual(['rank00001.bin', 'rank00009.bin']);
 });
 
+it('jobs without a name are told apart by their first communicator, also if they start in the same second', () => {
+  const idOf = (sample: string): string =>
+    new Follower(projectFile(`samples/${sample}`), undefined).look(0).id;
+  expect([idOf('hang'), idOf('mismatch')]).toEqual(['0xbccdfd9c96a18897', '0x80aec5607512fa54']);
+});
+
 it('a job that runs beside the newest is named, until it ends', async () => {
   const settings = {
     NCCL_TRACE_DIR: folder,

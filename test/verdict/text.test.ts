@@ -417,6 +417,15 @@ it('says for which time and ranks there is no evidence', () => {
   ]);
 });
 
+it('gives no all-clear about lateness if no clock relates the hosts', () => {
+  const ended: MadeUpRank = { calls: [done(0, 1), done(1, 10)], alive: 10, closed: true };
+  const verdict = judge(evidence([ended, ended]));
+  expect(body(report(verdict, 2))[0]).toBe('HEALTHY  everything that began also ended');
+  expect(body(report({ ...verdict, lateness: false }, 2))[0]).toBe(
+    'HEALTHY  everything that began also ended; whether a rank is late is not known',
+  );
+});
+
 it('does not call a communicator of unknown size empty', () => {
   const first = (verdict: Verdict): readonly string[] => body(report(verdict, 2));
   const hung = judge(evidence([all(1), { calls: [done(0, 1)] }]));

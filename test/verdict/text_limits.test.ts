@@ -191,7 +191,7 @@ it('fits, whatever the evidence, and lets no control character through to the te
       const lines = verdictText(
         { ...reported, ranks: reported.ranks.map((rank) => ({ ...rank, host, file: host })) },
         [mergeNext({ suggestion: null }, [host.slice(0, 40)])],
-        true,
+        { isTerminal: true },
       );
       expect(lines.length).toBeLessThanOrEqual(15);
       for (const line of lines) {
