@@ -1,6 +1,6 @@
 /**
  * Makes a folder and those above it that are missing, one by one. `mkdirSync` with `recursive` says "no such file or directory" of a read-only
- * file system (findings/node_mkdir_reasons.sh), and never returns where nothing can be made, as below /proc.
+ * file system (findings/node_mkdir_reasons.sh), and there are file systems on which it does not end.
  */
 
 import { mkdirSync, statSync } from 'node:fs';

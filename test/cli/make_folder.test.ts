@@ -21,7 +21,6 @@ it('makes those above it, too, all with its mode, and leaves what is there', () 
 });
 
 it.each<[string, string, string, () => void]>([
-  ['below /proc, where nothing can be made', '/proc/nccl-trace/new', 'ENOENT', () => undefined],
   [
     'below a file',
     'file/new/deeper',
