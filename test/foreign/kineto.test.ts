@@ -10,7 +10,7 @@ import { merge, type MergeOptions } from '../../src/merge.js';
 import type { MergeReport } from '../../src/report/report.js';
 import { mergeReportText } from '../../src/report/merge_report.js';
 import { collectivesOf, inTwoMembers, kinetoText, type KinetoOptions } from '../support/made_up/kineto.js';
-import { record } from '../support/jobs/loopback.js';
+import { keptJob } from '../support/jobs/kept_job.js';
 import { temporaryFolder } from '../support/program/temporary_folder.js';
 import {
   countsOf,
@@ -212,13 +212,9 @@ describe('a trace of PyTorch', () => {
 
 describe('a run whose records do not say when collectives ended', () => {
   it('is compared by the calls: the GPU may be any time behind', async () => {
-    const { folder: recording } = await record(
-      join(folder, 'calls'),
-      '--ranks 2 --iterations 30 --ops allreduce:64K,allgather:32K',
-      {
-        NCCL_TRACE_EVENTS: 'coll',
-      },
-    );
+    const args = '--ranks 2 --iterations 30 --ops allreduce:64K,allgather:32K';
+    const settings = { NCCL_TRACE_EVENTS: 'coll', NCCL_TRACE_RING_MB: '1' };
+    const recording = await keptJob('kineto-calls', folder, args, settings);
     await mergeHere({ inputs: [recording] });
     const called = collectivesOf(view(), 0).sort((a, b) => Number(a.ts - b.ts));
     expect(called).toHaveLength(60);

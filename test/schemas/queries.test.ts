@@ -115,7 +115,7 @@ it('a whole trace is told from one that was cut, wherever', () => {
   const whole = /^Whether the trace is whole/;
   for (const name of byName.keys()) expect(rowsOf(name, whole)).toMatchObject([{ trace: 'whole' }]);
   const { bytes, view } = byName.get('copy-engine')!;
-  const [, query] = [...queries].find(([title]) => title.startsWith("Whether the trace is whole"))!;
+  const [, query] = [...queries].find(([title]) => title.startsWith('Whether the trace is whole'))!;
   const trace = (seen: TraceView): unknown => runQueries(seen, [query])[0]![0]!.trace;
   const last = lastPacket(view.slices.length).length;
   for (const cut of [1, last, last + 1, bytes.length >> 1]) {
