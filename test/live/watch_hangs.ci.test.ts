@@ -61,12 +61,15 @@ interface Line {
   readonly incident?: Incident;
 }
 
+/** ms: after 10 s of standstill, and before a person would look. A busy machine takes several times the second or two of an idle one. */
+const IN_TIME = 60_000;
+
 const LOOP = '--iterations 100000 --ops allreduce:1M,sleep:20ms';
 
 describe('a job that hangs in mid-run', () => {
   it('is announced in time, with the rank that did not come, and what its threads do', async () => {
     const hang = await watchedHang(`--ranks 8 ${LOOP} --fault skip:5@100`, 10);
-    expect(hang.after).toBeLessThan(15_000);
+    expect(hang.after).toBeLessThan(IN_TIME);
     expect(hang.incident).toMatchObject({ kind: 'hung', ranks: '5' });
     expect(hang.incident.headline).toMatch(
       /^HUNG: AllReduce seq 100 on world \(8 ranks\): rank 5 never entered it/,
@@ -122,13 +125,13 @@ describe('a job that hangs in mid-run', () => {
     const hang = await watchedHang(`--ranks 4 ${LOOP} --fault stop:1@100`, 10);
     expect(hang.incident).toMatchObject({ kind: 'hung', ranks: '1' });
     expect(hang.incident.suspects[0]!.process!.state).toMatch(/^T /);
-    expect(hang.after).toBeLessThan(15_000);
+    expect(hang.after).toBeLessThan(IN_TIME);
   });
 
   it('because a rank was killed, and waits for no time limit then', async () => {
     const hang = await watchedHang(`--ranks 4 ${LOOP} --fault kill:2@100`, 100);
     expect(hang.incident).toMatchObject({ kind: 'hung', ranks: '2' });
-    expect(hang.after).toBeLessThan(15_000);
+    expect(hang.after).toBeLessThan(IN_TIME);
   });
 
   it('and whose culprit has its files on another node', async () => {
