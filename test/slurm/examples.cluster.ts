@@ -143,10 +143,10 @@ it('a job with a profiler of its own keeps it', () => {
   expect(slurm.ended(job)).toContain('/own.so\n');
 });
 
-// Most of its 12 s is waiting for the node.
+// Most of its 20 s is waiting for the node.
 it('a node that never comes leaves its ranks named as missing', () => {
   useCommand(`if [ "$SLURMD_NODENAME" = n2 ]; then sleep 600; fi\n${THE_COMMAND}`);
-  postmortem('without', { TRIES: '1', PATIENCE: '6' });
+  postmortem('without', { TRIES: '1', PATIENCE: '10' });
   const { missingRanks, ranks } = JSON.parse(readFileSync(traced('without/run.json'), 'utf8')) as MergeReport;
   expect(missingRanks).toEqual([2, 3]);
   expect(ranks.map(({ rank }) => rank)).toEqual([0, 1]);
